@@ -1,0 +1,269 @@
+/**
+ * The call/return machine over one transport: it sorts what comes in, runs a fiber for each request, waits for the answers
+ * to ours, and ends both sides of every exchange in exactly one way. It is bidirectional and knows no side.
+ *
+ * Receiving is ordered and never waits, exchanges run beside one another. It knows no method name but
+ * `notifications/cancelled` and `notifications/progress`; what the methods mean is said above, how messages travel below.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import * as Alarm from "./Alarm.js"
+import { Incident, log } from "./Incident.js"
+import * as InFlight from "./InFlight.js"
+import * as JsonRpcError from "./JsonRpcError.js"
+import * as Message from "./Message.js"
+import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
+import * as Pending from "./Pending.js"
+import * as Progress from "./Progress.js"
+import * as Reply from "./Reply.js"
+import * as Transport from "./Transport.js"
+
+/**
+ * What one side does with what it is asked and told. Both functions are called in the order of arrival, before anything
+ * that arrived later is looked at; the effects they give run beside one another, and their first steps at once.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Side {
+  readonly request: (request: Message.Request, exchange: InFlight.Exchange) => InFlight.Work
+  /** Gives what is to be done about it, if anything. A failing handler is reported and costs nothing else. */
+  readonly notification: (notification: Message.Notification) => Effect.Effect<void> | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** How long our requests wait when they do not say so themselves. Default: for ever. */
+  readonly timeout?: Duration.DurationInput | undefined
+  /** How many of the peer's requests may be in flight; more are answered with -32000. Default: 64. */
+  readonly maxInFlight?: number | undefined
+  /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
+  readonly closeTimeout?: Duration.DurationInput | undefined
+  /** Hears of everything that is odd and ends nothing. Default: `Incident.log`. */
+  readonly report?: ((incident: Incident) => Effect.Effect<void>) | undefined
+  /** Whether the peer may send JSON-RPC batches now. Default: never. */
+  readonly batches?: (() => boolean) | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Conversation extends Outbound {
+  /** Takes in one more message, from the transport or from a channel beside it; answers leave on that channel. */
+  readonly receive: (incoming: Message.Incoming, channel?: InFlight.Channel) => void
+  /** Ends the conversation: fails our calls, interrupts what we are answering, answers it once. Safe to run twice. */
+  readonly close: Effect.Effect<void>
+  /** Waits until the conversation has ended; fails if the transport did. */
+  readonly ended: Effect.Effect<void, Transport.TransportError>
+  /** How many of the peer's requests are being answered now. */
+  readonly inFlight: () => number
+  /** How many of our requests wait for an answer now. */
+  readonly pending: () => number
+}
+
+/**
+ * How many messages a batch may hold.
+ *
+ * @since 0.1.0
+ * @category limits
+ */
+export const MAX_BATCH = 100
+
+/**
+ * Starts a conversation over a transport. It ends when the scope closes, and when the peer says no more: then our calls
+ * fail with `ConnectionClosed`, and handlers are interrupted.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  transport: Transport.Transport,
+  side: Side | ((outbound: Outbound) => Side),
+  options: Options = {}
+): Effect.Effect<Conversation, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const runtime = yield* Effect.runtime<never>()
+    const pending = yield* Pending.make(options.timeout === undefined ? Infinity : Alarm.millis(options.timeout))
+    const ended = yield* Deferred.make<void, Transport.TransportError>()
+    const machine = new Machine(transport, pending, ended, runtime, options)
+    machine.side = typeof side === "function" ? side(machine) : side
+    // A daemon, because closing must finish before reading stops: the two share the pipe.
+    const reader = yield* Effect.forkDaemon(
+      Effect.onExit(Transport.run(transport, machine.receive), (exit) => machine.finish(exit))
+    )
+    yield* Effect.addFinalizer(() => Effect.zipRight(machine.close, Fiber.interrupt(reader)))
+    return machine
+  })
+
+class Machine implements Conversation {
+  side!: Side
+  private readonly inflight: InFlight.InFlight
+  private readonly patience: Duration.Duration
+  private closing = false
+
+  constructor(
+    private readonly transport: Transport.Transport,
+    private readonly calls: Pending.Pending,
+    private readonly done: Deferred.Deferred<void, Transport.TransportError>,
+    private readonly runtime: Runtime.Runtime<never>,
+    private readonly options: Options
+  ) {
+    this.patience = Duration.decode(options.closeTimeout ?? "5 seconds")
+    this.inflight = new InFlight.InFlight(
+      runtime,
+      calls,
+      options.maxInFlight ?? InFlight.MAX_IN_FLIGHT,
+      (incident) => this.report(incident)
+    )
+  }
+
+  get ended(): Effect.Effect<void, Transport.TransportError> {
+    return Deferred.await(this.done)
+  }
+
+  get close(): Effect.Effect<void> {
+    return this.finish(Exit.void)
+  }
+
+  readonly inFlight = () => this.inflight.size
+
+  readonly pending = () => this.calls.size
+
+  readonly request = (
+    method: string,
+    params?: Message.Params,
+    options?: RequestOptions
+  ): Effect.Effect<Message.Params, CallError> =>
+    this.calls.request(this.transport.unsafeSend, method, params, options)
+
+  readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
+    Effect.suspend(() =>
+      this.closing ? Effect.void : Effect.ignore(this.transport.send(Message.notification(method, params)))
+    )
+
+  readonly receive = (incoming: Message.Incoming, channel: InFlight.Channel = this.transport): void => {
+    if (Message.isMalformed(incoming)) return this.malformed(incoming, channel)
+    if (Message.isResponse(incoming)) return this.response(incoming)
+    if (Message.isRequest(incoming)) return this.asked(incoming, channel)
+    this.told(incoming, channel)
+  }
+
+  /** Closes on account of how the transport ended; the first caller decides, and all wait for the same end. */
+  finish(exit: Exit.Exit<void, Transport.TransportError>): Effect.Effect<void> {
+    return Effect.uninterruptible(Effect.suspend(() => {
+      if (this.closing) return Effect.ignore(this.ended)
+      this.closing = true
+      const fault = Exit.isFailure(exit) ? faultOf(exit.cause) : undefined
+      const alarm = this.calls.close(fault)
+      return this.inflight.close(this.patience).pipe(
+        Effect.zipRight(alarm === undefined ? Effect.void : Fiber.await(alarm)),
+        Effect.zipRight(fault === undefined ? Deferred.succeed(this.done, undefined) : Deferred.fail(this.done, fault)),
+        Effect.asVoid
+      )
+    }))
+  }
+
+  private asked(request: Message.Request, channel: InFlight.Channel): void {
+    if (this.closing) {
+      channel.unsafeSend(Reply.toMessage(request.id, Reply.closing))
+      return
+    }
+    const exchange = this.inflight.reserve(channel, request)
+    if (exchange === "busy") {
+      this.refuse(request, channel, JsonRpcError.INVALID_REQUEST, "Invalid request: the id is already in flight")
+      this.report(Incident.DuplicateRequest({ id: request.id, method: request.method }))
+    } else if (exchange === "full") {
+      const { limit } = this.inflight
+      this.refuse(request, channel, JsonRpcError.UNAVAILABLE, `Too many requests: ${limit} are in flight`)
+      this.report(Incident.Overloaded({ method: request.method, limit }))
+    } else {
+      this.inflight.start(exchange, this.side.request(request, exchange))
+    }
+  }
+
+  private told(notification: Message.Notification, channel: InFlight.Channel): void {
+    if (this.closing) return
+    const { method, params } = notification
+    if (method === Pending.CANCELLED && Message.isRequestId(params?.requestId)) {
+      this.inflight.cancel(channel, params.requestId)
+    } else if (method === Progress.METHOD && this.calls.progress(params)) {
+      return
+    }
+    const handler = this.side.notification(notification)
+    if (handler !== undefined) this.inflight.handle(method, handler)
+  }
+
+  private response(response: Message.Response): void {
+    if (this.calls.settle(response)) return
+    if (response.id === undefined || response.id === null) {
+      this.report(Incident.UnattributedError({ error: (response as Message.Failure).error }))
+    } else {
+      this.report(Incident.UnknownResponse({ response, late: this.calls.wasIssued(response.id) }))
+    }
+  }
+
+  private malformed(malformed: Message.Malformed, channel: InFlight.Channel): void {
+    const { batch } = malformed
+    if (batch !== undefined && batch.length > 0 && batch.length <= MAX_BATCH && this.options.batches?.() === true) {
+      for (const element of batch) this.receive(Message.fromUnknown(element), channel)
+      return
+    }
+    if (malformed.kind === "request") channel.unsafeSend(Message.malformedResponse(malformed))
+    if (malformed.kind === "response") this.calls.spoil(malformed)
+    this.report(Incident.Malformed({ malformed }))
+  }
+
+  private refuse(request: Message.Request, channel: InFlight.Channel, code: number, message: string): void {
+    channel.unsafeSend(Message.failure(request.id, { code, message }))
+  }
+
+  // On a fiber, so that whatever the application does with it cannot break the reader.
+  private report(incident: Incident): void {
+    Runtime.runFork(this.runtime, Effect.suspend(() => (this.options.report ?? log)(incident)))
+  }
+}
+
+const faultOf = (cause: Cause.Cause<Transport.TransportError>): Transport.TransportError | undefined =>
+  Cause.isInterruptedOnly(cause) ? undefined : Option.getOrElse(
+    Cause.failureOption(cause),
+    () => new Transport.TransportError({ reason: "Read", message: "The transport died", cause })
+  )
+
+/**
+ * A side out of a function: a request, and an `Outbound` to speak through meanwhile, give an effect of a result.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const side = <R = never, R2 = never>(handlers: {
+  readonly request: (
+    request: Message.Request,
+    outbound: Outbound
+  ) => Effect.Effect<Message.Params, JsonRpcError.JsonRpcError, R>
+  readonly notification?: ((notification: Message.Notification) => Effect.Effect<void, never, R2>) | undefined
+}): Effect.Effect<Side, never, R | R2> =>
+  Effect.map(Effect.context<R | R2>(), (context) => ({
+    request: (request, exchange) => ({
+      effect: Effect.suspend(() => handlers.request(request, exchange)) as Effect.Effect<unknown, unknown>,
+      context: context as Context.Context<never>,
+      reply: Reply.fromExit
+    }),
+    notification: (notification) =>
+      handlers.notification === undefined
+        ? undefined
+        : Effect.provide(Effect.suspend(() => handlers.notification!(notification)), context)
+  }))

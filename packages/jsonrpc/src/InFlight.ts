@@ -1,0 +1,263 @@
+/**
+ * Requests we are answering, by channel and id, and how to stop them: the room that starts a request's fiber, records why
+ * it was interrupted, and sees to it that each ends in exactly one answer, or in the silence that a cancel asks for.
+ *
+ * A channel is one way for answers to leave: the pipe itself, or one POST of many. Equal ids on two channels are two
+ * requests. What we have asked the peer is `Pending`.
+ *
+ * @since 0.1.0
+ */
+import type * as Context from "effect/Context"
+import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import type * as Fiber from "effect/Fiber"
+import * as Runtime from "effect/Runtime"
+import { Incident } from "./Incident.js"
+import * as Message from "./Message.js"
+import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
+import { NoBackChannel } from "./Outbound.js"
+import type { Pending } from "./Pending.js"
+import { twinOf } from "./Pending.js"
+import * as Reply from "./Reply.js"
+import type { Transport } from "./Transport.js"
+
+/**
+ * How many requests may be in flight at once, and how many notifications may be being handled.
+ *
+ * @since 0.1.0
+ * @category limits
+ */
+export const MAX_IN_FLIGHT = 64
+
+/**
+ * A way for answers to leave.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Channel = Pick<Transport, "send" | "unsafeSend">
+
+/**
+ * How one request is served: an effect to run on a fiber of its own, and what to make of its end.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Work {
+  readonly effect: Effect.Effect<unknown, unknown>
+  /** What the effect runs in; left out, the context that the conversation was made in. */
+  readonly context?: Context.Context<never> | undefined
+  /** The answer to the way the effect ended. Not asked when the request was cancelled. */
+  readonly reply: (exit: Exit.Exit<unknown, unknown>) => Reply.Reply
+  /** What is still to be released before the answer leaves, if anything. */
+  readonly release?: ((exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> | undefined) | undefined
+  /** Whether the peer may cancel it. Default: true. */
+  readonly cancellable?: boolean | undefined
+}
+
+/**
+ * One request while it is being answered, and the way to speak to its sender meanwhile: once it is answered, requests are
+ * refused with `NoBackChannel` and notifications dropped.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Exchange implements Outbound {
+  /** @internal */ fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  /** @internal */ reason: "cancelled" | "closing" | undefined
+  /** @internal */ answered = false
+  /** @internal */ cancellable = true
+
+  constructor(
+    readonly id: Message.RequestId,
+    readonly method: string,
+    /** @internal */ readonly channel: Channel,
+    /** @internal */ readonly pending: Pending
+  ) {}
+
+  request(method: string, params?: Message.Params, options?: RequestOptions): Effect.Effect<Message.Params, CallError> {
+    return Effect.suspend(() =>
+      this.answered
+        ? Effect.fail(new NoBackChannel({ method }))
+        : this.pending.request(this.channel.unsafeSend, method, params, options)
+    )
+  }
+
+  notify(method: string, params?: Message.Params): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.answered ? Effect.void : Effect.ignore(this.channel.send(Message.notification(method, params)))
+    )
+  }
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class InFlight {
+  private readonly channels = new Map<Channel, Map<Message.RequestId, Exchange>>()
+  private readonly notifications = new Set<Fiber.RuntimeFiber<void>>()
+  private readonly whenIdle = new Set<() => void>()
+  private requests = 0
+
+  constructor(
+    private readonly runtime: Runtime.Runtime<never>,
+    private readonly pending: Pending,
+    readonly limit: number,
+    private readonly report: (incident: Incident) => void
+  ) {}
+
+  /** How many requests are being answered. */
+  get size(): number {
+    return this.requests
+  }
+
+  /** Reserves the id; gives the answer to send instead when the id is busy or too much is in flight. */
+  reserve(channel: Channel, request: Message.Request): Exchange | "busy" | "full" {
+    let exchanges = this.channels.get(channel)
+    if (exchanges?.has(request.id) === true) return "busy"
+    if (this.requests >= this.limit) return "full"
+    if (exchanges === undefined) this.channels.set(channel, exchanges = new Map())
+    const exchange = new Exchange(request.id, request.method, channel, this.pending)
+    exchanges.set(request.id, exchange)
+    this.requests++
+    return exchange
+  }
+
+  /** Runs the work of a reserved request. Its first steps run before this returns. */
+  start(exchange: Exchange, work: Work): void {
+    exchange.cancellable = work.cancellable !== false
+    const fiber = Runtime.runFork(this.runtimeOf(work.context), work.effect)
+    exchange.fiber = fiber
+    fiber.addObserver((exit) => this.ended(exchange, work, exit))
+    // It was interrupted while it ran its first steps.
+    if (exchange.reason !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+  }
+
+  /** Runs the handler of a notification; dropped when too many are being handled. */
+  handle(method: string, handler: Effect.Effect<void>): void {
+    if (this.notifications.size >= this.limit) return this.report(Incident.Overloaded({ method, limit: this.limit }))
+    const fiber = Runtime.runFork(this.runtime, handler)
+    const exit = fiber.unsafePoll()
+    if (exit !== null) return this.handled(method, exit)
+    this.notifications.add(fiber)
+    fiber.addObserver((exit) => {
+      this.notifications.delete(fiber)
+      this.handled(method, exit)
+      this.settle()
+    })
+  }
+
+  /** Interrupts the request that the peer no longer wants. Unknown and finished ones are none of our business. */
+  cancel(channel: Channel, id: Message.RequestId): void {
+    const twin = twinOf(id)
+    const found = this.channels.get(channel)?.get(id) ?? this.search(id) ??
+      (twin === undefined ? undefined : this.channels.get(channel)?.get(twin) ?? this.search(twin))
+    if (found === undefined) return
+    if (found === "several") return this.report(Incident.AmbiguousCancel({ id }))
+    if (found.cancellable) this.interrupt(found, "cancelled")
+  }
+
+  /**
+   * Interrupts everything, waits for it for that long, and answers what still runs on its behalf. Nothing may be
+   * reserved any more.
+   */
+  close(patience: Duration.Duration): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      for (const exchange of this.exchanges()) this.interrupt(exchange, "closing")
+      for (const fiber of this.notifications) fiber.unsafeInterruptAsFork(FiberId.none)
+      return this.isIdle ? Effect.void : Effect.asVoid(Effect.timeoutOption(Effect.interruptible(this.idle), patience))
+    }).pipe(Effect.zipRight(Effect.sync(() => {
+      for (const exchange of this.exchanges()) {
+        this.report(Incident.Detached({ method: exchange.method }))
+        this.answer(exchange, Reply.closing)
+      }
+    })))
+  }
+
+  private get isIdle(): boolean {
+    return this.requests === 0 && this.notifications.size === 0
+  }
+
+  private readonly idle: Effect.Effect<void> = Effect.async<void>((resume) => {
+    const wake = () => resume(Effect.void)
+    if (this.isIdle) return wake()
+    this.whenIdle.add(wake)
+    return Effect.sync(() => this.whenIdle.delete(wake))
+  })
+
+  private exchanges(): ReadonlyArray<Exchange> {
+    return [...this.channels.values()].flatMap((exchanges) => [...exchanges.values()])
+  }
+
+  private search(id: Message.RequestId): Exchange | "several" | undefined {
+    let found: Exchange | undefined
+    for (const exchanges of this.channels.values()) {
+      const exchange = exchanges.get(id)
+      if (exchange === undefined) continue
+      if (found !== undefined) return "several"
+      found = exchange
+    }
+    return found
+  }
+
+  private interrupt(exchange: Exchange, reason: "cancelled" | "closing"): void {
+    exchange.reason ??= reason
+    exchange.fiber?.unsafeInterruptAsFork(FiberId.none)
+  }
+
+  private ended(exchange: Exchange, work: Work, exit: Exit.Exit<unknown, unknown>): void {
+    const release = work.release?.(exit)
+    if (release === undefined) return this.finish(exchange, work, exit)
+    Runtime.runFork(this.runtimeOf(work.context), release).addObserver((released) =>
+      this.finish(exchange, work, released._tag === "Failure" && exit._tag === "Success" ? released : exit)
+    )
+  }
+
+  private finish(exchange: Exchange, work: Work, exit: Exit.Exit<unknown, unknown>): void {
+    if (exchange.answered) return
+    if (exchange.reason === "cancelled") return this.remove(exchange)
+    const closed = exchange.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
+    this.answer(exchange, closed ? Reply.closing : Reply.total(exit, work.reply))
+  }
+
+  private answer(exchange: Exchange, reply: Reply.Reply): void {
+    this.remove(exchange)
+    if (reply.died !== undefined) {
+      this.report(Incident.HandlerDied({ method: exchange.method, cause: reply.died }))
+    }
+    exchange.channel.unsafeSend(Reply.toMessage(exchange.id, reply))
+  }
+
+  private remove(exchange: Exchange): void {
+    exchange.answered = true
+    this.requests--
+    const exchanges = this.channels.get(exchange.channel)!
+    exchanges.delete(exchange.id)
+    if (exchanges.size === 0) this.channels.delete(exchange.channel)
+    this.settle()
+  }
+
+  private handled(method: string, exit: Exit.Exit<void>): void {
+    if (exit._tag === "Failure" && !Cause.isInterruptedOnly(exit.cause)) {
+      this.report(Incident.HandlerDied({ method, cause: exit.cause }))
+    }
+  }
+
+  private settle(): void {
+    if (this.whenIdle.size === 0 || !this.isIdle) return
+    for (const wake of this.whenIdle) wake()
+    this.whenIdle.clear()
+  }
+
+  private runtimeOf(context: Context.Context<never> | undefined): Runtime.Runtime<never> {
+    return context === undefined ? this.runtime : Runtime.make({
+      context,
+      fiberRefs: this.runtime.fiberRefs,
+      runtimeFlags: this.runtime.runtimeFlags
+    })
+  }
+}

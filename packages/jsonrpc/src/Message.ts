@@ -1,0 +1,257 @@
+/**
+ * What two peers can say: a request, a notification, a response. Input that is none of these becomes a `Malformed`
+ * value with the code to answer and, where one can be read, the id to answer it under; nothing here throws.
+ *
+ * Messages are the wire's own objects, checked and passed on without a copy. This room knows no method name and no
+ * text: `Json` turns text into values, `LineFraming` cuts text into messages.
+ *
+ * @since 0.1.0
+ */
+import * as JsonRpcError from "./JsonRpcError.js"
+
+/**
+ * A string or an integer; `1` and `"1"` are two ids, and the wire echoes an id as it came.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type RequestId = string | number
+
+/**
+ * Named parameters. MCP knows no positional ones.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Params {
+  readonly [key: string]: unknown
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Request {
+  readonly jsonrpc: "2.0"
+  readonly id: RequestId
+  readonly method: string
+  readonly params?: Params
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Notification {
+  readonly jsonrpc: "2.0"
+  readonly method: string
+  readonly params?: Params
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Success {
+  readonly jsonrpc: "2.0"
+  readonly id: RequestId
+  readonly result: Params
+}
+
+/**
+ * An error response. Its id is absent, or `null` from older peers, when the request's id could not be read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Failure {
+  readonly jsonrpc: "2.0"
+  readonly id?: RequestId | null
+  readonly error: JsonRpcError.ErrorObject
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Response = Success | Failure
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Message = Request | Notification | Response
+
+/**
+ * Input that is not a message.
+ *
+ * `kind` says what it was trying to be. A `request` is answered with `code`, under `id` if it has one; a `notification`
+ * and a `response` are never answered, but a `response` with an `id` ends the call that waits for it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Malformed {
+  readonly _tag = "Malformed"
+  constructor(
+    readonly kind: "request" | "notification" | "response",
+    readonly code: number,
+    /** One sentence that may be shown to the peer. */
+    readonly message: string,
+    readonly id?: RequestId | undefined,
+    /** The elements of a JSON-RPC batch, for the one revision that has batches. */
+    readonly batch?: ReadonlyArray<unknown> | undefined
+  ) {}
+}
+
+/**
+ * What a transport delivers.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Incoming = Message | Malformed
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isMalformed = (incoming: Incoming): incoming is Malformed => incoming instanceof Malformed
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isRequest = (message: Message): message is Request =>
+  (message as Request).method !== undefined && (message as Request).id !== undefined
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isNotification = (message: Message): message is Notification =>
+  (message as Request).method !== undefined && (message as Request).id === undefined
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isResponse = (message: Message): message is Response => (message as Request).method === undefined
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isSuccess = (response: Response): response is Success => (response as Success).result !== undefined
+
+/**
+ * Strings and integers are ids; `true`, `null` and `1.5` are not.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isRequestId = (u: unknown): u is RequestId => typeof u === "string" || Number.isSafeInteger(u)
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const request = (id: RequestId, method: string, params?: Params): Request =>
+  params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const notification = (method: string, params?: Params): Notification =>
+  params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params }
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const success = (id: RequestId, result: Params): Success => ({ jsonrpc: "2.0", id, result })
+
+/**
+ * An error response; without an id when the request's could not be read.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObject): Failure =>
+  id === undefined
+    ? { jsonrpc: "2.0", error: JsonRpcError.toObject(error) }
+    : { jsonrpc: "2.0", id, error: JsonRpcError.toObject(error) }
+
+/**
+ * The error response that a malformed request deserves.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const malformedResponse = (malformed: Malformed): Failure =>
+  failure(malformed.id, { code: malformed.code, message: malformed.message })
+
+const isObject = (u: unknown): u is Record<string, unknown> =>
+  typeof u === "object" && u !== null && !Array.isArray(u)
+
+const invalid = (kind: Malformed["kind"], message: string, id: unknown): Malformed =>
+  new Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid request: ${message}`, isRequestId(id) ? id : undefined)
+
+/**
+ * Checks a value that came from a peer. The same object is returned when it is a message: unknown members stay.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const fromUnknown = (u: unknown): Incoming => {
+  if (!isObject(u)) {
+    return Array.isArray(u)
+      ? new Malformed(
+        "request",
+        JsonRpcError.INVALID_REQUEST,
+        "Invalid request: expected one message, received a batch",
+        undefined,
+        u
+      )
+      : invalid("request", `expected an object, received ${u === null ? "null" : typeof u}`, undefined)
+  }
+  return u.method !== undefined ? call(u) : response(u)
+}
+
+const call = (u: Record<string, unknown>): Incoming => {
+  const { id, method, params } = u
+  // `id: null` is not a notification: a message with an id asks for an answer.
+  const kind = "id" in u ? "request" : "notification"
+  if (u.jsonrpc !== "2.0") return invalid(kind, `"jsonrpc" must be "2.0"`, id)
+  if (kind === "request" && !isRequestId(id)) return invalid(kind, `"id" must be a string or an integer`, id)
+  if (typeof method !== "string") return invalid(kind, `"method" must be a string`, id)
+  if (params !== undefined && !isObject(params)) {
+    // Positional parameters are JSON-RPC, but no method of ours has any.
+    return Array.isArray(params)
+      ? new Malformed(kind, JsonRpcError.INVALID_PARAMS, "Invalid params: expected an object", id as RequestId)
+      : invalid(kind, `"params" must be an object`, id)
+  }
+  return u as unknown as Message
+}
+
+const response = (u: Record<string, unknown>): Incoming => {
+  const { error, id, result } = u
+  if (result === undefined && error === undefined) {
+    return invalid("request", `"method" is missing`, id)
+  }
+  if (u.jsonrpc !== "2.0") return invalid("response", `"jsonrpc" must be "2.0"`, id)
+  if (result !== undefined) {
+    if (error !== undefined) return invalid("response", `"result" and "error" exclude each other`, id)
+    if (!isRequestId(id)) return invalid("response", `"id" must be a string or an integer`, id)
+    if (!isObject(result)) return invalid("response", `"result" must be an object`, id)
+    return u as unknown as Success
+  }
+  if (id !== undefined && id !== null && !isRequestId(id)) {
+    return invalid("response", `"id" must be a string or an integer`, id)
+  }
+  if (!isObject(error) || !Number.isInteger(error.code) || typeof error.message !== "string") {
+    return invalid("response", `"error" must have an integer "code" and a string "message"`, id)
+  }
+  return u as unknown as Failure
+}
