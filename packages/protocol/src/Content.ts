@@ -1,0 +1,214 @@
+/**
+ * What messages, tool results and prompts are made of: text, pictures, sound, links to resources and resources
+ * themselves. Base64 stays the string it is on the wire.
+ *
+ * A kind that a revision does not know is told to its peers as text.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { icons, named } from "./Implementation.js"
+import * as Meta from "./Meta.js"
+import { since, sinceOtherwise } from "./Since.js"
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Role: Schema.Literal<["user", "assistant"]> = Schema.Literal("user", "assistant")
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Role = typeof Role.Type
+
+/**
+ * Hints about a piece of content: for whom it is, how much it matters (0 to 1), and when it last changed (ISO 8601).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Annotations extends Schema.Schema.Type<typeof Annotations> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Annotations = Schema.Struct({
+  audience: Schema.optional(Schema.Array(Role)),
+  priority: Schema.optional(Schema.Number.pipe(Schema.between(0, 1))),
+  lastModified: since("2025-06-18", Schema.optional(Schema.String))
+})
+
+const annotated = { annotations: Schema.optional(Annotations) }
+const meta = { _meta: since("2025-06-18", Meta.any._meta) }
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface TextContent extends Schema.Schema.Type<typeof TextContent> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const TextContent = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, ...annotated, ...meta })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ImageContent extends Schema.Schema.Type<typeof ImageContent> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ImageContent = Schema.Struct({
+  type: Schema.Literal("image"),
+  /** Base64. */
+  data: Schema.String,
+  mimeType: Schema.String,
+  ...annotated,
+  ...meta
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface AudioContent extends Schema.Schema.Type<typeof AudioContent> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const AudioContent = Schema.Struct({
+  type: Schema.Literal("audio"),
+  /** Base64. */
+  data: Schema.String,
+  mimeType: Schema.String,
+  ...annotated,
+  ...meta
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface TextResourceContents extends Schema.Schema.Type<typeof TextResourceContents> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const TextResourceContents = Schema.Struct({
+  uri: Schema.String,
+  mimeType: Schema.optional(Schema.String),
+  text: Schema.String,
+  ...meta
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface BlobResourceContents extends Schema.Schema.Type<typeof BlobResourceContents> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const BlobResourceContents = Schema.Struct({
+  uri: Schema.String,
+  mimeType: Schema.optional(Schema.String),
+  /** Base64. */
+  blob: Schema.String,
+  ...meta
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type ResourceContents = TextResourceContents | BlobResourceContents
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ResourceContents = Schema.Union(TextResourceContents, BlobResourceContents)
+
+/**
+ * What describes a resource: where it is, what it is called, and how many bytes it has before any encoding.
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const described = {
+  ...named,
+  ...icons,
+  uri: Schema.String,
+  description: Schema.optional(Schema.String),
+  mimeType: Schema.optional(Schema.String),
+  size: Schema.optional(Schema.Int),
+  ...annotated,
+  ...meta
+}
+
+/**
+ * A resource that can be read, in place of its content.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ResourceLink extends Schema.Schema.Type<typeof ResourceLink> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ResourceLink = Schema.Struct({ type: Schema.Literal("resource_link"), ...described })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface EmbeddedResource extends Schema.Schema.Type<typeof EmbeddedResource> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const EmbeddedResource = Schema.Struct({
+  type: Schema.Literal("resource"),
+  resource: ResourceContents,
+  ...annotated,
+  ...meta
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+
+const inWords = (
+  words: string,
+  { annotations }: { readonly annotations?: Annotations | undefined }
+): TextContent => annotations === undefined ? { type: "text", text: words } : { type: "text", text: words, annotations }
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ContentBlock: Schema.Schema<ContentBlock> = Schema.Union(
+  TextContent,
+  ImageContent,
+  sinceOtherwise("2025-03-26", AudioContent, (audio) => inWords(`[audio: ${audio.mimeType}]`, audio)),
+  sinceOtherwise("2025-06-18", ResourceLink, (link) => inWords(`[resource: ${link.name}] ${link.uri}`, link)),
+  EmbeddedResource
+)

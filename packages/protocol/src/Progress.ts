@@ -1,0 +1,49 @@
+/**
+ * The words of progress and cancellation: how far a request is, and that nobody waits for it any more. How both are
+ * delivered is the business of `@effect-mcp/jsonrpc`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as Meta from "./Meta.js"
+import { since } from "./Since.js"
+
+/**
+ * The parameters of `notifications/progress`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ProgressParams extends Schema.Schema.Type<typeof ProgressParams> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ProgressParams = Schema.Struct({
+  progressToken: Meta.RequestId,
+  /** Rises with every notification. */
+  progress: Schema.Number,
+  total: Schema.optional(Schema.Number),
+  message: since("2025-03-26", Schema.optional(Schema.String)),
+  ...Meta.any
+})
+
+/**
+ * The parameters of `notifications/cancelled`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CancelledParams extends Schema.Schema.Type<typeof CancelledParams> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const CancelledParams = Schema.Struct({
+  requestId: Schema.optional(Meta.RequestId),
+  reason: Schema.optional(Schema.String),
+  ...Meta.any
+})

@@ -1,0 +1,133 @@
+/**
+ * The words of tools: how a server lists them, how a client calls one, what comes back.
+ *
+ * To define a tool with schemas, see `Tool` in `@effect-mcp/definition`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { ContentBlock } from "./Content.js"
+import { icons, named } from "./Implementation.js"
+import { JsonObject, JsonValue } from "./Json.js"
+import * as Meta from "./Meta.js"
+import { page } from "./Pagination.js"
+import { onlyIfUntil, since, until } from "./Since.js"
+
+/**
+ * What a tool does to the world, for clients that trust the server. Hints, not promises.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ToolAnnotations extends Schema.Schema.Type<typeof ToolAnnotations> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ToolAnnotations = Schema.Struct({
+  title: Schema.optional(Schema.String),
+  /** It changes nothing. Default: false. */
+  readOnlyHint: Schema.optional(Schema.Boolean),
+  /** What it changes may be lost. Default: true. */
+  destructiveHint: Schema.optional(Schema.Boolean),
+  /** Calling it twice with the same arguments is calling it once. Default: false. */
+  idempotentHint: Schema.optional(Schema.Boolean),
+  /** It reaches things outside the server. Default: true. */
+  openWorldHint: Schema.optional(Schema.Boolean)
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ToolExecution = Schema.Struct({
+  taskSupport: Schema.optional(Schema.Literal("forbidden", "optional", "required"))
+})
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isObjectSchema = (value: unknown): boolean => (value as JsonObject).type === "object"
+
+const Arguments: Schema.Schema<{ readonly type: "object"; readonly [key: string]: unknown }> = Schema.Struct(
+  { type: Schema.Literal("object") },
+  { key: Schema.String, value: Schema.Unknown }
+).annotations({ arbitrary: () => (fc) => fc.constant({ type: "object" as const, properties: {} }) })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Tool extends Schema.Schema.Type<typeof Tool> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Tool = Schema.Struct({
+  ...named,
+  ...icons,
+  description: Schema.optional(Schema.String),
+  /** JSON Schema of the arguments, draft 2020-12 unless it says otherwise. */
+  inputSchema: Arguments,
+  /** JSON Schema of `structuredContent`. */
+  outputSchema: onlyIfUntil("2025-11-25", isObjectSchema, since("2025-06-18", Schema.optional(JsonObject))),
+  annotations: since("2025-03-26", Schema.optional(ToolAnnotations)),
+  execution: until("2025-11-25", since("2025-11-25", Schema.optional(ToolExecution))),
+  _meta: since("2025-06-18", Meta.any._meta)
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ListToolsResult extends Schema.Schema.Type<typeof ListToolsResult> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ListToolsResult = Schema.Struct({ tools: Schema.Array(Tool), ...page })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const CallToolParams = Schema.Struct({
+  name: Schema.String,
+  arguments: Schema.optional(JsonObject),
+  ...Meta.request
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const CallToolResult = Schema.Struct({
+  /** What the model reads. */
+  content: Schema.Array(ContentBlock),
+  /** What programs read; it conforms to the tool's output schema. An object up to 2025-11-25. */
+  structuredContent: onlyIfUntil("2025-11-25", isObject, since("2025-06-18", Schema.optional(JsonValue))),
+  /** The tool ran and failed; the model is told and may try again. */
+  isError: Schema.optional(Schema.Boolean),
+  ...Meta.any
+})

@@ -1,0 +1,47 @@
+/**
+ * The words of the handshake that opens every legacy conversation.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { ClientCapabilities, ServerCapabilities } from "../Capabilities.js"
+import { Implementation } from "../Implementation.js"
+import * as Meta from "../Meta.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface InitializeParams extends Schema.Schema.Type<typeof InitializeParams> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const InitializeParams = Schema.Struct({
+  /** The version the client wants; the server may answer with another. */
+  protocolVersion: Schema.String,
+  capabilities: ClientCapabilities,
+  clientInfo: Implementation,
+  ...Meta.request
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface InitializeResult extends Schema.Schema.Type<typeof InitializeResult> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const InitializeResult = Schema.Struct({
+  protocolVersion: Schema.String,
+  capabilities: ServerCapabilities,
+  serverInfo: Implementation,
+  /** How to use the server, for the model. */
+  instructions: Schema.optional(Schema.String),
+  ...Meta.any
+})

@@ -1,0 +1,43 @@
+/**
+ * What has changed in a server, told to whoever listens: many changes in one go are one piece of news. How it is told is
+ * the business of each era.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as FiberHandle from "effect/FiberHandle"
+import type * as Scope from "effect/Scope"
+import type { Kind, RegistryService } from "./Registry.js"
+
+/**
+ * Runs `tell` for each kind that changed, once everything that is ready to run has run.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const announce = (
+  registry: RegistryService,
+  tell: (kind: Kind) => Effect.Effect<void>
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const handle = yield* FiberHandle.make<void>()
+    const run = yield* FiberHandle.runtime(handle)()
+    const changed = new Set<Kind>()
+    const news = Effect.whileLoop({
+      while: () => changed.size > 0,
+      body: () =>
+        Effect.zipRight(
+          Effect.yieldNow(),
+          Effect.suspend(() => {
+            const kinds = [...changed]
+            changed.clear()
+            return Effect.forEach(kinds, tell, { discard: true })
+          })
+        ),
+      step: () => undefined
+    })
+    yield* registry.onChange((kind) => {
+      changed.add(kind)
+      run(news, { onlyIfMissing: true })
+    })
+  })

@@ -1,0 +1,117 @@
+/**
+ * The one layer that all transports feed: it runs a supervised conversation for each transport that a listener yields.
+ * Adding a transport to a server is adding a layer on top of this one.
+ *
+ * It chooses the era of each conversation, and knows no method and no feature.
+ *
+ * @since 0.1.0
+ */
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Changes from "./Changes.js"
+import type { Connection } from "./legacy/Connection.js"
+import * as Serve from "./legacy/Serve.js"
+import type { RegistryService } from "./Registry.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface DispatcherService {
+  /** Serves one client until it hangs up. Interrupting ends the conversation: what is in flight is stopped and answered. */
+  readonly accept: (transport: Transport) => Effect.Effect<void>
+  /**
+   * Serves every client that a listener yields, until it yields no more and all have hung up. Fails with the listener;
+   * then the conversations it began are ended.
+   */
+  readonly listen: <E, R>(listener: Listener<E, R>) => Effect.Effect<void, E, R>
+  /** How many listeners are being listened to. */
+  readonly listeners: () => number
+  /** How many conversations are going on. */
+  readonly conversations: () => number
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class Dispatcher extends Context.Tag("@effect-mcp/server/Dispatcher")<Dispatcher, DispatcherService>() {}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** How many requests of one client may be in flight; more are answered with -32000. Default: 64. */
+  readonly maxInFlight?: number | undefined
+  /** How long closing a conversation waits for handlers that cannot be interrupted. Default: 5 seconds. */
+  readonly closeTimeout?: Duration.DurationInput | undefined
+  /** How long a request to a client waits, unless it says so itself. Default: 60 seconds. */
+  readonly requestTimeout?: Duration.DurationInput | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  server: Serve.Server,
+  registry: RegistryService,
+  options: Options
+): Effect.Effect<DispatcherService, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const connections = new Set<Connection>()
+    let listeners = 0
+    yield* Changes.announce(registry, (kind) =>
+      Effect.forEach([...connections], (connection) => connection.announce(changeOf[kind]), { discard: true }))
+    const accept = (transport: Transport): Effect.Effect<void> =>
+      Effect.scoped(Effect.gen(function*() {
+        let connection: Connection | undefined
+        const conversation = yield* Conversation.make(
+          transport,
+          (outbound) => {
+            const side = Serve.make(server, outbound)
+            connection = side.connection
+            return side
+          },
+          {
+            maxInFlight: options.maxInFlight,
+            closeTimeout: options.closeTimeout,
+            timeout: options.requestTimeout ?? "60 seconds",
+            // JSON-RPC batching is of 2025-03-26 alone.
+            batches: () => connection?.accepted === true && connection.version === "2025-03-26"
+          }
+        )
+        yield* Effect.acquireRelease(
+          Effect.sync(() => connections.add(connection!)),
+          () => Effect.sync(() => connections.delete(connection!))
+        )
+        yield* Effect.catchAll(
+          conversation.ended,
+          (error) => Effect.logDebug(`A conversation ended: ${error.message}`, error)
+        )
+      }))
+    const listen = <E, R>(listener: Listener<E, R>): Effect.Effect<void, E, R> =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => listeners++),
+        () =>
+          Effect.scoped(Effect.gen(function*() {
+            const clients = yield* FiberSet.make<void>()
+            yield* Stream.runForEach(listener, (transport) => FiberSet.run(clients, accept(transport)))
+            yield* FiberSet.awaitEmpty(clients)
+          })),
+        () => Effect.sync(() => listeners--)
+      )
+    return { accept, listen, listeners: () => listeners, conversations: () => connections.size }
+  })
+
+const changeOf = {
+  tools: Methods.toolListChanged.name
+} as const

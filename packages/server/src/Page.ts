@@ -1,0 +1,67 @@
+/**
+ * Cuts a list into pages. The list is in the order of its keys, and a cursor names the last one that was given out: entries
+ * which come and go between two pages neither repeat nor hide others, and every instance of a server takes the cursors of
+ * every other.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
+ * @since 0.1.0
+ */
+import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+
+/**
+ * How many entries a page holds unless the server says otherwise. Clients that read one page only are common.
+ *
+ * @since 0.1.0
+ * @category limits
+ */
+export const SIZE = 1000
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Page<out A> {
+  readonly items: ReadonlyArray<A>
+  readonly nextCursor: string | undefined
+}
+
+/**
+ * The page that begins after `cursor`, of entries sorted by their keys. A cursor that this list never gave out is refused.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = <A>(
+  list: string,
+  entries: ReadonlyArray<readonly [key: string, item: A]>,
+  cursor: string | undefined,
+  size: number = SIZE
+): Either.Either<Page<A>, InvalidParams> => {
+  const after = cursor === undefined ? "" : keyOf(list, cursor)
+  if (after === undefined) {
+    return Either.left(new InvalidParams({ message: "Invalid params: this list never gave out this cursor" }))
+  }
+  const start = cursor === undefined ? 0 : entries.findIndex(([key]) => key > after)
+  const page = start === -1 ? [] : entries.slice(start, start + size)
+  const more = start !== -1 && start + size < entries.length
+  return Either.right({
+    items: page.map(([, item]) => item),
+    nextCursor: more ? Encoding.encodeBase64Url(`${list}:${page[page.length - 1]![0]}`) : undefined
+  })
+}
+
+/**
+ * Entries in the order of their keys, whatever the order in which they came.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const sorted = <A>(entries: Iterable<readonly [key: string, item: A]>): Array<readonly [string, A]> =>
+  [...entries].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
+
+const keyOf = (list: string, cursor: string): string | undefined => {
+  const decoded = Either.getOrUndefined(Encoding.decodeBase64UrlString(cursor))
+  return decoded?.startsWith(`${list}:`) === true ? decoded.slice(list.length + 1) : undefined
+}

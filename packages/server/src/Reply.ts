@@ -1,0 +1,59 @@
+/**
+ * How a handler ended, as an answer: the one boundary between what our code does and what the wire says. Success is a
+ * result, an `McpError` the error it stands for in the codes of the era; anything else is a bug, of which the peer hears
+ * "Internal error" and the operator everything.
+ *
+ * That there is an answer at all is decided below, in `@effect-mcp/jsonrpc/InFlight`; that a tool failed is a result, made
+ * in `features/Tools`.
+ *
+ * @since 0.1.0
+ */
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import * as Reply from "@effect-mcp/jsonrpc/Reply"
+import type { Era } from "@effect-mcp/protocol/Era"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Cause from "effect/Cause"
+import type * as Exit from "effect/Exit"
+
+/**
+ * The answer to a handler's end. `say` puts a result into the words of the peer's revision.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const fromExit = (
+  exit: Exit.Exit<unknown, unknown>,
+  era: Era,
+  say: (result: unknown) => Reply.Reply
+): Reply.Reply => exit._tag === "Success" ? say(exit.value) : fromCause(exit.cause, era)
+
+/**
+ * The answer to a failure.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Reply.Reply => {
+  // A handler that failed and then died in a finalizer has a bug that nobody may miss.
+  const failures = Cause.isDie(cause) ? [] : [...Cause.failures(cause)]
+  for (const failure of failures) {
+    if (McpError.isMcpError(failure)) return { error: McpError.toWire(failure, era) }
+    if (failure instanceof JsonRpcError.JsonRpcError) return { error: failure }
+  }
+  return Reply.died(cause)
+}
+
+/**
+ * The answer that says a result; "Internal error" when it is not one of the method's results.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const result = (
+  value: unknown,
+  method: { readonly name: string; readonly isResult: (result: unknown) => boolean }
+): Reply.Reply =>
+  method.isResult(value)
+    ? { result: value as Params }
+    : Reply.died(Cause.die(new Error(`The handler of "${method.name}" returned something else than its result`)))

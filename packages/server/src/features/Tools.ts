@@ -1,0 +1,114 @@
+/**
+ * `tools/list` and `tools/call`: from checked parameters to the tool that is meant, from the way its handler ended to a
+ * result. Arguments that the tool does not take, and failures it has declared, are results that the model reads.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ * @since 0.1.0
+ */
+import type * as Tool from "@effect-mcp/definition/Tool"
+import * as Issue from "@effect-mcp/protocol/Issue"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import { InvalidParams, isMcpError } from "@effect-mcp/protocol/McpError"
+import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Page from "../Page.js"
+import type { RegisteredTool, RegistryService } from "../Registry.js"
+import type { Route } from "../Router.js"
+
+/**
+ * @since 0.1.0
+ * @category routes
+ */
+export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
+  const list = lister(registry, options.pageSize)
+  return [
+    { method: Methods.listTools, trusted: true, serve: (params) => ({ effect: list(params), context: Context.empty() }) },
+    {
+      method: Methods.callTool,
+      trusted: false,
+      serve: (params: Tools.CallToolParams, session) => {
+        const tool = registry.tools.get(params.name)
+        return tool === undefined
+          ? { effect: Effect.fail(unknownTool(params.name)), context: Context.empty() }
+          : { effect: tool.call(params.arguments, session.version), context: tool.context }
+      }
+    }
+  ]
+}
+
+const unknownTool = (name: string) =>
+  new InvalidParams({ message: `Unknown tool: ${name.length > 128 ? `${name.slice(0, 128)}…` : name}` })
+
+// No cursor is a key of its own: an empty one was never given out.
+const FIRST = Symbol("first")
+
+/** Pages are worked out once and hold until a tool comes or goes. */
+const lister = (registry: RegistryService, size: number) => {
+  const pages = new Map<string | symbol, Tools.ListToolsResult>()
+  let sorted: Array<readonly [string, RegisteredTool]> | undefined
+  let revision = -1
+  return ({ cursor }: PaginatedParams): Effect.Effect<Tools.ListToolsResult, InvalidParams> => {
+    if (revision !== registry.revision()) {
+      revision = registry.revision()
+      pages.clear()
+      sorted = undefined
+    }
+    const known = pages.get(cursor ?? FIRST)
+    if (known !== undefined) return Effect.succeed(known)
+    sorted ??= Page.sorted(registry.tools)
+    return Either.map(Page.make("tools", sorted, cursor, size), ({ items, nextCursor }) => {
+      const page = {
+        tools: items.map(({ advertised }) => advertised),
+        ...(nextCursor === undefined ? undefined : { nextCursor })
+      }
+      pages.set(cursor ?? FIRST, page)
+      return page
+    })
+  }
+}
+
+/**
+ * What to run when a tool is called, out of its definition and its handler.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const call = (
+  tool: Tool.Tool.Any,
+  handler: (parameters: any) => Effect.Effect<any, any, any>
+): RegisteredTool["call"] => {
+  const { codec, name } = tool
+  const ended = { onFailure: failed(codec), onSuccess: codec.encodeSuccess }
+  const run = (parameters: unknown) =>
+    Effect.matchEffect(Effect.suspend(() => handler(parameters)), ended)
+  return (args, version) => {
+    const decoded = codec.decodeArguments(args ?? {})
+    if (Either.isEither(decoded)) {
+      return Either.isRight(decoded) ? run(decoded.right) : refused(name, decoded.left as ParseResult.ParseIssue, version)
+    }
+    return Effect.matchEffect(decoded, {
+      onFailure: (issue) => refused(name, issue, version),
+      onSuccess: run
+    })
+  }
+}
+
+const failed = (codec: Tool.Tool.Any["codec"]) => (failure: unknown): Effect.Effect<Tools.CallToolResult, unknown> =>
+  isMcpError(failure) ? Effect.fail(failure) : codec.encodeFailure(failure)
+
+// Up to 2025-06-18 bad arguments are the program's fault; from 2025-11-25 on the model is told and may mend them.
+const refused = (
+  name: string,
+  issue: ParseResult.ParseIssue,
+  version: string
+): Effect.Effect<Tools.CallToolResult, InvalidParams> => {
+  const message = `Invalid arguments for tool "${name}": ${Issue.sentence(issue)}`
+  return Version.isAtLeast(version, "2025-11-25")
+    ? Effect.succeed({ content: [{ type: "text", text: message }], isError: true })
+    : Effect.fail(new InvalidParams({ message, data: { issues: Issue.places(issue) } }))
+}
