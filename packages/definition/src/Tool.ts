@@ -37,22 +37,16 @@ export type TypeId = typeof TypeId
  * @since 0.1.0
  * @category models
  */
-export interface Tool<
-  out Name extends string,
-  in out Parameters,
-  in out Arguments,
-  in out Success,
-  in out Failure
-> {
+export interface Tool<Name extends string, Parameters, Arguments, Success, Failure> {
   readonly [TypeId]: TypeId
   readonly _tag: "Tool"
   readonly name: Name
   /** What `tools/list` says of it, in the widest words; older peers are told less. */
   readonly advertised: Tools.Tool
-  readonly parameters: Schema.Schema<Parameters, any>
+  readonly parameters: Schema.Schema.All
   /** What it gives; without one it gives content only. */
-  readonly success: Schema.Schema<Success, any> | undefined
-  readonly failure: Schema.Schema<Failure, any>
+  readonly success: Schema.Schema.All | undefined
+  readonly failure: Schema.Schema.All
   /** @internal */
   readonly codec: Codec<Parameters, Arguments, Success, Failure>
 }
@@ -114,14 +108,14 @@ export declare namespace Tool {
  * @since 0.1.0
  * @category models
  */
-export interface Codec<in out Parameters, in out Arguments, in out Success, in out Failure> {
-  readonly decodeArguments: (args: unknown) => Effect.Effect<Parameters, ParseResult.ParseIssue>
-  readonly encodeArguments: (args: Arguments) => Effect.Effect<JsonObject, ParseResult.ParseIssue>
+export interface Codec<Parameters, Arguments, Success, Failure> {
+  decodeArguments(args: unknown): Effect.Effect<Parameters, ParseResult.ParseIssue>
+  encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseResult.ParseIssue>
   /** Dies when the value is not one of `success`: that is a bug of the handler. */
-  readonly encodeSuccess: (value: Returns<Success>) => Effect.Effect<Tools.CallToolResult>
-  readonly encodeFailure: (failure: Failure) => Effect.Effect<Tools.CallToolResult>
-  readonly decodeSuccess: (result: Tools.CallToolResult) => Effect.Effect<Success, ParseResult.ParseIssue>
-  readonly decodeFailure: (result: Tools.CallToolResult) => Effect.Effect<Failure, ParseResult.ParseIssue>
+  encodeSuccess(value: Returns<Success>): Effect.Effect<Tools.CallToolResult>
+  encodeFailure(failure: Failure): Effect.Effect<Tools.CallToolResult>
+  decodeSuccess(result: Tools.CallToolResult): Effect.Effect<Success, ParseResult.ParseIssue>
+  decodeFailure(result: Tools.CallToolResult): Effect.Effect<Failure, ParseResult.ParseIssue>
 }
 
 /**

@@ -1,0 +1,112 @@
+import * as Client from "@effect-mcp/client/Client"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import * as TestServer from "@effect-mcp/testing/TestServer"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
+
+class Negative extends Schema.TaggedError<Negative>()("Negative", { n: Schema.Number }) {}
+
+const Root = Tool.make("root", {
+  description: "The square root of a number.",
+  parameters: { n: Schema.Number, digits: Schema.optionalWith(Schema.Int, { default: () => 2 }) },
+  success: Schema.Struct({ root: Schema.Number }),
+  failure: Negative
+})
+const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
+const Sums = Definition.make(Root, Greet)
+
+const RootLive = McpServer.tool(Root, ({ digits, n }) =>
+  n < 0 ? Effect.fail(new Negative({ n })) : Effect.succeed({ root: Number(Math.sqrt(n).toFixed(digits)) }))
+const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))
+const SumsLive = Layer.merge(RootLive, GreetLive)
+
+for (const transport of ["wire", "direct"] as const) {
+  describe(`TestServer over ${transport}`, () => {
+    it.effect("calls a server through a typed client", () =>
+      Effect.gen(function*() {
+        const sums = yield* Client.of(Sums)
+        assert.deepStrictEqual(yield* sums.root({ n: 2 }), { root: 1.41 })
+        const negative = yield* Effect.flip(sums.root({ n: -1 }))
+        assert.instanceOf(negative, Negative)
+        assert.deepStrictEqual((yield* sums.greet({ name: "Ada" })).content, [{ type: "text", text: "Hello, Ada!" }])
+      }).pipe(Effect.provide(TestServer.layer(Sums, SumsLive, { transport }))))
+
+    it.effect("dies when the server does not keep what the definition promises", () =>
+      Effect.gen(function*() {
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(TestServer.layer(Sums, GreetLive, { transport }))))
+        assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("The server does not keep: root"))
+      }))
+  })
+}
+
+describe("TestServer's wire", () => {
+  it.effect("fails a test in which something is said that the specification does not allow", () =>
+    Effect.gen(function*() {
+      const WrongLive = McpServer.tool(Greet, () =>
+        Effect.gen(function*() {
+          const session = yield* ServerSession
+          yield* session.notify("notifications/message", { level: "loud", data: 1 })
+          return "said"
+        }))
+      const exit = yield* Effect.exit(
+        Effect.flatMap(Client.Client, (client) => client.callTool("greet", { name: "Ada" })).pipe(
+          Effect.provide(TestServer.layer(Definition.make(Greet), WrongLive))
+        )
+      )
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("LoggingMessageNotification of 2025-11-25"))
+    }))
+})
+
+describe("TestPeer", () => {
+  it.effect("plays a client, right or wrong", () =>
+    Effect.gen(function*() {
+      const peer = yield* TestPeer.client()
+      const early = yield* peer.request("tools/list")
+      assert.strictEqual((yield* peer.expectError(early)).code, -32602)
+      yield* peer.initialize()
+      const call = yield* peer.request("tools/call", { name: "greet", arguments: { name: "Ada" } }, 0)
+      assert.deepStrictEqual(yield* peer.expectResult(call), { content: [{ type: "text", text: "Hello, Ada!" }] })
+      yield* peer.expectSilence
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, SumsLive))
+    ))
+
+  it.effect("SHOULD NOT answer a cancelled request", () =>
+    Effect.gen(function*() {
+      const started = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const HangLive = McpServer.tool(Greet, () =>
+        Deferred.succeed(started, undefined).pipe(
+          Effect.zipRight(Effect.never),
+          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+        ))
+      yield* Effect.gen(function*() {
+        const peer = yield* TestPeer.client()
+        yield* peer.initialize()
+        const call = yield* peer.request("tools/call", { name: "greet", arguments: { name: "Ada" } })
+        yield* Deferred.await(started)
+        yield* peer.notify("notifications/cancelled", { requestId: call })
+        yield* Deferred.await(stopped)
+        yield* peer.expectSilence
+      }).pipe(Effect.scoped, Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, HangLive)))
+    }))
+
+  it.effect("fails a script that does not take what it hears", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
+        const peer = yield* TestPeer.client()
+        yield* peer.initialize()
+        yield* peer.request("ping", undefined, "unheard")
+        const other = yield* peer.request("ping")
+        yield* peer.expectResult("unheard")
+        yield* Fiber.join(yield* Effect.fork(Effect.void))
+        return other
+      })))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("this was not expected"))
+    }).pipe(Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, GreetLive))))
+})
