@@ -1,0 +1,104 @@
+// Every restriction that eslint.config.mjs puts on the sources fires where it should, and only there.
+import { ESLint } from "eslint"
+import assert from "node:assert/strict"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { describe, it } from "node:test"
+import { mayTry, mayUseTimers } from "../eslint.config.mjs"
+import { root } from "./workspace.mjs"
+
+const eslint = new ESLint({ cwd: root })
+
+const rulesBroken = async (filePath, code) => {
+  const [{ messages }] = await eslint.lintText(`${code}\n`, { filePath })
+  return [...new Set(messages.map(({ ruleId }) => ruleId))]
+}
+
+const library = "packages/jsonrpc/src/Room.ts"
+
+const cases = [
+  ["import { Effect } from \"effect\"\nexport { Effect }", "no-restricted-imports"],
+  ["import { HttpApp } from \"@effect/platform\"\nexport { HttpApp }", "no-restricted-imports"],
+  ["import { NodeRuntime } from \"@effect/platform-node\"\nexport { NodeRuntime }", "no-restricted-imports"],
+  ["import type { Effect } from \"effect\"\nexport type { Effect }", "no-restricted-imports"],
+  ["import { setTimeout } from \"node:timers/promises\"\nexport { setTimeout }", "no-restricted-imports"],
+  ["export const one = async () => 1", "no-restricted-syntax"],
+  ["export class One {\n  async one() {}\n}", "no-restricted-syntax"],
+  ["export const one = await Promise.resolve(1)", "no-restricted-syntax"],
+  ["try {\n  throw 1\n} finally {\n  void 1\n}", "no-restricted-syntax"],
+  ["export const one = new Date()", "no-restricted-syntax"],
+  ["export const one = Date.now()", "no-restricted-properties"],
+  ["export const one = Math.random()", "no-restricted-properties"],
+  ["export const one = performance.now()", "no-restricted-properties"],
+  ["export const one = setTimeout(() => {}, 1)", "no-restricted-globals"],
+  ["export const one = globalThis.setTimeout(() => {}, 1)", "no-restricted-properties"],
+  ["console.log(1)", "no-console"]
+]
+
+const everywhere = [
+  ["export const one = 1 as any", "no-restricted-syntax"],
+  ["export const one = (all: Array<number>) => all.push(...all)", "no-restricted-syntax"],
+  ["export const one: number[] = []", "@typescript-eslint/array-type"],
+  ["export const one = 1;", "@effect/dprint"],
+  ["export const one = 'one'", "@effect/dprint"],
+  ["import \"b\"\nimport \"effect/A\"", undefined],
+  ["import * as B from \"effect/B\"\nimport * as A from \"effect/A\"\nexport { A, B }", "simple-import-sort/imports"],
+  ["import { A } from \"effect/A\"\nexport type B = A", "@typescript-eslint/consistent-type-imports"],
+  ["export const one = ({ b, a }: { a: 1; b: 1 }) => a + b", "sort-destructure-keys/sort-destructure-keys"],
+  ["export const one = (a: number) => ({ a: a })", "object-shorthand"],
+  ["// eslint-disable-next-line no-console\nexport const one = 1", null]
+]
+
+describe("lint", () => {
+  for (const [code, rule] of cases) {
+    const what = code.split("\n")[0]
+    it(`forbids in libraries: ${what}`, async () => {
+      assert.deepEqual(await rulesBroken(library, code), [rule])
+    })
+    it(`allows in examples, benchmarks and tests: ${what}`, async () => {
+      for (
+        const path of [
+          "packages/examples/src/main.ts",
+          "packages/benchmarks/src/main.ts",
+          "packages/jsonrpc/test/Room.test.ts"
+        ]
+      ) assert.deepEqual(await rulesBroken(path, code), [])
+    })
+  }
+
+  for (const [code, rule] of everywhere) {
+    it(`${rule === undefined ? "allows" : "forbids"} in all sources: ${code.split("\n")[0]}`, async () => {
+      for (const path of [library, "packages/examples/src/main.ts"]) {
+        assert.deepEqual(await rulesBroken(path, code), rule === undefined ? [] : [rule])
+      }
+    })
+  }
+
+  it("allows `as any` in tests", async () => {
+    assert.deepEqual(await rulesBroken("packages/jsonrpc/test/Room.test.ts", "export const one = 1 as any"), [])
+  })
+
+  it("allows `try`, and nothing else, in the rooms that may", async () => {
+    for (const { file } of mayTry) {
+      assert.deepEqual(await rulesBroken(file, "try {\n  throw 1\n} finally {\n  void 1\n}"), [])
+      assert.deepEqual(await rulesBroken(file, "export const one = async () => 1"), ["no-restricted-syntax"])
+    }
+  })
+
+  it("allows a timer, and no other, in the rooms that may", async () => {
+    for (const { file, timers } of mayUseTimers) {
+      for (const timer of ["setTimeout", "setInterval", "setImmediate"]) {
+        const broken = await rulesBroken(file, `export const one = ${timer}(() => {})`)
+        assert.deepEqual(broken, timers.includes(timer) ? [] : ["no-restricted-globals"])
+      }
+    }
+  })
+
+  it("makes exceptions only for rooms that are there, in packages that may have them", () => {
+    for (const { file, why } of [...mayTry, ...mayUseTimers]) {
+      assert.ok(existsSync(join(root, file)), file)
+      assert.ok(why.length > 0)
+    }
+    for (const { file } of mayUseTimers) assert.match(file, /^packages\/node\/src\//)
+  })
+})

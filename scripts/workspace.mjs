@@ -1,0 +1,101 @@
+// What the other scripts know about the repository: its packages, their rooms and tests, and how a room opens. Reads
+// files, judges nothing; a file that is not there yet is an empty answer.
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join, relative, sep } from "node:path"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+
+export const root = fileURLToPath(new URL("..", import.meta.url))
+
+export const scope = "@effect-mcp/"
+
+/** Private packages: compiled and run, never imported. Every other package is a library. */
+export const programs = ["examples", "benchmarks"]
+
+/** Packages whose `legacy/` and `modern/` are public. All others hide theirs. */
+export const publishesEras = ["protocol"]
+
+export const eras = ["legacy", "modern"]
+
+const skipped = new Set(["node_modules", "dist", "build", "coverage"])
+
+/** Paths relative to `from`, with `/`, sorted; of everything below `folder` that `accept` takes. */
+export const filesUnder = (from, folder, accept) => {
+  const found = []
+  const walk = (at) => {
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      const path = join(at, entry.name)
+      if (entry.isDirectory()) {
+        if (!skipped.has(entry.name) && !entry.name.startsWith(".")) walk(path)
+      } else if (accept(entry.name)) {
+        found.push(relative(from, path).split(sep).join("/"))
+      }
+    }
+  }
+  const start = join(from, folder)
+  if (existsSync(start)) walk(start)
+  return found.sort()
+}
+
+const isTypeScript = (name) => name.endsWith(".ts") && !name.endsWith(".d.ts")
+
+/** JSON that may have comments; `undefined` when it is not there, `broken` when it cannot be read. */
+export const readJson = (path) => {
+  if (!existsSync(path)) return undefined
+  const { config, error } = ts.parseConfigFileTextToJson(path, readFileSync(path, "utf8"))
+  return error === undefined ? config : { broken: ts.flattenDiagnosticMessageText(error.messageText, " ") }
+}
+
+/**
+ * The packages of a workspace. `rooms` and `tests` are its files: `path` from the root, `room` without `src/` or `test/`
+ * and extension, `text`.
+ */
+export const readWorkspace = (at = root) => {
+  const folder = join(at, "packages")
+  const names = existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+      .sort()
+    : []
+  const files = (name, part) =>
+    filesUnder(at, `packages/${name}/${part}`, isTypeScript).map((path) => ({
+      path,
+      room: path.slice(`packages/${name}/${part}/`.length, -".ts".length),
+      text: readFileSync(join(at, path), "utf8")
+    }))
+  return {
+    root: at,
+    manifest: readJson(join(at, "package.json")),
+    packages: names.map((name) => ({
+      name,
+      library: !programs.includes(name),
+      path: `packages/${name}`,
+      manifest: readJson(join(folder, name, "package.json")),
+      tsconfigs: {
+        src: readJson(join(folder, name, "tsconfig.src.json")),
+        test: readJson(join(folder, name, "tsconfig.test.json"))
+      },
+      rooms: files(name, "src"),
+      tests: files(name, "test")
+    }))
+  }
+}
+
+/**
+ * The comment that opens a room, as it stands in the file, and the lines of its body; `undefined` when there is none.
+ * A first line for the shell may stand before it.
+ */
+export const headerOf = (text) => {
+  const match = /^(?:#!.*\n)?(\/\*\*[\s\S]*?\*\/)/.exec(text)
+  if (match === null) return undefined
+  const comment = match[1]
+  const lines = comment.slice("/**".length, -"*/".length).split("\n").map((line) => line.replace(/^\s*\* ?/, "").trim())
+  while (lines.length > 0 && lines[0] === "") lines.shift()
+  while (lines.length > 0 && lines.at(-1) === "") lines.pop()
+  const tags = lines.findIndex((line) => line.startsWith("@"))
+  return {
+    comment,
+    lines,
+    prose: (tags === -1 ? lines : lines.slice(0, tags)).filter((line) => line !== ""),
+    has: (tag) => lines.some((line) => line === tag || line.startsWith(`${tag} `))
+  }
+}
