@@ -18,6 +18,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as JsonSchema from "./JsonSchema.js"
+import * as Plain from "./Plain.js"
 import type { ToolResult } from "./ToolResult.js"
 import { isToolResult } from "./ToolResult.js"
 
@@ -238,15 +239,15 @@ const codec = (
   failure: AnySchema,
   output: JsonObject | undefined
 ): Codec<any, any, any, any> => {
-  const encodeParameters = ParseResult.encodeUnknown(parameters)
-  const encode = success === undefined ? undefined : ParseResult.encodeUnknown(success)
+  const encodeParameters = quickly(parameters, ParseResult.encodeUnknown(parameters))
+  const encode = success === undefined ? undefined : quickly(success, ParseResult.encodeUnknown(success))
   const encodeFailure = ParseResult.encodeUnknown(failure)
-  const decode = success === undefined ? undefined : ParseResult.decodeUnknown(success)
+  const decode = success === undefined ? undefined : quickly(success, ParseResult.decodeUnknown(success))
   const decodeFailure = ParseResult.decodeUnknown(failure)
   const complete = constructor(parameters)
   const verbatim = output !== undefined && JsonSchema.isString(output)
   return {
-    decodeArguments: ParseResult.decodeUnknown(parameters),
+    decodeArguments: quickly(parameters, ParseResult.decodeUnknown(parameters)),
     encodeArguments: (args) => Effect.suspend(() => encodeParameters(complete(args))),
     encodeSuccess: (value) =>
       isToolResult(value)
@@ -270,6 +271,18 @@ const codec = (
         : decode(verbatim ? firstText(result) : fromWords(result)),
     decodeFailure: (result) =>
       Effect.orElse(decodeFailure(fromWords(result)), () => decodeFailure(firstText(result)))
+  }
+}
+
+type Parse = (u: unknown) => Effect.Effect<any, ParseResult.ParseIssue>
+
+/** The same function, without the parser for what conforms to a schema of plain data. */
+const quickly = (schema: AnySchema, parse: Parse): Parse => {
+  const copy = Plain.compile(schema)
+  if (copy === undefined) return parse
+  return (u) => {
+    const copied = copy(u)
+    return copied === Plain.refused ? parse(u) : Either.right(copied)
   }
 }
 

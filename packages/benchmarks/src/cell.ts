@@ -1,0 +1,25 @@
+/**
+ * One measurement, in a process of its own: `node cell.js <subject> <in flight> <calls>` prints the processor time of one
+ * call in microseconds, after as many calls again to warm up.
+ */
+import type { Subject } from "./Workload.js"
+
+const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
+  "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair()),
+  "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect()),
+  "sdk1-pair": () => import("./subjects/sdk1.js").then(({ start }) => start()),
+  "sdk2-pair": () => import("./subjects/sdk2.js").then(({ start }) => start())
+}
+
+const [name = "", inFlight = "1", calls = "1000"] = process.argv.slice(2)
+const start = subjects[name]
+if (start === undefined) throw new Error(`There is no subject "${name}": ${Object.keys(subjects).join(", ")}`)
+
+const subject = await start()
+await subject.run(Number(calls), Number(inFlight))
+const before = process.cpuUsage()
+await subject.run(Number(calls), Number(inFlight))
+const { system, user } = process.cpuUsage(before)
+await subject.close()
+console.log(JSON.stringify({ microseconds: (user + system) / Number(calls) }))
+process.exit(0)

@@ -1,0 +1,39 @@
+/**
+ * The official TypeScript SDK, version 2: client and server over its pair of transports.
+ */
+import { Client } from "@modelcontextprotocol/client"
+import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server"
+import { z } from "zod"
+import type { Subject } from "../Workload.js"
+import { check } from "../Workload.js"
+
+export const start = async (): Promise<Subject> => {
+  const server = new McpServer({ name: "bench", version: "1.0.0" })
+  server.registerTool(
+    "add",
+    { inputSchema: z.object({ a: z.number(), b: z.number() }), outputSchema: z.object({ sum: z.number() }) },
+    ({ a, b }) => {
+      const structuredContent = { sum: a + b }
+      return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent }
+    }
+  )
+  const client = new Client({ name: "bench", version: "1.0.0" })
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  await server.connect(far)
+  await client.connect(near)
+  const calls = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      const { structuredContent } = await client.callTool({ name: "add", arguments: { a: i, b: 1 } })
+      check((structuredContent as { readonly sum?: unknown } | undefined)?.sum, i, 1)
+    }
+  }
+  return {
+    run: async (count, inFlight) => {
+      await Promise.all(Array.from({ length: inFlight }, () => calls(Math.ceil(count / inFlight))))
+    },
+    close: async () => {
+      await client.close()
+      await server.close()
+    }
+  }
+}
