@@ -1,0 +1,153 @@
+/**
+ * Starts a program, never through a shell, and says in words what to do when it does not start.
+ *
+ * What becomes of the program afterwards is the business of `Subprocess`.
+ *
+ * @since 0.1.0
+ */
+import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import type { Variables } from "./Environment.js"
+import * as ProcessGroup from "./ProcessGroup.js"
+import * as WindowsCommand from "./WindowsCommand.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Command {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  /** The whole environment of the program. */
+  readonly env: Variables
+  readonly cwd?: string | undefined
+  readonly stderr: "pipe" | "inherit"
+}
+
+/**
+ * Starts the program with pipes for its standard streams, as leader of its own process group where there are such.
+ * Fails with reason `Open`, and then nothing is left open. It cannot be interrupted between the start and the result.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const launch = (command: Command): Effect.Effect<ChildProcess.ChildProcess, TransportError> =>
+  Effect.uninterruptible(Effect.gen(function*() {
+    const flaw = flawOf(command)
+    if (flaw !== undefined) return yield* refused(command, flaw)
+    const invocation = invocationOf(command)
+    if (invocation === undefined) {
+      return yield* refused(command, "a batch file takes no argument with a line break in it")
+    }
+    return yield* started(command, invocation)
+  }))
+
+const start = (command: Command, invocation: WindowsCommand.Invocation): ChildProcess.ChildProcess =>
+  ChildProcess.spawn(invocation.command, invocation.args, {
+    env: { ...command.env },
+    stdio: ["pipe", "pipe", command.stderr],
+    detached: ProcessGroup.supported,
+    shell: false,
+    windowsHide: true,
+    windowsVerbatimArguments: invocation.verbatim,
+    ...(command.cwd === undefined ? undefined : { cwd: command.cwd })
+  })
+
+const invocationOf = ({ args, command, cwd, env }: Command): WindowsCommand.Invocation | undefined =>
+  process.platform === "win32"
+    ? WindowsCommand.invocation(command, args, {
+      env,
+      cwd: cwd ?? process.cwd(),
+      exists: Fs.existsSync,
+      cmd: process.env.ComSpec
+    })
+    : { command, args, verbatim: false }
+
+// One synchronous step: what the child says of its start, it says in the next one.
+const started = (
+  command: Command,
+  invocation: WindowsCommand.Invocation
+): Effect.Effect<ChildProcess.ChildProcess, TransportError> =>
+  Effect.async<ChildProcess.ChildProcess, TransportError>((resume) => {
+    const fail = (error: unknown) => resume(Effect.fail(refused(command, why(command, error), error)))
+    const attempt = Either.try({ try: () => start(command, invocation), catch: (error) => error })
+    if (Either.isLeft(attempt)) return fail(attempt.left)
+    const child = attempt.right
+    const pipes = [child.stdin, child.stdout, child.stderr]
+    const onSpawn = () => {
+      child.off("error", onError)
+      resume(Effect.succeed(child))
+    }
+    const onError = (error: Error) => {
+      child.off("spawn", onSpawn)
+      for (const pipe of pipes) pipe?.destroy()
+      fail(error)
+    }
+    child.once("spawn", onSpawn).once("error", onError)
+    // An error that nobody listens to would end our process: of the child later, of its pipes at any time.
+    child.on("error", ignore)
+    for (const pipe of pipes) pipe?.on("error", ignore)
+  })
+
+const ignore = (): void => {}
+
+// Node would quote the value, which in the environment may be a secret.
+const flawOf = ({ args, command, cwd, env }: Command): string | undefined => {
+  if (command === "") return "the command is empty"
+  const bad = (text: string | undefined): boolean => text !== undefined && text.includes("\0")
+  if (bad(command)) return "the command has a NUL byte in it"
+  const arg = args.findIndex(bad)
+  if (arg !== -1) return `argument ${arg + 1} has a NUL byte in it`
+  if (bad(cwd)) return "the working directory has a NUL byte in it"
+  const variable = Object.keys(env).find((name) => bad(name) || bad(env[name]))
+  return variable === undefined
+    ? undefined
+    : `the environment variable ${JSON.stringify(variable)} has a NUL byte in it`
+}
+
+const refused = (command: Command, reason: string, cause?: unknown): TransportError =>
+  new TransportError({
+    reason: "Open",
+    message: `Cannot start ${JSON.stringify(command.command)}: ${reason}`,
+    cause
+  })
+
+const why = (command: Command, error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === "ENOENT" || code === "ENOTDIR") return missing(command)
+  if (code === "EACCES" || code === "EPERM") return forbidden(command)
+  if (code === "E2BIG") return "its arguments and environment are too long"
+  if (code === "EMFILE" || code === "ENFILE") {
+    return "too many files are open; close some, or raise the limit (ulimit -n)"
+  }
+  if (code === "EAGAIN") return "too many processes are running; end some, or raise the limit (ulimit -u)"
+  return message
+}
+
+const stat = Option.liftThrowable(Fs.statSync)
+
+const access = Option.liftThrowable(Fs.accessSync)
+
+const isFolder = (path: string): boolean => Option.exists(stat(path), (found) => found?.isDirectory() === true)
+
+const missing = ({ command, cwd }: Command): string => {
+  if (cwd !== undefined && !isFolder(cwd)) return `its working directory ${JSON.stringify(cwd)} is no folder`
+  if (!/[\\/]/.test(command)) return "there is no such program on its PATH; install it, or give the path of the file"
+  return Fs.existsSync(Path.resolve(cwd ?? "", command))
+    ? "the file is there, but not the interpreter that its first line names"
+    : "there is no such file; a relative path starts at the working directory"
+}
+
+const forbidden = ({ command, cwd }: Command): string => {
+  if (cwd !== undefined && Option.isNone(access(cwd, Fs.constants.X_OK))) {
+    return `its working directory ${JSON.stringify(cwd)} may not be entered`
+  }
+  return isFolder(Path.resolve(cwd ?? "", command))
+    ? "it is a folder"
+    : "the file may not be executed; allow it (chmod +x), or launch its interpreter with the file as argument"
+}

@@ -1,0 +1,107 @@
+/**
+ * Programs for tests to launch, and what tests ask about processes.
+ */
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import type * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import type { Scope } from "effect"
+import { Effect, Queue, Schedule } from "effect"
+import { build } from "esbuild"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const node = process.execPath
+
+export const fixture = (name: string): string => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
+
+/** A TypeScript fixture as a program: bundled from the sources into a folder that goes with the scope. */
+export const bundled = (name: string): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const folder = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-mcp-node-"))),
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+    )
+    const outfile = join(folder, name.replace(/\.ts$/, ".mjs"))
+    yield* Effect.promise(() =>
+      build({
+        entryPoints: [fixture(name)],
+        outfile,
+        bundle: true,
+        format: "esm",
+        platform: "node",
+        target: "node20",
+        conditions: ["@effect-mcp/source"],
+        logLevel: "error"
+      })
+    )
+    return outfile
+  })
+
+/** The text of `stat` after the name of the program: state, parent, group, … */
+const stat = (pid: string | number): ReadonlyArray<string> => {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8")
+  return text.slice(text.lastIndexOf(")") + 2).split(" ")
+}
+
+/** Whether the process is there and not merely waiting to be asked how it ended. */
+export const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return stat(pid)[0] !== "Z"
+  } catch {
+    return false
+  }
+}
+
+/** The processes that have this among their arguments. */
+export const pidsOf = (mark: string): ReadonlyArray<number> =>
+  readdirSync("/proc").filter((name) => {
+    if (!/^\d+$/.test(name)) return false
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").includes(mark) && stat(name)[0] !== "Z"
+    } catch {
+      return false
+    }
+  }).map(Number)
+
+/** Waits until it is so. */
+export const until = (so: () => boolean): Effect.Effect<void> =>
+  Effect.sync(so).pipe(
+    Effect.repeat({ until: (is) => is, schedule: Schedule.spaced("5 millis") }),
+    Effect.asVoid
+  )
+
+/** A conversation that answers nothing and keeps what it is told. */
+export const talk = (transport: Transport.Transport): Effect.Effect<
+  { readonly conversation: Conversation.Conversation; readonly heard: Queue.Dequeue<Message.Notification> },
+  never,
+  Scope.Scope
+> =>
+  Effect.gen(function*() {
+    const heard = yield* Queue.unbounded<Message.Notification>()
+    const side = yield* Conversation.side({
+      request: ({ method }) =>
+        Effect.fail(new JsonRpcError.JsonRpcError({ code: JsonRpcError.METHOD_NOT_FOUND, message: method })),
+      notification: (notification) => Effect.asVoid(Queue.offer(heard, notification))
+    })
+    const conversation = yield* Conversation.make(transport, side, { report: () => Effect.void })
+    return { conversation, heard }
+  })
+
+/** A connection to the plain server of that name, which nothing is done to within the time of a test. */
+export const connect = (
+  name: string,
+  args: ReadonlyArray<string> = [],
+  options: Partial<StdioClient.Options> = {}
+): Effect.Effect<Transport.Transport, Transport.TransportError, Scope.Scope> =>
+  StdioClient.connector({
+    command: node,
+    args: [fixture(name), ...args],
+    stderr: "ignore",
+    patience: { grace: "1 minute" },
+    ...options
+  }).connect

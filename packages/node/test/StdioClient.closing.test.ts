@@ -1,0 +1,162 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
+import { randomUUID } from "node:crypto"
+import { connect, pidsOf, talk, until } from "./Fixture.js"
+
+const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)
+
+/** Does something with a server in a scope that closes before this ends, and gives the processes that are left. */
+const leftOver = <A, E>(
+  use: (mark: string) => Effect.Effect<A, E, Scope.Scope>
+): Effect.Effect<ReadonlyArray<number>, E> =>
+  Effect.suspend(() => {
+    const mark = randomUUID()
+    return Effect.map(Effect.scoped(use(mark)), () => pidsOf(mark))
+  })
+
+const heardBy = (lines: ReadonlyArray<string>) =>
+  lines.filter((line) => line.startsWith("heard ")).map((line) => JSON.parse(line.slice("heard ".length)).n)
+
+const listening = () => {
+  const lines: Array<string> = []
+  return {
+    lines,
+    stderr: (line: string) =>
+      Effect.sync(() => {
+        lines.push(line)
+      })
+  }
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+describe("StdioClient, when it closes", () => {
+  it.live("leaves a server alone that ends with its input", () =>
+    Effect.gen(function*() {
+      const left = yield* leftOver((mark) =>
+        Effect.gen(function*() {
+          const { conversation } = yield* converse("server.mjs", [mark])
+          yield* conversation.request("echo")
+          assert.strictEqual(pidsOf(mark).length, 1)
+        })
+      )
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.live("writes what was said just before", () =>
+    Effect.gen(function*() {
+      const { lines, stderr } = listening()
+      yield* Effect.scoped(Effect.gen(function*() {
+        const transport = yield* connect("server.mjs", [], { stderr })
+        for (const n of range(500)) {
+          transport.unsafeSend({ jsonrpc: "2.0", method: "notifications/heard", params: { n } })
+        }
+      }))
+      // What outran the function was counted; nothing of the rest is missing.
+      const lost = lines.map((line) => Number(/^\[(\d+) lines were lost\]$/.exec(line)?.[1] ?? 0))
+      assert.strictEqual(heardBy(lines).length + lost.reduce((sum, count) => sum + count, 0), 500)
+      assert.strictEqual(heardBy(lines)[0], 0)
+    }))
+
+  it.live("drains what nobody has read, so that the server can end by itself", () =>
+    Effect.gen(function*() {
+      const { lines, stderr } = listening()
+      const left = yield* leftOver((mark) =>
+        Effect.gen(function*() {
+          const transport = yield* connect("server.mjs", [mark], { stderr })
+          const flood = { jsonrpc: "2.0", id: 1, method: "flood", params: { count: 1000, size: 10_000 } } as const
+          yield* transport.send(flood)
+          yield* transport.send({ jsonrpc: "2.0", method: "notifications/heard", params: { n: 1 } })
+          yield* until(() => heardBy(lines).length === 1)
+        })
+      )
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.live("is not held up by a write into a pipe that nobody reads", () =>
+    Effect.gen(function*() {
+      const left = yield* leftOver((mark) =>
+        Effect.gen(function*() {
+          const { conversation, heard } = yield* converse("deaf.mjs", [mark], { patience: { grace: "50 millis" } })
+          yield* Queue.take(heard)
+          const text = "x".repeat(4 * 1024 * 1024)
+          for (const _ of range(4)) {
+            yield* Effect.fork(Effect.ignore(conversation.request("echo", { text })))
+          }
+          const blocked = yield* Effect.fork(conversation.notify("notifications/n", { text }))
+          yield* Effect.sleep("10 millis")
+          assert.isNull(blocked.unsafePoll())
+        })
+      )
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.live("does all of it when it was interrupted", () =>
+    Effect.gen(function*() {
+      const mark = randomUUID()
+      const { lines, stderr } = listening()
+      const fiber = yield* Effect.fork(Effect.scoped(Effect.gen(function*() {
+        const { conversation } = yield* converse("server.mjs", [mark], { stderr })
+        yield* conversation.notify("notifications/heard", { n: 7 })
+        yield* conversation.request("hang")
+      })))
+      yield* until(() => pidsOf(mark).length === 1)
+      yield* until(() => heardBy(lines).includes(7))
+      // Twice: the second must not cut short what the first has begun.
+      yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(pidsOf(mark), [])
+    }))
+
+  it.live("does all of it when it was interrupted while it connected", () =>
+    Effect.gen(function*() {
+      const mark = randomUUID()
+      for (const turns of range(20)) {
+        const fiber = yield* Effect.fork(Effect.scoped(converse("server.mjs", [mark])))
+        for (const _ of range(turns)) yield* Effect.yieldNow()
+        yield* Fiber.interrupt(fiber)
+        assert.deepStrictEqual(pidsOf(mark), [])
+      }
+    }))
+
+  it.live("ends the whole tree below the server", () =>
+    Effect.gen(function*() {
+      const left = yield* leftOver((mark) =>
+        Effect.gen(function*() {
+          const { heard } = yield* converse("tree.mjs", ["3", "exit", mark], {
+            patience: { grace: "100 millis", terminate: "100 millis" }
+          })
+          yield* Queue.take(heard)
+          assert.strictEqual(pidsOf(mark).length, 3)
+        })
+      )
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.live("closes what was opened where nothing can be interrupted", () =>
+    Effect.gen(function*() {
+      const left = yield* leftOver((mark) =>
+        Effect.uninterruptible(Effect.gen(function*() {
+          const { stderr } = listening()
+          const { conversation } = yield* converse("server.mjs", [mark], { stderr })
+          yield* conversation.request("echo")
+        }))
+      )
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.live("ends what comes in for who still reads it", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const transport = yield* Scope.extend(connect("deaf.mjs", [], { patience: { grace: "50 millis" } }), scope)
+      const ready = yield* Deferred.make<void>()
+      const reading = yield* Effect.fork(
+        Stream.runForEach(transport.incoming, () => Deferred.succeed(ready, undefined))
+      )
+      yield* Deferred.await(ready)
+      yield* Scope.close(scope, Exit.void)
+      yield* Fiber.join(reading)
+      assert.isFalse(transport.unsafeSend({ jsonrpc: "2.0", method: "n" }))
+      assert.strictEqual((yield* Effect.flip(transport.send({ jsonrpc: "2.0", method: "n" }))).reason, "Write")
+    }))
+})

@@ -1,0 +1,256 @@
+import { assert, describe, it } from "@effect/vitest"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Environment from "@effect-mcp/node/Environment"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import type { Scope } from "effect"
+import { Chunk, Effect, Fiber, Queue, Stream } from "effect"
+import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { tmpdir } from "node:os"
+import { bundled, connect, fixture, isRunning, node, pidsOf, talk, until } from "./Fixture.js"
+
+const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)
+
+/** Does something with a server in a scope that closes before this ends, and gives the processes that are left. */
+const leftOver = <A, E>(
+  use: (mark: string) => Effect.Effect<A, E, Scope.Scope>
+): Effect.Effect<ReadonlyArray<number>, E> =>
+  Effect.suspend(() => {
+    const mark = randomUUID()
+    return Effect.map(Effect.scoped(use(mark)), () => pidsOf(mark))
+  })
+
+const range = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+describe("StdioClient", () => {
+  it.scopedLive("asks, and is answered", () =>
+    Effect.gen(function*() {
+      const { conversation } = yield* converse("server.mjs")
+      const answers = yield* Effect.forEach(
+        range(64),
+        (n) => conversation.request("echo", { n, text: "two\nlines €" }),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(answers, range(64).map((n) => ({ n, text: "two\nlines €" })))
+    }))
+
+  it.scopedLive("puts an answer together that comes a byte at a time", () =>
+    Effect.gen(function*() {
+      const { conversation } = yield* converse("server.mjs")
+      assert.deepStrictEqual(yield* conversation.request("crumble", { text: "ä€😀" }), { text: "ä€😀" })
+    }))
+
+  it.scopedLive("survives lines that are no messages and bytes that are no UTF-8", () =>
+    Effect.gen(function*() {
+      const { conversation } = yield* converse("server.mjs")
+      yield* conversation.request("garbage")
+      for (const byte of range(256)) yield* conversation.request("raw", { bytes: [byte, 0x0a] })
+      yield* conversation.request("raw", { bytes: [0xed, 0xa0, 0x80, 0x0a, 0xf4, 0x90, 0x80, 0x80, 0x0a] })
+      assert.deepStrictEqual(yield* conversation.request("echo", { n: 1 }), { n: 1 })
+    }))
+
+  it.scopedLive("survives a line that is longer than the limit", () =>
+    Effect.gen(function*() {
+      const { conversation, heard } = yield* converse("server.mjs", [], { maxLineBytes: 1000 })
+      yield* conversation.request("flood", { count: 1, size: 2_000_000 })
+      assert.deepStrictEqual(yield* conversation.request("echo", { n: 1 }), { n: 1 })
+      assert.strictEqual(yield* Queue.size(heard), 0)
+    }))
+
+  it.scopedLive("gives the server the listed variables, the given ones over them, and nothing else", () =>
+    Effect.gen(function*() {
+      process.env.EFFECT_MCP_SECRET = "secret"
+      const { conversation } = yield* converse("server.mjs", ["a b", "$HOME; exit 1"], {
+        env: { TOKEN: "t", USER: "somebody", TERM: undefined },
+        cwd: tmpdir()
+      })
+      const { argv, cwd, env } = yield* conversation.request("env")
+      const { TERM: _, ...inherited } = Environment.defaultEnvironment()
+      // macOS adds one of its own.
+      const { __CF_USER_TEXT_ENCODING: __, ...seen } = env as Record<string, string>
+      assert.deepStrictEqual(seen, { ...inherited, TOKEN: "t", USER: "somebody" })
+      assert.include(String(cwd), tmpdir())
+      assert.deepStrictEqual(argv, ["a b", "$HOME; exit 1"])
+    }))
+
+  it.live("fails to connect to what cannot be started, and leaves nothing", () =>
+    Effect.gen(function*() {
+      const connector = StdioClient.connector({ command: "no-such-program" })
+      assert.strictEqual(connector.name, "no-such-program")
+      const error = yield* Effect.flip(Effect.scoped(connector.connect))
+      assert.strictEqual(error.reason, "Open")
+      assert.match(error.message, /Cannot start "no-such-program"/)
+    }))
+
+  it.live("can be connected again and again, to a new process each time", () =>
+    Effect.gen(function*() {
+      const left = yield* leftOver((mark) =>
+        Effect.gen(function*() {
+          const { connect } = StdioClient.connector({ command: node, args: [fixture("server.mjs"), mark] })
+          const first = yield* Effect.flatMap(connect, talk)
+          const second = yield* Effect.flatMap(connect, talk)
+          assert.strictEqual(pidsOf(mark).length, 2)
+          yield* first.conversation.request("echo")
+          yield* second.conversation.request("echo")
+        })
+      )
+      assert.deepStrictEqual(left, [])
+    }))
+
+  describe("when the server ends", () => {
+    it.scopedLive("fails every call with its code and its last words", () =>
+      Effect.gen(function*() {
+        const { conversation } = yield* converse("server.mjs")
+        const waiting = yield* Effect.fork(Effect.flip(conversation.request("hang")))
+        const last = "x".repeat(5000) + "\nCannot open the database\n  at line 7\n"
+        const error = yield* Effect.flip(conversation.request("die", { code: 3, last }))
+        const message = `"${node}" exited with code 3; it said last:\nCannot open the database\n  at line 7`
+        assert.strictEqual(error._tag, "ConnectionClosed")
+        assert.strictEqual(error.message, `Connection closed: ${message}`)
+        assert.strictEqual((yield* Fiber.join(waiting)).message, error.message)
+        const fault = yield* Effect.flip(conversation.ended)
+        assert.strictEqual(fault.reason, "Read")
+        assert.strictEqual(fault.message, message)
+      }))
+
+    it.scopedLive("says which signal ended it", () =>
+      Effect.gen(function*() {
+        const { conversation } = yield* converse("server.mjs")
+        const error = yield* Effect.flip(conversation.request("die", { last: "", signal: "SIGKILL" }))
+        assert.strictEqual(error.message, `Connection closed: "${node}" was ended by SIGKILL`)
+      }))
+
+    it.scopedLive("takes a code of 0 for a normal end", () =>
+      Effect.gen(function*() {
+        const { conversation } = yield* converse("server.mjs")
+        const error = yield* Effect.flip(conversation.request("die", { code: 0, last: "good bye\n" }))
+        assert.strictEqual(error.message, "Connection closed")
+        yield* conversation.ended
+      }))
+
+    it.scopedLive("delivers what it said before, also when it ends at once", () =>
+      Effect.gen(function*() {
+        const { conversation, heard } = yield* converse("brief.mjs", ["4"])
+        assert.match((yield* Effect.flip(conversation.ended)).message, /exited with code 4$/)
+        assert.strictEqual((yield* Queue.take(heard)).method, "notifications/bye")
+        const error = yield* Effect.flip(conversation.request("echo"))
+        assert.strictEqual(error._tag, "ConnectionClosed")
+      }))
+
+    it.scopedLive("delivers what it said before to who comes late, as a stream", () =>
+      Effect.gen(function*() {
+        const mark = randomUUID()
+        const transport = yield* connect("brief.mjs", ["0", mark])
+        yield* until(() => pidsOf(mark).length === 0)
+        const messages = yield* Stream.runCollect(transport.incoming)
+        assert.deepStrictEqual(
+          Chunk.toArray(messages).map((message) => (message as Message.Notification).method),
+          ["notifications/bye"]
+        )
+      }))
+
+    it.scopedLive("crashes nobody who writes to it", () =>
+      Effect.gen(function*() {
+        const { conversation } = yield* converse("brief.mjs", ["1"])
+        yield* Effect.forEach(range(200), () => conversation.notify("notifications/late", { text: "x".repeat(1000) }))
+        assert.match((yield* Effect.flip(conversation.ended)).message, /exited with code 1/)
+        yield* conversation.notify("notifications/late")
+      }))
+
+    it.scopedLive("does not wait for those that hold its pipes open", () =>
+      Effect.gen(function*() {
+        const mark = randomUUID()
+        const { conversation, heard } = yield* converse("tree.mjs", ["3", "stay", mark], {
+          patience: { grace: 0, terminate: 0 }
+        })
+        yield* Queue.take(heard)
+        const [leader] = [...pidsOf(mark)].sort((a, b) => a - b)
+        process.kill(leader!, "SIGKILL")
+        assert.match((yield* Effect.flip(conversation.ended)).message, /was ended by SIGKILL/)
+        assert.strictEqual(pidsOf(mark).length, 2)
+      }))
+  })
+
+  it.scopedLive("fails who waits for a server that lives on but cannot be written to", () =>
+    Effect.gen(function*() {
+      const { conversation } = yield* converse("server.mjs", [], { patience: { grace: 0 } })
+      yield* conversation.request("mute")
+      const error = yield* Effect.flip(conversation.request("echo"))
+      assert.strictEqual(error._tag, "ConnectionClosed")
+      assert.match(error.message, /Cannot write/)
+      assert.strictEqual((yield* Effect.flip(conversation.ended)).reason, "Write")
+    }))
+
+  it.scopedLive("ends with a server that says no more, although it lives on", () =>
+    Effect.gen(function*() {
+      const { conversation } = yield* converse("server.mjs", [], { patience: { grace: 0 } })
+      const error = yield* Effect.flip(conversation.request("silence"))
+      assert.strictEqual(error.message, "Connection closed")
+      yield* conversation.ended
+    }))
+
+  it.scopedLive("reads no faster than the messages are taken", () =>
+    Effect.gen(function*() {
+      const transport = yield* connect("server.mjs")
+      yield* transport.send({ jsonrpc: "2.0", id: 1, method: "flood", params: { count: 2000, size: 10_000 } })
+      const seen = yield* Stream.runCollect(Stream.take(
+        Stream.mapEffect(transport.incoming, (message) => Effect.as(Effect.yieldNow(), message)),
+        2001
+      ))
+      assert.deepStrictEqual(
+        Chunk.toArray(seen).map((message) => (message as any).params?.n ?? "answer"),
+        [...range(2000), "answer"]
+      )
+    }))
+
+  describe("in a process of its own", () => {
+    interface Ended {
+      readonly code: number | null
+      readonly stdout: string
+      readonly stderr: Buffer
+    }
+
+    const host = (...args: ReadonlyArray<string>): Effect.Effect<Ended, never, Scope.Scope> =>
+      Effect.flatMap(bundled("clientHost.ts"), (program) =>
+        Effect.async<Ended>((resume) => {
+          const child = spawn(node, [program, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+          const out: Array<Buffer> = []
+          const err: Array<Buffer> = []
+          child.stdout.on("data", (chunk) => out.push(chunk))
+          child.stderr.on("data", (chunk) => err.push(chunk))
+          child.on("close", (code) =>
+            resume(Effect.succeed({ code, stdout: String(Buffer.concat(out)), stderr: Buffer.concat(err) })))
+        }))
+
+    for (const mode of ["forward", "inherit"]) {
+      it.scopedLive(`lets its stderr be seen, byte by byte: ${mode}`, () =>
+        Effect.gen(function*() {
+          const { code, stderr, stdout } = yield* host(mode, fixture("server.mjs"))
+          assert.strictEqual(stdout, "done\n")
+          assert.strictEqual(code, 0)
+          assert.isTrue(stderr.equals(Buffer.from("plain ä\n\u001b[31mred\u001b[0m\r\nno end")))
+        }))
+    }
+
+    it.scopedLive("leaves nothing that keeps the process alive: no timer, no listener, no handle", () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* host("handles", fixture("server.mjs"))
+        assert.strictEqual(String(stderr), "")
+        const { after, before, listeners } = JSON.parse(stdout)
+        assert.deepStrictEqual(after, before)
+        assert.deepStrictEqual(listeners, [])
+        assert.strictEqual(code, 0)
+      }))
+
+    it.scopedLive("dies alone: a server whose client was killed ends with its input", () =>
+      Effect.gen(function*() {
+        const program = yield* bundled("clientHost.ts")
+        const mark = randomUUID()
+        const client = spawn(node, [program, "hang", fixture("server.mjs"), mark], { stdio: "ignore" })
+        yield* until(() => pidsOf(mark).length === 2)
+        client.kill("SIGKILL")
+        yield* until(() => pidsOf(mark).length === 0)
+        assert.isFalse(isRunning(client.pid!))
+      }))
+  })
+})

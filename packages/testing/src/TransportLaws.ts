@@ -1,0 +1,194 @@
+/**
+ * What every transport must satisfy, as laws that any test runner can run: give it a way to make a pair, and it says which
+ * law was broken and how. Who writes a transport runs them; ours do.
+ *
+ * @since 0.1.0
+ */
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outbox from "@effect-mcp/jsonrpc/Outbox"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export class LawBroken extends Data.TaggedError("LawBroken")<{ readonly law: string; readonly message: string }> {}
+
+/**
+ * Two ends of one pipe, made in a scope. Closing the scope ends both.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type MakePair<E = never, R = never> = Effect.Effect<
+  readonly [Transport.Transport, Transport.Transport],
+  E,
+  R | Scope.Scope
+>
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Law {
+  /** A sentence, for the name of a test. */
+  readonly name: string
+  readonly check: <E, R>(pair: MakePair<E, R>) => Effect.Effect<void, E | LawBroken, Exclude<R, Scope.Scope>>
+}
+
+type Body = (
+  ends: readonly [Transport.Transport, Transport.Transport],
+  scope: Scope.CloseableScope
+) => Effect.Effect<void, unknown, Scope.Scope>
+
+const law = (name: string, body: Body): Law => ({
+  name,
+  check: (pair) =>
+    Effect.scoped(Effect.gen(function*() {
+      // A scope of its own, so that a law can close it before the check ends.
+      const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
+      const ends = yield* Scope.extend(pair, scope)
+      yield* Effect.mapError(body(ends, scope), (error) =>
+        error instanceof LawBroken ? error : new LawBroken({ law: name, message: String(error) }))
+    }))
+})
+
+const hold = (holds: boolean, law: string, message: string): Effect.Effect<void, LawBroken> =>
+  holds ? Effect.void : Effect.fail(new LawBroken({ law, message }))
+
+/** What an end hears, to be taken one by one; and how its hearing ends. */
+const listen = (transport: Transport.Transport) =>
+  Effect.gen(function*() {
+    const heard = Outbox.make<Message.Incoming>()
+    const pulled: Array<Message.Incoming> = []
+    const ended = yield* Deferred.make<Exit.Exit<void, Transport.TransportError>>()
+    const fiber = yield* Effect.forkScoped(Effect.onExit(
+      Transport.run(transport, (incoming) => {
+        heard.unsafeOffer(incoming)
+      }),
+      (exit) => {
+        heard.end(Exit.void)
+        return Deferred.succeed(ended, exit)
+      }
+    ))
+    const next: Effect.Effect<Message.Incoming | undefined> = Effect.suspend(() => {
+      const first = pulled.shift()
+      if (first !== undefined) return Effect.succeed(first)
+      return Effect.matchEffect(heard.takeAll, {
+        onFailure: () => Effect.succeed(undefined),
+        onSuccess: (messages) => {
+          pulled.push(...messages)
+          return next
+        }
+      })
+    })
+    return { next, ended: Deferred.await(ended), fiber }
+  })
+
+const numbered = (count: number) => Array.from({ length: count }, (_, i) => Message.notification("n", { i }))
+
+const numberOf = (incoming: Message.Incoming | undefined): unknown =>
+  incoming !== undefined && !Message.isMalformed(incoming) && Message.isNotification(incoming)
+    ? incoming.params?.i
+    : undefined
+
+const inOrder = "delivers what is sent, once and in order, both ways"
+
+const delivery = law(inOrder, ([left, right]) =>
+  Effect.gen(function*() {
+    const atLeft = yield* listen(left)
+    const atRight = yield* listen(right)
+    const messages = numbered(100)
+    yield* Effect.all([
+      Effect.forEach(messages, left.send, { discard: true }),
+      Effect.forEach(messages, right.send, { discard: true })
+    ], { concurrency: 2 })
+    for (const end of [atLeft, atRight]) {
+      for (let i = 0; i < 100; i++) {
+        const number = numberOf(yield* end.next)
+        yield* hold(number === i, inOrder, `message ${i} arrived as ${String(number)}`)
+      }
+    }
+  }))
+
+const mixed = "keeps the order of `send` and `unsafeSend`"
+
+const order = law(mixed, ([left, right]) =>
+  Effect.gen(function*() {
+    const atRight = yield* listen(right)
+    for (const [i, message] of numbered(50).entries()) {
+      if (i % 2 === 0) yield* left.send(message)
+      else yield* hold(left.unsafeSend(message), mixed, "an open transport did not take a message")
+    }
+    for (let i = 0; i < 50; i++) {
+      const number = numberOf(yield* atRight.next)
+      yield* hold(number === i, mixed, `message ${i} arrived as ${String(number)}`)
+    }
+  }))
+
+const verbatim = "delivers every kind of message as it was"
+
+const kinds = law(verbatim, ([left, right]) =>
+  Effect.gen(function*() {
+    const atRight = yield* listen(right)
+    const said: ReadonlyArray<Message.Message> = [
+      Message.request(1, "m"),
+      Message.request("1", "m", { text: "line\nbreak \u2028 \u{1f600} \\ \"" }),
+      Message.request(0, "m", { nested: { list: [1, null, true, { deep: "ü" }] } }),
+      Message.notification("m"),
+      Message.success("", {}),
+      Message.failure(7, { code: -32603, message: "no", data: { why: "not" } }),
+      Message.failure(undefined, { code: -32700, message: "what?" })
+    ]
+    for (const message of said) {
+      yield* left.send(message)
+      const heard = yield* atRight.next
+      yield* hold(
+        JSON.stringify(heard) === JSON.stringify(message),
+        verbatim,
+        `${JSON.stringify(message)} arrived as ${JSON.stringify(heard)}`
+      )
+    }
+  }))
+
+const hangsUp = "ends for both when one stops listening, and then takes nothing more"
+
+const hangUp = law(hangsUp, ([left, right]) =>
+  Effect.gen(function*() {
+    const atLeft = yield* listen(left)
+    const atRight = yield* listen(right)
+    // Both have begun to listen.
+    yield* left.send(Message.notification("n"))
+    yield* atRight.next
+    yield* right.send(Message.notification("n"))
+    yield* atLeft.next
+    yield* Fiber.interrupt(atRight.fiber)
+    yield* hold(Exit.isSuccess(yield* atLeft.ended), hangsUp, "the other end's incoming failed instead of ending")
+    yield* hold(!left.unsafeSend(Message.notification("n")), hangsUp, "a message to nobody was taken")
+    yield* hold(Exit.isFailure(yield* Effect.exit(left.send(Message.notification("n")))), hangsUp, "`send` succeeded")
+  }))
+
+const closes = "ends for both when its scope closes, whoever listens or not"
+
+const closing = law(closes, ([left], scope) =>
+  Effect.gen(function*() {
+    const atLeft = yield* listen(left)
+    yield* Effect.yieldNow()
+    yield* Scope.close(scope, Exit.void)
+    yield* atLeft.ended
+    yield* hold(!left.unsafeSend(Message.notification("n")), closes, "a closed transport took a message")
+  }))
+
+/**
+ * All of them.
+ *
+ * @since 0.1.0
+ * @category laws
+ */
+export const laws: ReadonlyArray<Law> = [delivery, order, kinds, hangUp, closing]
