@@ -17,6 +17,25 @@ import type * as Output from "./Output.js"
 // One for the process, also when this module is loaded twice.
 const taken = globalValue("@effect-mcp/node/StandardStreams", () => new Set<Detour.StandardStream>())
 
+// The way out that was there before everybody was kept from it for good.
+const reserved = globalValue("@effect-mcp/node/StandardStreams/reserved", () => ({ write: undefined as Write | undefined }))
+
+type Write = typeof process.stdout.write
+
+/**
+ * Keeps everybody away from standard output for the rest of the process's life, as `output` does for the life of a
+ * claim: for programs that are a server on stdio and nothing else, so that what is logged before and after serving does
+ * not end up between the messages either. `output` can still be claimed.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const reserve: Effect.Effect<void> = Effect.sync(() => {
+  if (reserved.write !== undefined || taken.has("output")) return
+  reserved.write = process.stdout.write.bind(process.stdout)
+  Detour.install("output")
+})
+
 /**
  * Claims standard input until the scope closes: children that would inherit it get none. Fails with reason `Open` when
  * another claim holds. Who reads `process.stdin` besides is not kept from it.
@@ -47,7 +66,7 @@ export const output: Effect.Effect<
   Scope.Scope
 > = Effect.suspend(() => {
   const stream = process.stdout
-  const write = stream.write.bind(stream)
+  const write = reserved.write ?? stream.write.bind(stream)
   return Effect.as(claim("output"), {
     stream,
     write: (text: string, callback: (error?: Error | null) => void) => {
@@ -61,7 +80,7 @@ const claim = (which: Detour.StandardStream): Effect.Effect<void, TransportError
     Effect.suspend(() => {
       if (taken.has(which)) return Effect.fail(claimed(which))
       taken.add(which)
-      return Effect.succeed(Detour.install(which))
+      return Effect.succeed(which === "output" && reserved.write !== undefined ? () => {} : Detour.install(which))
     }),
     (restore) =>
       Effect.sync(() => {

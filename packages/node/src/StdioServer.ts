@@ -10,6 +10,7 @@
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import type { Listener, Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -114,4 +115,16 @@ const serve = (transport: Transport): Effect.Effect<void, never, Dispatcher> =>
 // listens to that, there is nobody to tell.
 const endProcess = (): void => {
   if (!process.emit("SIGTERM", "SIGTERM")) process.exit()
+}
+
+/**
+ * Runs a program that is a server on stdio and nothing else: `NodeRuntime.runMain`, with everything that is logged or
+ * printed sent to stderr from the first moment to the last, and not only while a client is served.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const runMain = <A, E>(effect: Effect.Effect<A, E>): void => {
+  Effect.runSync(StandardStreams.reserve)
+  NodeRuntime.runMain(effect)
 }

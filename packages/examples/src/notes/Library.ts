@@ -7,8 +7,8 @@ import { FileSystem, Path } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { Effect } from "effect"
 
-/** Notes in the order of their paths; a folder with more of them is cut off. */
-export const MAX_NOTES = 5_000
+/** A folder with more in it is cut off: any folder may be named, also one with a million files. */
+export const MAX_ENTRIES = 20_000
 
 /** Larger files are no notes. */
 export const MAX_BYTES = 2 * 1024 * 1024
@@ -22,25 +22,28 @@ export class Library extends Effect.Service<Library>()("examples/notes/Library",
       const path = yield* Path.Path
       const folder = path.resolve(options.folder)
 
-      const walk = (relative: string): Effect.Effect<Array<string>, PlatformError> =>
+      const walk = (relative: string, seen: { entries: number }): Effect.Effect<Array<string>, PlatformError> =>
         Effect.gen(function*() {
           const name = path.basename(relative)
-          if (name.startsWith(".") && relative !== "." || skipped.has(name)) return []
+          if (name.startsWith(".") && relative !== "." || skipped.has(name) || ++seen.entries > MAX_ENTRIES) return []
           const info = yield* fs.stat(path.join(folder, relative))
           if (info.type === "Directory") {
             const names = yield* fs.readDirectory(path.join(folder, relative))
             const found = yield* Effect.forEach(names.sort(), (name) =>
               // What cannot be looked at (a dangling link, a folder that is not ours) is no note.
-              Effect.orElseSucceed(walk(path.join(relative, name)), () => []))
+              Effect.orElseSucceed(walk(path.join(relative, name), seen), () => []))
             return found.flat()
           }
           return info.type === "File" && /\.(?:md|markdown)$/i.test(name) && info.size <= MAX_BYTES ? [relative] : []
         })
 
-      const list = Effect.map(
-        Effect.forEach(options.only ?? ["."], (root) => Effect.orElseSucceed(walk(root), () => [])),
-        (notes) => notes.flat().slice(0, MAX_NOTES)
-      )
+      const list = Effect.suspend(() => {
+        const seen = { entries: 0 }
+        return Effect.map(
+          Effect.forEach(options.only ?? ["."], (root) => Effect.orElseSucceed(walk(root, seen), () => [])),
+          (notes) => notes.flat()
+        )
+      })
       const lines = (note: string) =>
         Effect.map(fs.readFileString(path.join(folder, note)), (text) => text.replace(/\n$/, "").split(/\r?\n/))
 

@@ -39,7 +39,7 @@ const program = Effect.gen(function*() {
     yield* Tell.heading("A typed call, with progress as it comes")
     yield* Tell.asked(`search { text: "effect", limit: 3 }`)
     const search = yield* notes.search({ text: "effect", limit: 3 }, { onProgress: Tell.progress })
-    yield* Tell.received(`${search.found} lines in ${search.notes} notes; the first ${search.lines.length}:`)
+    yield* Tell.received(`${search.found} lines in ${search.notes} notes${search.found === 0 ? "" : "; the first:"}`)
     for (const { line, note, text } of search.lines) yield* Tell.received(`${note}:${line}  ${text}`)
 
     const note = search.lines[0]?.note ?? "README.md"
@@ -54,18 +54,21 @@ const program = Effect.gen(function*() {
       const page = yield* notes.read({ note, lines: 3 })
       yield* Tell.received(`lines ${page.from} to ${page.to} of ${page.of}`)
       for (const line of page.text.split("\n")) yield* Tell.received(`│ ${line}`)
-    }
+    } else yield* Tell.failed(`${outline.left._tag}: ${outline.left.message}`)
 
     yield* Tell.heading("Cancelling is interrupting: the handler stops too")
-    yield* Tell.asked(`search { text: "the", pauseMillis: 1000 }, interrupted at the first sign of progress`)
-    const begun = yield* Deferred.make<void>()
-    const slow = yield* Effect.fork(notes.search({ text: "the", pauseMillis: 1000 }, {
-      onProgress: (progress) => Effect.zipRight(Tell.progress(progress), Deferred.succeed(begun, undefined))
-    }))
-    yield* Deferred.await(begun)
-    yield* Fiber.interrupt(slow)
-    yield* Tell.received("no answer, and none is waited for")
-    yield* Tell.aside("server log", yield* Deferred.await(stopped))
+    if (search.notes === 0) yield* Tell.received("the folder has no Markdown in it: nothing is slow enough to cancel")
+    else {
+      yield* Tell.asked(`search { text: "the", pauseMillis: 200 }, interrupted at the first sign of progress`)
+      const begun = yield* Deferred.make<void>()
+      const slow = yield* Effect.fork(notes.search({ text: "the", pauseMillis: 200 }, {
+        onProgress: (progress) => Effect.zipRight(Tell.progress(progress), Deferred.succeed(begun, undefined))
+      }))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(slow)
+      yield* Tell.received("no answer, and none is waited for")
+      yield* Tell.aside("server log", yield* Deferred.await(stopped))
+    }
 
     yield* Tell.heading("A failure that the tool declares is a typed error")
     yield* Tell.asked(`outline { note: "README.txt" }`)

@@ -4,7 +4,6 @@
 import { McpServer, ServerSession } from "@effect-mcp/server"
 import { StdioServer } from "@effect-mcp/node"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { fileURLToPath } from "node:url"
 import { NoteNotFound, Outline, Read, Search } from "./contract.js"
@@ -84,5 +83,5 @@ StdioServer.layer.pipe(
   Layer.provide(LibraryLive),
   Layer.provide(NodeContext.layer),
   Layer.launch,
-  NodeRuntime.runMain
+  StdioServer.runMain
 )
