@@ -12,6 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
+import * as RuntimeFlags from "effect/RuntimeFlags"
 
 // A timer of more than 2^31-1 milliseconds fires at once.
 const LONGEST_SLEEP = 2 ** 30
@@ -32,13 +33,16 @@ export class Alarm {
   private at = Infinity
   private fiber: Fiber.RuntimeFiber<void> | undefined
   private ringing = false
+  private readonly runtime: Runtime.Runtime<never>
 
   constructor(
-    private readonly runtime: Runtime.Runtime<never>,
+    runtime: Runtime.Runtime<never>,
     private readonly clock: Clock.Clock,
     /** Acts on what is due and says when to look again: `Infinity` for never. */
     private readonly ring: (now: number) => number
-  ) {}
+  ) {
+    this.runtime = Runtime.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
+  }
 
   /** Milliseconds on a clock that nobody sets. */
   now(): number {
@@ -85,5 +89,7 @@ export class Alarm {
  * @category constructors
  */
 export const make = (ring: (now: number) => number): Effect.Effect<Alarm> =>
-  Effect.flatMap(Effect.runtime<never>(), (runtime) =>
-    Effect.map(Effect.clock, (clock) => new Alarm(runtime, clock, ring)))
+  Effect.flatMap(
+    Effect.runtime<never>(),
+    (runtime) => Effect.map(Effect.clock, (clock) => new Alarm(runtime, clock, ring))
+  )

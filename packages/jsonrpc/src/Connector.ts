@@ -25,8 +25,12 @@ export interface Connector<out R = never> {
  */
 export const make = <R>(
   name: string,
-  connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
-): Connector<R> => ({ name, connect })
+  connect: Effect.Effect<Transport, TransportError, R>
+): Connector<Exclude<R, Scope.Scope>> => ({
+  name,
+  // What is left of R is what it was without the scope.
+  connect: connect as Effect.Effect<Transport, TransportError, Exclude<R, Scope.Scope> | Scope.Scope>
+})
 
 /**
  * Reaches what is there already. The transport can be used once.

@@ -16,6 +16,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import * as RuntimeFlags from "effect/RuntimeFlags"
 import type * as Scope from "effect/Scope"
 import * as Alarm from "./Alarm.js"
 import { Incident, log } from "./Incident.js"
@@ -52,7 +53,7 @@ export interface Options {
   readonly maxInFlight?: number | undefined
   /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** Hears of everything that is odd and ends nothing. Default: `Incident.log`. */
+  /** Hears of everything that is odd and ends nothing, of 64 things at a time. Default: `Incident.log`. */
   readonly report?: ((incident: Incident) => Effect.Effect<void>) | undefined
   /** Whether the peer may send JSON-RPC batches now. Default: never. */
   readonly batches?: (() => boolean) | undefined
@@ -65,7 +66,10 @@ export interface Options {
 export interface Conversation extends Outbound {
   /** Takes in one more message, from the transport or from a channel beside it; answers leave on that channel. */
   readonly receive: (incoming: Message.Incoming, channel?: InFlight.Channel) => void
-  /** Ends the conversation: fails our calls, interrupts what we are answering, answers it once. Safe to run twice. */
+  /**
+   * Ends the conversation: fails our calls, interrupts what we are answering, answers it once. Safe to run twice. Waits
+   * for the end, except in a handler, which is what it would wait for.
+   */
   readonly close: Effect.Effect<void>
   /** Waits until the conversation has ended; fails if the transport did. */
   readonly ended: Effect.Effect<void, Transport.TransportError>
@@ -84,6 +88,14 @@ export interface Conversation extends Outbound {
 export const MAX_BATCH = 100
 
 /**
+ * How many incidents may be in the middle of being reported.
+ *
+ * @since 0.1.0
+ * @category limits
+ */
+export const MAX_REPORTS = 64
+
+/**
  * Starts a conversation over a transport. It ends when the scope closes, and when the peer says no more: then our calls
  * fail with `ConnectionClosed`, and handlers are interrupted.
  *
@@ -96,16 +108,22 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<Conversation, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const runtime = yield* Effect.runtime<never>()
+    // Handlers can be interrupted, also where making a conversation cannot.
+    const runtime = Runtime.enableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.Interruption)
     const pending = yield* Pending.make(options.timeout === undefined ? Infinity : Alarm.millis(options.timeout))
     const ended = yield* Deferred.make<void, Transport.TransportError>()
     const machine = new Machine(transport, pending, ended, runtime, options)
     machine.side = typeof side === "function" ? side(machine) : side
     // A daemon, because closing must finish before reading stops: the two share the pipe.
-    const reader = yield* Effect.forkDaemon(
-      Effect.onExit(Transport.run(transport, machine.receive), (exit) => machine.finish(exit))
+    yield* Effect.acquireRelease(
+      Effect.forkDaemon(Effect.interruptible(
+        Effect.onExit(
+          Effect.suspend(() => Transport.run(transport, machine.receive)),
+          (exit) => Effect.sync(() => machine.finish(exit))
+        )
+      )),
+      (reader) => Effect.ensuring(machine.close, machine.patiently(Fiber.interrupt(reader)))
     )
-    yield* Effect.addFinalizer(() => Effect.zipRight(machine.close, Fiber.interrupt(reader)))
     return machine
   })
 
@@ -113,6 +131,7 @@ class Machine implements Conversation {
   side!: Side
   private readonly inflight: InFlight.InFlight
   private readonly patience: Duration.Duration
+  private readonly reports = new Set<Fiber.RuntimeFiber<void>>()
   private closing = false
 
   constructor(
@@ -127,7 +146,8 @@ class Machine implements Conversation {
       runtime,
       calls,
       options.maxInFlight ?? InFlight.MAX_IN_FLIGHT,
-      (incident) => this.report(incident)
+      (incident) => this.report(incident),
+      transport
     )
   }
 
@@ -136,7 +156,14 @@ class Machine implements Conversation {
   }
 
   get close(): Effect.Effect<void> {
-    return this.finish(Exit.void)
+    return Effect.withFiberRuntime((fiber) => {
+      this.finish(Exit.void)
+      // A handler in its first steps is not known by its fiber yet.
+      return Effect.zipRight(
+        Effect.yieldNow(),
+        Effect.suspend(() => this.inflight.runs(fiber) ? Effect.void : Effect.ignore(this.ended))
+      )
+    })
   }
 
   readonly inFlight = () => this.inflight.size
@@ -147,8 +174,7 @@ class Machine implements Conversation {
     method: string,
     params?: Message.Params,
     options?: RequestOptions
-  ): Effect.Effect<Message.Params, CallError> =>
-    this.calls.request(this.transport.unsafeSend, method, params, options)
+  ): Effect.Effect<Message.Params, CallError> => this.calls.request(this.transport.unsafeSend, method, params, options)
 
   readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
     Effect.suspend(() =>
@@ -162,19 +188,32 @@ class Machine implements Conversation {
     this.told(incoming, channel)
   }
 
-  /** Closes on account of how the transport ended; the first caller decides, and all wait for the same end. */
-  finish(exit: Exit.Exit<void, Transport.TransportError>): Effect.Effect<void> {
-    return Effect.uninterruptible(Effect.suspend(() => {
-      if (this.closing) return Effect.ignore(this.ended)
-      this.closing = true
-      const fault = Exit.isFailure(exit) ? faultOf(exit.cause) : undefined
+  /**
+   * Closes on account of how the transport ended; the first call decides. Closing has a fiber of its own: whoever asked
+   * for it may be among those that it interrupts.
+   */
+  finish(exit: Exit.Exit<void, Transport.TransportError>): void {
+    if (this.closing) return
+    this.closing = true
+    Runtime.runFork(this.runtime, this.wind(Exit.isFailure(exit) ? faultOf(exit.cause) : undefined))
+  }
+
+  /** Waits for it, but no longer than closing may take. */
+  patiently(effect: Effect.Effect<unknown>): Effect.Effect<unknown> {
+    return Effect.timeoutOption(Effect.interruptible(effect), this.patience)
+  }
+
+  private wind(fault: Transport.TransportError | undefined): Effect.Effect<unknown> {
+    return Effect.suspend(() => {
+      // Handlers first: one that waits for the peer was interrupted, it did not fail.
+      this.inflight.stop()
       const alarm = this.calls.close(fault)
       return this.inflight.close(this.patience).pipe(
         Effect.zipRight(alarm === undefined ? Effect.void : Fiber.await(alarm)),
-        Effect.zipRight(fault === undefined ? Deferred.succeed(this.done, undefined) : Deferred.fail(this.done, fault)),
-        Effect.asVoid
+        Effect.zipRight(Effect.suspend(() => this.reported())),
+        Effect.zipRight(fault === undefined ? Deferred.succeed(this.done, undefined) : Deferred.fail(this.done, fault))
       )
-    }))
+    })
   }
 
   private asked(request: Message.Request, channel: InFlight.Channel): void {
@@ -191,7 +230,7 @@ class Machine implements Conversation {
       this.refuse(request, channel, JsonRpcError.UNAVAILABLE, `Too many requests: ${limit} are in flight`)
       this.report(Incident.Overloaded({ method: request.method, limit }))
     } else {
-      this.inflight.start(exchange, this.side.request(request, exchange))
+      this.inflight.start(exchange, Reply.attempt(() => this.side.request(request, exchange), dead))
     }
   }
 
@@ -203,7 +242,7 @@ class Machine implements Conversation {
     } else if (method === Progress.METHOD && this.calls.progress(params)) {
       return
     }
-    const handler = this.side.notification(notification)
+    const handler = Reply.attempt(() => this.side.notification(notification), Effect.failCause)
     if (handler !== undefined) this.inflight.handle(method, handler)
   }
 
@@ -218,10 +257,19 @@ class Machine implements Conversation {
 
   private malformed(malformed: Message.Malformed, channel: InFlight.Channel): void {
     const { batch } = malformed
-    if (batch !== undefined && batch.length > 0 && batch.length <= MAX_BATCH && this.options.batches?.() === true) {
-      for (const element of batch) this.receive(Message.fromUnknown(element), channel)
+    if (batch !== undefined && batch.length > 0 && batch.length <= MAX_BATCH && this.takesBatches()) {
+      for (const element of batch) {
+        const incoming = Message.fromUnknown(element)
+        // A batch in a batch is a malformed request, whatever is in it.
+        if (Message.isMalformed(incoming)) this.spoilt(incoming, channel)
+        else this.receive(incoming, channel)
+      }
       return
     }
+    this.spoilt(malformed, channel)
+  }
+
+  private spoilt(malformed: Message.Malformed, channel: InFlight.Channel): void {
     if (malformed.kind === "request") channel.unsafeSend(Message.malformedResponse(malformed))
     if (malformed.kind === "response") this.calls.spoil(malformed)
     this.report(Incident.Malformed({ malformed }))
@@ -231,11 +279,35 @@ class Machine implements Conversation {
     channel.unsafeSend(Message.failure(request.id, { code, message }))
   }
 
-  // On a fiber, so that whatever the application does with it cannot break the reader.
+  private takesBatches(): boolean {
+    return Reply.attempt(() => this.options.batches?.() === true, () => false)
+  }
+
+  // On a fiber, so that whatever the application does with it cannot break the reader. Incidents that come faster than
+  // they can be reported are lost.
   private report(incident: Incident): void {
-    Runtime.runFork(this.runtime, Effect.suspend(() => (this.options.report ?? log)(incident)))
+    if (this.reports.size >= MAX_REPORTS) return
+    const fiber = Runtime.runFork(this.runtime, Effect.suspend(() => (this.options.report ?? log)(incident)))
+    if (fiber.unsafePoll() !== null) return
+    this.reports.add(fiber)
+    fiber.addObserver(() => this.reports.delete(fiber))
+  }
+
+  /** Waits for reports that are still being made; those that take too long are interrupted. */
+  private reported(): Effect.Effect<unknown> {
+    if (this.reports.size === 0) return Effect.void
+    const reports = [...this.reports]
+    return Effect.zipRight(
+      this.patiently(Fiber.awaitAll(reports)),
+      Effect.sync(() => reports.forEach((report) => report.unsafeInterruptAsFork(report.id())))
+    )
   }
 }
+
+const dead = (defect: Cause.Cause<never>): InFlight.Work => ({
+  effect: Effect.failCause(defect),
+  reply: Reply.fromExit
+})
 
 const faultOf = (cause: Cause.Cause<Transport.TransportError>): Transport.TransportError | undefined =>
   Cause.isInterruptedOnly(cause) ? undefined : Option.getOrElse(

@@ -1,73 +1,96 @@
 /**
  * A pair of transports in one process, without a wire and without a queue: what one side sends, the other has received
- * before `unsafeSend` returns. The same contract as any other pair of transports, for the price of a function call.
+ * before `unsafeSend` returns, unless it is busy receiving just then; what it is sent meanwhile comes next. The same
+ * contract as any other pair of transports, for the price of a function call.
  *
  * Values are handed over as they are: neither side may change what it has sent or received.
  *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Message from "./Message.js"
 import * as Outbox from "./Outbox.js"
+import * as Reply from "./Reply.js"
 import type { Transport } from "./Transport.js"
 import { closed, TransportError } from "./Transport.js"
 
 class End implements Transport {
   peer!: End
-  /** What came before anyone listened. */
-  private early: Array<Message.Incoming> = []
+  /** What came before anyone listened, and what comes while the listener is busy with what came before it. */
+  private readonly waiting = Outbox.make<Message.Incoming>()
+  private claimed = false
+  private busy = false
   private receive: ((incoming: Message.Incoming) => void) | undefined
-  private wake: (() => void) | undefined
-  private over = false
+  private finish: ((exit: Exit.Exit<void>) => void) | undefined
 
-  readonly unsafeSend = (message: Message.Message): boolean => {
-    const { peer } = this
-    if (this.over || peer.over) return false
-    if (peer.receive !== undefined) peer.receive(message)
-    else if (peer.early.length < Outbox.CAPACITY) peer.early.push(message)
-    else return false
+  readonly unsafeSend = (message: Message.Message): boolean => this.peer.take(message)
+
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
+    Effect.suspend(() => {
+      if (this.peer.waiting.isFull) return Effect.zipRight(this.peer.waiting.room, this.send(message))
+      return this.peer.take(message) ? Effect.void : Effect.fail(closed)
+    })
+
+  readonly run = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> =>
+    Effect.acquireUseRelease(this.claim, () => this.listen(receive), () => Effect.sync(() => this.end(Exit.void)))
+
+  readonly incoming: Stream.Stream<Message.Incoming, TransportError> = Stream.unwrapScoped(
+    Effect.suspend(() =>
+      Effect.as(
+        Effect.acquireRelease(this.claim, () => Effect.sync(() => this.end(Exit.void))),
+        this.waiting.stream
+      )
+    )
+  )
+
+  private readonly claim: Effect.Effect<void, TransportError> = Effect.suspend(() => {
+    if (this.claimed) {
+      return Effect.fail(new TransportError({ reason: "Read", message: "The transport is being read already" }))
+    }
+    this.claimed = true
+    return Effect.void
+  })
+
+  private readonly listen = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void> =>
+    Effect.async<void>((resume) => {
+      this.finish = resume
+      this.receive = receive
+      this.busy = true
+      this.drain()
+      if (this.waiting.isEnded) resume(Effect.void)
+    })
+
+  // One message after another, even when handling the first makes the peer send the second at once.
+  private take(message: Message.Incoming): boolean {
+    if (this.receive === undefined || this.busy) return this.waiting.unsafeOffer(message)
+    if (this.waiting.isEnded) return false
+    this.busy = true
+    this.hand(message)
+    this.drain()
     return true
   }
 
-  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
-    Effect.suspend(() => this.unsafeSend(message) ? Effect.void : Effect.fail(closed))
+  private drain(): void {
+    while (this.waiting.size > 0) {
+      for (const message of this.waiting.unsafeTakeAll()) this.hand(message)
+    }
+    this.busy = false
+  }
 
-  readonly run = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> =>
-    Effect.suspend(() => {
-      if (this.receive !== undefined) {
-        return Effect.fail(new TransportError({ reason: "Read", message: "The transport is being read already" }))
-      }
-      this.receive = receive
-      return Effect.ensuring(this.hungUp, Effect.sync(() => this.end()))
-    })
-
-  readonly incoming: Stream.Stream<Message.Incoming, TransportError> = Stream.unwrapScoped(Effect.gen(this, function*() {
-    const outbox = Outbox.make<Message.Incoming, TransportError>()
-    yield* Effect.forkScoped(Effect.onExit(
-      this.run((incoming) => {
-        outbox.unsafeOffer(incoming)
-      }),
-      (exit) => Effect.sync(() => outbox.end(exit))
-    ))
-    return outbox.stream
-  }))
-
-  private readonly hungUp = Effect.async<void>((resume) => {
-    this.wake = () => resume(Effect.void)
-    const { early } = this
-    this.early = []
-    for (const incoming of early) this.receive!(incoming)
-    if (this.over) this.wake()
-  })
+  // A listener that throws ends its own run, as it does on any other transport, and not the sender's.
+  private hand(message: Message.Incoming): void {
+    Reply.attempt(() => this.receive!(message), (defect) => this.end(Exit.failCause(defect)))
+  }
 
   /** Either side that hangs up ends both. */
-  end(): void {
-    if (this.over) return
-    this.over = true
-    this.wake?.()
-    this.peer.end()
+  end(exit: Exit.Exit<void>): void {
+    if (this.waiting.isEnded) return
+    this.waiting.end(Exit.void)
+    this.finish?.(exit)
+    this.peer.end(Exit.void)
   }
 }
 
@@ -85,5 +108,5 @@ export const pair: Effect.Effect<readonly [Transport, Transport], never, Scope.S
     right.peer = left
     return [left, right] as const
   }),
-  ([left]) => Effect.sync(() => left.end())
+  ([left]) => Effect.sync(() => left.end(Exit.void))
 )

@@ -7,13 +7,15 @@
  *
  * @since 0.1.0
  */
-import type * as Context from "effect/Context"
 import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
 import * as Runtime from "effect/Runtime"
 import { Incident } from "./Incident.js"
 import * as Message from "./Message.js"
@@ -59,8 +61,8 @@ export interface Work {
 }
 
 /**
- * One request while it is being answered, and the way to speak to its sender meanwhile: once it is answered, requests are
- * refused with `NoBackChannel` and notifications dropped.
+ * One request while it is being answered, and the way to speak to its sender meanwhile: once it is answered or cancelled,
+ * requests are refused with `NoBackChannel` and notifications dropped.
  *
  * @since 0.1.0
  * @category models
@@ -70,6 +72,9 @@ export class Exchange implements Outbound {
   /** @internal */ reason: "cancelled" | "closing" | undefined
   /** @internal */ answered = false
   /** @internal */ cancellable = true
+  /** @internal Whether more may be said on its behalf. */ open = true
+  /** @internal How many notifications wait for room on the channel. */ sending = 0
+  /** @internal */ whenSent: (() => void) | undefined
 
   constructor(
     readonly id: Message.RequestId,
@@ -80,15 +85,24 @@ export class Exchange implements Outbound {
 
   request(method: string, params?: Message.Params, options?: RequestOptions): Effect.Effect<Message.Params, CallError> {
     return Effect.suspend(() =>
-      this.answered
-        ? Effect.fail(new NoBackChannel({ method }))
-        : this.pending.request(this.channel.unsafeSend, method, params, options)
+      this.open
+        ? this.pending.request(this.channel.unsafeSend, method, params, options)
+        : Effect.fail(new NoBackChannel({ method }))
     )
   }
 
   notify(method: string, params?: Message.Params): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.answered ? Effect.void : Effect.ignore(this.channel.send(Message.notification(method, params)))
+      this.open
+        ? Effect.acquireUseRelease(
+          Effect.sync(() => this.sending++),
+          () => Effect.ignore(this.channel.send(Message.notification(method, params))),
+          () =>
+            Effect.sync(() => {
+              if (--this.sending === 0) this.whenSent?.()
+            })
+        )
+        : Effect.void
     )
   }
 }
@@ -99,16 +113,25 @@ export class Exchange implements Outbound {
  */
 export class InFlight {
   private readonly channels = new Map<Channel, Map<Message.RequestId, Exchange>>()
-  private readonly notifications = new Set<Fiber.RuntimeFiber<void>>()
+  private readonly notifications = new Map<Fiber.RuntimeFiber<void>, string>()
   private readonly whenIdle = new Set<() => void>()
+  private readonly main: Channel | undefined
+  private readonly fiberRefs: FiberRefs.FiberRefs
   private requests = 0
 
   constructor(
     private readonly runtime: Runtime.Runtime<never>,
     private readonly pending: Pending,
     readonly limit: number,
-    private readonly report: (incident: Incident) => void
-  ) {}
+    private readonly report: (incident: Incident) => void,
+    main?: Channel
+  ) {
+    // The one channel that stays: its table is not made anew whenever it has been empty.
+    if (main !== undefined) this.channels.set(main, new Map())
+    this.main = main
+    // Each request brings a context of its own.
+    this.fiberRefs = FiberRefs.delete(runtime.fiberRefs, FiberRef.currentContext)
+  }
 
   /** How many requests are being answered. */
   get size(): number {
@@ -143,7 +166,7 @@ export class InFlight {
     const fiber = Runtime.runFork(this.runtime, handler)
     const exit = fiber.unsafePoll()
     if (exit !== null) return this.handled(method, exit)
-    this.notifications.add(fiber)
+    this.notifications.set(fiber, method)
     fiber.addObserver((exit) => {
       this.notifications.delete(fiber)
       this.handled(method, exit)
@@ -161,22 +184,32 @@ export class InFlight {
     if (found.cancellable) this.interrupt(found, "cancelled")
   }
 
-  /**
-   * Interrupts everything, waits for it for that long, and answers what still runs on its behalf. Nothing may be
-   * reserved any more.
-   */
-  close(patience: Duration.Duration): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      for (const exchange of this.exchanges()) this.interrupt(exchange, "closing")
-      for (const fiber of this.notifications) fiber.unsafeInterruptAsFork(FiberId.none)
-      return this.isIdle ? Effect.void : Effect.asVoid(Effect.timeoutOption(Effect.interruptible(this.idle), patience))
-    }).pipe(Effect.zipRight(Effect.sync(() => {
-      for (const exchange of this.exchanges()) {
-        this.report(Incident.Detached({ method: exchange.method }))
-        this.answer(exchange, Reply.closing)
-      }
-    })))
+  /** Whether the fiber is the one of a handler. */
+  runs(fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean {
+    return this.notifications.has(fiber as Fiber.RuntimeFiber<void>) ||
+      this.exchanges().some((exchange) => exchange.fiber === fiber)
   }
+
+  /** Interrupts everything. Nothing may be reserved any more. */
+  stop(): void {
+    for (const exchange of this.exchanges()) this.interrupt(exchange, "closing")
+    for (const fiber of this.notifications.keys()) fiber.unsafeInterruptAsFork(FiberId.none)
+  }
+
+  /** Waits for what was stopped, for that long, and answers what still runs on its behalf. */
+  close(patience: Duration.Duration): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.isIdle ? Effect.void : Effect.zipRight(Effect.timeoutOption(this.idle, patience), this.detach)
+    )
+  }
+
+  private readonly detach: Effect.Effect<void> = Effect.sync(() => {
+    for (const exchange of this.exchanges()) {
+      this.report(Incident.Detached({ method: exchange.method }))
+      this.answer(exchange, Reply.closing)
+    }
+    for (const method of this.notifications.values()) this.report(Incident.Detached({ method }))
+  })
 
   private get isIdle(): boolean {
     return this.requests === 0 && this.notifications.size === 0
@@ -206,11 +239,12 @@ export class InFlight {
 
   private interrupt(exchange: Exchange, reason: "cancelled" | "closing"): void {
     exchange.reason ??= reason
+    if (exchange.reason === "cancelled") exchange.open = false
     exchange.fiber?.unsafeInterruptAsFork(FiberId.none)
   }
 
   private ended(exchange: Exchange, work: Work, exit: Exit.Exit<unknown, unknown>): void {
-    const release = work.release?.(exit)
+    const release = Reply.attempt(() => work.release?.(exit), Effect.failCause)
     if (release === undefined) return this.finish(exchange, work, exit)
     Runtime.runFork(this.runtimeOf(work.context), release).addObserver((released) =>
       this.finish(exchange, work, released._tag === "Failure" && exit._tag === "Success" ? released : exit)
@@ -219,7 +253,13 @@ export class InFlight {
 
   private finish(exchange: Exchange, work: Work, exit: Exit.Exit<unknown, unknown>): void {
     if (exchange.answered) return
+    exchange.open = false
     if (exchange.reason === "cancelled") return this.remove(exchange)
+    if (exchange.sending > 0) {
+      // What was said before the answer leaves before it, also where it still waits for room.
+      exchange.whenSent = () => this.finish(exchange, work, exit)
+      return
+    }
     const closed = exchange.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
     this.answer(exchange, closed ? Reply.closing : Reply.total(exit, work.reply))
   }
@@ -229,15 +269,23 @@ export class InFlight {
     if (reply.died !== undefined) {
       this.report(Incident.HandlerDied({ method: exchange.method, cause: reply.died }))
     }
-    exchange.channel.unsafeSend(Reply.toMessage(exchange.id, reply))
+    // From an observer, where not even a broken transport may throw.
+    Reply.attempt(
+      () => exchange.channel.unsafeSend(Reply.toMessage(exchange.id, reply)),
+      (cause) => {
+        this.report(Incident.HandlerDied({ method: exchange.method, cause }))
+        return false
+      }
+    )
   }
 
   private remove(exchange: Exchange): void {
     exchange.answered = true
+    exchange.open = false
     this.requests--
     const exchanges = this.channels.get(exchange.channel)!
     exchanges.delete(exchange.id)
-    if (exchanges.size === 0) this.channels.delete(exchange.channel)
+    if (exchanges.size === 0 && exchange.channel !== this.main) this.channels.delete(exchange.channel)
     this.settle()
   }
 
@@ -256,7 +304,7 @@ export class InFlight {
   private runtimeOf(context: Context.Context<never> | undefined): Runtime.Runtime<never> {
     return context === undefined ? this.runtime : Runtime.make({
       context,
-      fiberRefs: this.runtime.fiberRefs,
+      fiberRefs: this.fiberRefs,
       runtimeFlags: this.runtime.runtimeFlags
     })
   }

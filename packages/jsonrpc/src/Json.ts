@@ -47,14 +47,19 @@ export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
   } catch {
     return new Refused("syntax", "Parse error: the input is not JSON")
   }
-  if (opens(text, maxDepth) && deeperThan(value, maxDepth)) {
-    return new Refused("depth", `Invalid request: nested more than ${maxDepth} levels deep`, value)
+  try {
+    if (opens(text, maxDepth) && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
+    return mayName(text) && namesPrototype(value)
+      ? new Refused("prototype", `Invalid request: a member is named "__proto__"`, value)
+      : value
+  } catch {
+    // A limit that the stack cannot keep.
+    return tooDeep(value, maxDepth)
   }
-  if (mayName(text) && namesPrototype(value)) {
-    return new Refused("prototype", `Invalid request: a member is named "__proto__"`, value)
-  }
-  return value
 }
+
+const tooDeep = (value: unknown, limit: number): Refused =>
+  new Refused("depth", `Invalid request: nested more than ${limit} levels deep`, value)
 
 /**
  * Writes one JSON document on one line; `undefined` when the value has no JSON form (a cycle, a `bigint`, a `toJSON`

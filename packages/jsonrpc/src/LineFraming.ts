@@ -37,9 +37,13 @@ export interface Options {
 }
 
 const NEWLINE = 0x0a
+const NOTHING = new Uint8Array(0)
+/** A buffer that grew beyond this is let go with its line. */
+const KEPT_BYTES = 64 * 1024
 
 /**
- * Cuts bytes into messages. Holds the beginning of one line between two chunks, never more than the limit.
+ * Cuts bytes into messages. Holds a copy of the beginning of one line between two chunks, never more than the limit and
+ * never the chunks themselves.
  *
  * @since 0.1.0
  * @category models
@@ -48,7 +52,7 @@ export class Decoder {
   private readonly text: TextDecoder
   private readonly maxLineBytes: number
   private readonly maxDepth: number | undefined
-  private pieces: Array<Uint8Array> = []
+  private buffer = NOTHING
   private held = 0
   private skipping = false
 
@@ -63,68 +67,72 @@ export class Decoder {
     const messages: Array<Message.Incoming> = []
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.take(chunk.subarray(start, end), messages)
-      this.line(messages)
+      this.line(chunk.subarray(start, end), messages)
       start = end + 1
     }
-    if (start < chunk.length) this.take(chunk.subarray(start), messages)
+    if (start < chunk.length) {
+      const piece = chunk.subarray(start)
+      if (this.fits(piece, messages)) this.keep(piece)
+    }
     return messages
   }
 
   /** The message that the input ended with, if its last line had no end. */
   end(): Array<Message.Incoming> {
     const messages: Array<Message.Incoming> = []
-    this.line(messages)
+    this.line(NOTHING, messages)
     return messages
   }
 
-  private take(piece: Uint8Array, messages: Array<Message.Incoming>): void {
-    if (this.skipping) return
-    this.held += piece.length
-    if (this.held <= this.maxLineBytes) {
-      this.pieces.push(piece)
-      return
-    }
+  /** Whether the line may have this much more; the first time that it may not is the one that is answered. */
+  private fits(piece: Uint8Array, messages: Array<Message.Incoming>): boolean {
+    if (this.skipping) return false
+    if (this.held + piece.length <= this.maxLineBytes) return true
     this.skipping = true
-    this.pieces = []
-    messages.push(
-      new Message.Malformed(
-        "request",
-        JsonRpcError.PARSE_ERROR,
-        `Parse error: a line is longer than ${this.maxLineBytes} bytes`
-      )
-    )
+    this.forget()
+    messages.push(unreadable(`a line is longer than ${this.maxLineBytes} bytes`))
+    return false
   }
 
-  private line(messages: Array<Message.Incoming>): void {
-    const { pieces, skipping } = this
+  private keep(piece: Uint8Array): void {
+    const held = this.held + piece.length
+    if (held > this.buffer.length) {
+      // Twice the size each time: whatever the chunks, a line is copied a constant number of times.
+      const larger = new Uint8Array(Math.min(Math.max(held, 2 * this.buffer.length), this.maxLineBytes))
+      larger.set(this.buffer.subarray(0, this.held))
+      this.buffer = larger
+    }
+    this.buffer.set(piece, this.held)
+    this.held = held
+  }
+
+  private line(last: Uint8Array, messages: Array<Message.Incoming>): void {
+    if (this.fits(last, messages)) {
+      if (this.held > 0) this.keep(last)
+      const text = this.decode(this.held > 0 ? this.buffer.subarray(0, this.held) : last)
+      if (typeof text !== "string") messages.push(text)
+      else if (text !== "" && text.trim() !== "") messages.push(fromText(text, this.maxDepth))
+    }
     this.skipping = false
-    this.pieces = []
-    this.held = 0
-    if (skipping) return
-    const text = this.decode(pieces)
-    if (typeof text !== "string") messages.push(text)
-    else if (text !== "" && text.trim() !== "") messages.push(fromText(text, this.maxDepth))
+    this.forget()
   }
 
-  private decode(pieces: ReadonlyArray<Uint8Array>): string | Message.Malformed {
+  private forget(): void {
+    this.held = 0
+    if (this.buffer.length > KEPT_BYTES) this.buffer = NOTHING
+  }
+
+  private decode(line: Uint8Array): string | Message.Malformed {
     try {
-      return this.text.decode(pieces.length === 1 ? pieces[0] : join(pieces))
+      return this.text.decode(line)
     } catch {
-      return new Message.Malformed("request", JsonRpcError.PARSE_ERROR, "Parse error: the input is not UTF-8")
+      return unreadable("the input is not UTF-8")
     }
   }
 }
 
-const join = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
-}
+const unreadable = (why: string): Message.Malformed =>
+  new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)
 
 /**
  * One message out of one JSON document; whatever is wrong with it is a `Malformed`.
@@ -155,7 +163,7 @@ export const encode = (message: Message.Message): string | undefined => {
   const json = Json.stringify(message)
   if (json !== undefined) return json + "\n"
   if (!Message.isResponse(message) || message.id === undefined || message.id === null) return undefined
-  return JSON.stringify(Reply.toMessage(message.id, { error: JsonRpcError.internal })) + "\n"
+  return Json.stringify(Reply.toMessage(message.id, { error: JsonRpcError.internal })) + "\n"
 }
 
 /**

@@ -192,8 +192,7 @@ export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObje
 export const malformedResponse = (malformed: Malformed): Failure =>
   failure(malformed.id, { code: malformed.code, message: malformed.message })
 
-const isObject = (u: unknown): u is Record<string, unknown> =>
-  typeof u === "object" && u !== null && !Array.isArray(u)
+const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null && !Array.isArray(u)
 
 const invalid = (kind: Malformed["kind"], message: string, id: unknown): Malformed =>
   new Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid request: ${message}`, isRequestId(id) ? id : undefined)

@@ -32,7 +32,7 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
 }
 
 /**
- * No answer came in time. The peer was told to stop, unless the request was `initialize`.
+ * No answer came in time. The peer was told to stop, unless the caller wanted it otherwise.
  *
  * @since 0.1.0
  * @category errors

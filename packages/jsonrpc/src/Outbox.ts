@@ -33,6 +33,15 @@ export class Outbox<in out A, in out E = never> {
 
   constructor(readonly capacity: number) {}
 
+  /** Suspends while the outbox is full; an outbox that has ended is not. */
+  readonly room: Effect.Effect<void> = Effect.async<void>((resume) => {
+    const wake = () => resume(Effect.void)
+    // Asked again here, because a fiber may be made to yield between looking and waiting.
+    if (!this.isFull) return wake()
+    this.waiting.add(wake)
+    return Effect.sync(() => this.waiting.delete(wake))
+  })
+
   /** How many values wait to be taken. */
   get size(): number {
     return this.values.length
@@ -41,6 +50,11 @@ export class Outbox<in out A, in out E = never> {
   /** Whether `end` was called. */
   get isEnded(): boolean {
     return this.ended !== undefined
+  }
+
+  /** Whether `offer` has to wait. */
+  get isFull(): boolean {
+    return this.ended === undefined && this.values.length >= this.capacity
   }
 
   /** Takes the value in, whatever the size; `false` when the outbox has ended. */
@@ -54,9 +68,9 @@ export class Outbox<in out A, in out E = never> {
   /** Takes the value in, as soon as there is room; `false` when the outbox has ended. */
   offer(value: A): Effect.Effect<boolean> {
     return Effect.suspend(() =>
-      this.ended !== undefined || this.values.length < this.capacity
-        ? Effect.succeed(this.unsafeOffer(value))
-        : Effect.zipRight(this.room, this.offer(value))
+      this.isFull
+        ? Effect.zipRight(this.room, this.offer(value))
+        : Effect.succeed(this.unsafeOffer(value))
     )
   }
 
@@ -96,14 +110,9 @@ export class Outbox<in out A, in out E = never> {
     return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Chunk.unsafeFromArray))
   }
 
-  private readonly room: Effect.Effect<void> = Effect.async<void>((resume) => {
-    const wake = () => resume(Effect.void)
-    this.waiting.add(wake)
-    return Effect.sync(() => this.waiting.delete(wake))
-  })
-
   private readonly something: Effect.Effect<void> = Effect.async<void>((resume) => {
     const wake = () => resume(Effect.void)
+    if (this.values.length > 0 || this.ended !== undefined) return wake()
     this.reader = wake
     return Effect.sync(() => {
       if (this.reader === wake) this.reader = undefined
@@ -127,9 +136,9 @@ export class Outbox<in out A, in out E = never> {
 }
 
 /**
- * An outbox that lets `capacity` values wait before `offer` suspends.
+ * An outbox that lets `capacity` values, at least one, wait before `offer` suspends.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = <A, E = never>(capacity: number = CAPACITY): Outbox<A, E> => new Outbox(capacity)
+export const make = <A, E = never>(capacity: number = CAPACITY): Outbox<A, E> => new Outbox(Math.max(1, capacity))

@@ -9,12 +9,13 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Alarm from "./Alarm.js"
+import * as Json from "./Json.js"
+import * as JsonRpcError from "./JsonRpcError.js"
+import * as Message from "./Message.js"
 import type { CallError, RequestOptions } from "./Outbound.js"
 import { ConnectionClosed, RequestTimeout } from "./Outbound.js"
-import * as Json from "./Json.js"
-import { JsonRpcError } from "./JsonRpcError.js"
-import * as Message from "./Message.js"
 import * as Progress from "./Progress.js"
+import * as Reply from "./Reply.js"
 import { TransportError } from "./Transport.js"
 
 /**
@@ -76,8 +77,8 @@ export class Pending {
 
   /** Whether an id is one of ours from earlier: what tells a late answer from a made-up one. */
   wasIssued(id: Message.RequestId): boolean {
-    const numeric = typeof id === "number" ? id : Number(id)
-    return Number.isInteger(numeric) && numeric >= 1 && numeric <= this.lastId
+    const ours = typeof id === "number" ? id : twinOf(id)
+    return typeof ours === "number" && ours >= 1 && ours <= this.lastId
   }
 
   /** Asks through `emit` and waits. */
@@ -90,8 +91,10 @@ export class Pending {
     const onProgress = options?.onProgress
     return onProgress === undefined
       ? this.start(emit, method, params, options, undefined)
-      : Effect.flatMap(Effect.runtime<never>(), (runtime) =>
-        this.start(emit, method, params, options, new Progress.Delivery(runtime, onProgress)))
+      : Effect.flatMap(
+        Effect.runtime<never>(),
+        (runtime) => this.start(emit, method, params, options, new Progress.Delivery(runtime, onProgress))
+      )
   }
 
   private start(
@@ -101,37 +104,69 @@ export class Pending {
     options: RequestOptions | undefined,
     delivery: Progress.Delivery | undefined
   ): Effect.Effect<Message.Params, CallError> {
-    return Effect.async<Message.Params, CallError>((resume) => {
-      if (this.closed !== undefined) return resume(Effect.fail(this.closed))
-      const millis = options?.timeout === undefined ? this.defaultTimeout : Alarm.millis(options.timeout)
-      const total = options?.maxTotalTimeout === undefined ? Infinity : Alarm.millis(options.maxTotalTimeout)
-      if (millis <= 0 || total <= 0) return resume(Effect.fail(new RequestTimeout({ method, millis: 0 })))
-      const now = millis === Infinity && total === Infinity ? 0 : this.alarm.now()
-      const id = this.mint()
-      const extending = options?.resetTimeoutOnProgress === true
-      const call: Call = {
-        id,
-        method,
-        emit,
-        resume,
-        cancelOnAbandon: options?.cancelOnAbandon !== false,
-        started: now,
-        millis,
-        latest: now + total,
-        extends: extending,
-        delivery,
-        deadline: now + Math.min(millis, total),
-        answer: undefined
+    // Uninterruptible around the wait, because a fiber can be interrupted after its request was sent and before it waits.
+    return Effect.uninterruptibleMask((restore) => {
+      let early: Outcome | undefined
+      let resume = (outcome: Outcome): void => {
+        early = outcome
       }
-      this.calls.set(id, call)
-      if (call.deadline !== Infinity) this.alarm.set(call.deadline)
-      const message = Message.request(id, method, delivery === undefined && !extending ? params : asking(params, id))
-      if (!emit(message)) {
-        this.calls.delete(id)
-        return resume(Effect.fail(this.closed ?? unsent(message)))
-      }
-      return Effect.suspend(() => this.abandon(call, "the caller was interrupted"))
+      const call = this.send(emit, method, params, options, delivery, (outcome) => resume(outcome))
+      // Over `Direct` the answer is often here already, and there is nothing to wait for.
+      if (early !== undefined) return early
+      return Effect.catchAllCause(
+        restore(Effect.async<Message.Params, CallError>((wake) => {
+          if (early === undefined) resume = wake
+          else wake(early)
+        })),
+        (cause) =>
+          Effect.zipRight(
+            call === undefined ? Effect.void : this.abandon(call, "the caller was interrupted"),
+            Effect.failCause(cause)
+          )
+      )
     })
+  }
+
+  private send(
+    emit: Emit,
+    method: string,
+    params: Message.Params | undefined,
+    options: RequestOptions | undefined,
+    delivery: Progress.Delivery | undefined,
+    resume: (outcome: Outcome) => void
+  ): Call | undefined {
+    const millis = options?.timeout === undefined ? this.defaultTimeout : Alarm.millis(options.timeout)
+    const total = options?.maxTotalTimeout === undefined ? Infinity : Alarm.millis(options.maxTotalTimeout)
+    if (this.closed !== undefined || millis <= 0 || total <= 0) {
+      resume(Effect.fail(this.closed ?? new RequestTimeout({ method, millis: 0 })))
+      return undefined
+    }
+    const now = millis === Infinity && total === Infinity ? 0 : this.alarm.now()
+    const id = this.mint()
+    const extending = options?.resetTimeoutOnProgress === true
+    const call: Call = {
+      id,
+      method,
+      emit,
+      resume,
+      cancelOnAbandon: options?.cancelOnAbandon !== false,
+      started: now,
+      millis,
+      latest: now + total,
+      extends: extending,
+      delivery,
+      deadline: now + Math.min(millis, total),
+      answer: undefined
+    }
+    this.calls.set(id, call)
+    if (call.deadline !== Infinity) this.alarm.set(call.deadline)
+    const message = Message.request(id, method, delivery === undefined && !extending ? params : asking(params, id))
+    const sent = Reply.attempt(() => emit(message), (defect) => {
+      this.resume(call, Effect.failCause(defect))
+      return true
+    })
+    if (!sent) this.resume(call, Effect.fail(this.closed ?? unsent(message)))
+    return call
   }
 
   /** Ends the call that the response answers; `false` when there is none. */
@@ -140,7 +175,10 @@ export class Pending {
     if (call === undefined) return false
     this.end(
       call,
-      Message.isSuccess(response) ? Effect.succeed(response.result) : Effect.fail(new JsonRpcError(response.error))
+      Message.isSuccess(response)
+        ? Effect.succeed(response.result)
+        // Three members and no more: any other would be the peer's to choose, in an object of ours.
+        : Effect.fail(new JsonRpcError.JsonRpcError(JsonRpcError.toObject(response.error)))
     )
     return true
   }
@@ -164,14 +202,19 @@ export class Pending {
     return true
   }
 
-  /** Ends every call, and every one to come, with `ConnectionClosed`. Gives what is left to wait for. */
+  /**
+   * Ends every call, and every one to come, with `ConnectionClosed`. A call whose answer is here already gets it, after
+   * the progress that came before. Gives what is left to wait for.
+   */
   close(cause?: TransportError): Fiber.RuntimeFiber<void> | undefined {
     if (this.closed !== undefined) return undefined
     this.closed = new ConnectionClosed({ cause })
     for (const call of [...this.calls.values()]) {
-      if (call.answer === undefined) this.end(call, Effect.fail(this.closed))
+      if (call.answer !== undefined) continue
+      call.delivery?.stop()
+      this.resume(call, Effect.fail(this.closed))
     }
-    return this.alarm.stop()
+    return this.calls.size === 0 ? this.alarm.stop() : undefined
   }
 
   private mint(): number {
@@ -193,19 +236,24 @@ export class Pending {
   }
 
   private resume(call: Call, outcome: Outcome): void {
-    this.calls.delete(call.id)
-    call.resume(outcome)
+    if (this.forget(call)) call.resume(outcome)
+  }
+
+  private forget(call: Call): boolean {
+    const waited = this.calls.delete(call.id)
+    if (this.closed !== undefined && this.calls.size === 0) this.alarm.stop()
+    return waited
   }
 
   private abandon(call: Call, reason: string): Effect.Effect<void> {
     const delivering = call.delivery?.stop()
-    if (this.calls.delete(call.id)) this.cancel(call, reason)
-    return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(delivering))
+    if (this.forget(call)) this.cancel(call, reason)
+    return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.await(delivering))
   }
 
   private cancel(call: Call, reason: string): void {
     if (!call.cancelOnAbandon || call.answer !== undefined) return
-    call.emit(Message.notification(CANCELLED, { requestId: call.id, reason }))
+    Reply.attempt(() => call.emit(Message.notification(CANCELLED, { requestId: call.id, reason })), () => false)
   }
 
   private expire(now: number): number {
@@ -215,11 +263,12 @@ export class Pending {
         next = Math.min(next, call.deadline)
         continue
       }
-      const delivering = call.delivery?.stop()
-      delivering?.unsafeInterruptAsFork(delivering.id())
+      // What was due before it may have ended it: everything is synchronous over `Direct`.
+      if (!this.forget(call)) continue
+      call.delivery?.stop()
       const millis = Math.round(call.deadline - call.started)
       this.cancel(call, `timed out after ${millis} ms`)
-      this.resume(call, call.answer ?? Effect.fail(new RequestTimeout({ method: call.method, millis })))
+      call.resume(call.answer ?? Effect.fail(new RequestTimeout({ method: call.method, millis })))
     }
     return next
   }

@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
+import * as RuntimeFlags from "effect/RuntimeFlags"
 import type * as Message from "./Message.js"
 
 /**
@@ -67,13 +68,17 @@ export const fromParams = (params: Message.Params | undefined): Progress | undef
 export class Delivery {
   private waiting: Array<Progress> = []
   private running = false
+  private stopped = false
   private fiber: Fiber.RuntimeFiber<void> | undefined
   private whenDone: (() => void) | undefined
+  private readonly runtime: Runtime.Runtime<never>
 
   constructor(
-    private readonly runtime: Runtime.Runtime<never>,
+    runtime: Runtime.Runtime<never>,
     private readonly callback: (progress: Progress) => Effect.Effect<void>
-  ) {}
+  ) {
+    this.runtime = Runtime.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
+  }
 
   /** Takes one more in and sees to it that it is delivered. */
   offer(progress: Progress): void {
@@ -82,12 +87,15 @@ export class Delivery {
     if (this.running) return
     // The callback may bring about more progress before `runFork` returns.
     this.running = true
-    this.fiber = Runtime.runFork(this.runtime, this.drain)
-    this.fiber.addObserver(() => {
+    const fiber = Runtime.runFork(this.runtime, this.drain)
+    this.fiber = fiber
+    fiber.addObserver(() => {
       this.running = false
       this.fiber = undefined
       this.whenDone?.()
     })
+    // The callback ended its own call in its first steps.
+    if (this.stopped) fiber.unsafeInterruptAsFork(fiber.id())
   }
 
   /** Calls back when everything that came in has been delivered: at once, if it has. */
@@ -96,11 +104,13 @@ export class Delivery {
     else this.whenDone = done
   }
 
-  /** Stops delivering; what waits is lost. */
+  /** Stops delivering; what waits is lost. Gives the fiber that is being interrupted, to be waited for. */
   stop(): Fiber.RuntimeFiber<void> | undefined {
     const { fiber } = this
+    this.stopped = true
     this.waiting = []
     this.whenDone = undefined
+    fiber?.unsafeInterruptAsFork(fiber.id())
     return fiber
   }
 

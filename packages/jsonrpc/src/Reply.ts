@@ -1,6 +1,7 @@
 /**
  * From the way a handler ended to what the peer is told. Total: whatever the handler's own mapping does, there is an
- * answer, because it is given from a fiber's observer, and an observer that throws ends the process.
+ * answer, because it is given from a fiber's observer, and an observer that throws ends the process. So this is the room
+ * that catches what the application throws.
  *
  * Whether there is an answer at all is decided in `InFlight`, from the reason that whoever interrupted has recorded; never
  * here, from the shape of the exit.
@@ -56,18 +57,42 @@ export const died = (cause: Cause.Cause<unknown>): Reply => ({ error: JsonRpcErr
 export const closing: Reply = { error: { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" } }
 
 /**
- * Asks `reply` for the answer, and answers "Internal error" if it throws.
+ * Runs code of the application that stands outside of any fiber; what it throws is a defect, and `onThrow` goes on from
+ * it.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const attempt = <A>(run: () => A, onThrow: (defect: Cause.Cause<never>) => A): A => {
+  try {
+    return run()
+  } catch (error) {
+    return onThrow(Cause.die(error))
+  }
+}
+
+/**
+ * Asks `reply` for the answer, and answers "Internal error" if it throws or gives none.
  *
  * @since 0.1.0
  * @category conversions
  */
-export const total = (exit: Exit.Exit<unknown, unknown>, reply: (exit: Exit.Exit<unknown, unknown>) => Reply): Reply => {
+export const total = (
+  exit: Exit.Exit<unknown, unknown>,
+  reply: (exit: Exit.Exit<unknown, unknown>) => Reply
+): Reply => {
   try {
-    return reply(exit)
+    const given = reply(exit)
+    return isAnswer(given) ? given : died(Cause.die(new TypeError("A handler gave neither a result nor an error")))
   } catch (error) {
     return died(Cause.die(error))
   }
 }
+
+const isAnswer = ({ error, result }: Reply): boolean =>
+  error === undefined
+    ? typeof result === "object" && result !== null && !Array.isArray(result)
+    : Number.isInteger(error.code) && typeof error.message === "string"
 
 /**
  * @since 0.1.0

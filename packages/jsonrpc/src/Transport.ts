@@ -91,7 +91,7 @@ const consume = (
  * in an outbox until `write` takes them; when `write` fails, `incoming` fails with it, so that nobody waits for answers
  * to what was never sent.
  *
- * Closing the scope writes what still waits, for at most a second, then stops.
+ * Closing the scope writes what still waits, for at most a second, then stops writing and ends `incoming`.
  *
  * @since 0.1.0
  * @category constructors
@@ -103,31 +103,28 @@ export const make = (options: {
 }): Effect.Effect<Transport, never, Scope.Scope> =>
   Effect.gen(function*() {
     const outbox = Outbox.make<Message.Message>(options.capacity)
-    const failed = yield* Deferred.make<never, TransportError>()
-    const writer = yield* Effect.forkDaemon(Effect.onError(
-      Stream.runForEach(outbox.stream, options.write),
-      (cause) => {
-        outbox.end(Exit.void)
-        return Deferred.failCause(failed, cause)
-      }
-    ))
-    yield* Effect.addFinalizer(() =>
-      Effect.suspend(() => {
-        outbox.end(Exit.void)
-        return Effect.zipRight(
-          Effect.timeoutOption(Effect.interruptible(Fiber.await(writer)), "1 second"),
-          Effect.timeoutOption(Effect.interruptible(Fiber.interrupt(writer)), "1 second")
-        )
-      })
+    const over = yield* Deferred.make<void, TransportError>()
+    yield* Effect.acquireRelease(
+      Effect.forkDaemon(Effect.interruptible(Effect.onError(
+        Stream.runForEach(outbox.stream, options.write),
+        (cause) => {
+          outbox.end(Exit.void)
+          return Deferred.failCause(over, cause)
+        }
+      ))),
+      (writer) =>
+        Effect.suspend(() => {
+          outbox.end(Exit.void)
+          return Effect.timeoutOption(Effect.interruptible(Fiber.await(writer)), "1 second").pipe(
+            Effect.zipRight(Effect.timeoutOption(Effect.interruptible(Fiber.interrupt(writer)), "1 second")),
+            Effect.zipRight(Deferred.succeed(over, undefined))
+          )
+        })
     )
     return {
-      incoming: Stream.interruptWhenDeferred(options.incoming, failed),
+      incoming: Stream.interruptWhenDeferred(options.incoming, over),
       // Once for the pipe, not once for each message.
-      run: (receive) =>
-        Effect.raceFirst(
-          consume(options.incoming, receive),
-          Deferred.await(failed)
-        ),
+      run: (receive) => Effect.raceFirst(consume(options.incoming, receive), Deferred.await(over)),
       ...sender(outbox)
     }
   })

@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect } from "effect"
+import * as Connector from "../src/Connector.js"
+import * as Message from "../src/Message.js"
+import * as Transport from "../src/Transport.js"
+import { peer } from "./Talk.js"
+
+class Address extends Context.Tag("Address")<Address, string>() {}
+
+describe("Connector", () => {
+  it.scoped("reaches a transport that is there already", () =>
+    Effect.gen(function*() {
+      const [here, there] = yield* Transport.memory()
+      const connector = Connector.fromTransport(here)
+      assert.strictEqual(connector.name, "transport")
+      assert.strictEqual(Connector.fromTransport(here, "notes").name, "notes")
+      assert.strictEqual(yield* connector.connect, here)
+      const other = yield* peer(there)
+      yield* here.send(Message.notification("hello"))
+      assert.deepStrictEqual(yield* other.hear, Message.notification("hello"))
+    }))
+
+  it.effect("closes what it opened with the scope, and asks for what it needs besides one", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const connector: Connector.Connector<Address> = Connector.make(
+        "address",
+        Effect.gen(function*() {
+          const address = yield* Address
+          const [here] = yield* Transport.memory()
+          yield* Effect.acquireRelease(
+            Effect.sync(() => log.push(`open ${address}`)),
+            () => Effect.sync(() => log.push(`close ${address}`))
+          )
+          return here
+        })
+      )
+      const transport = yield* Effect.scoped(connector.connect).pipe(Effect.provideService(Address, "a"))
+      assert.deepStrictEqual(log, ["open a", "close a"])
+      assert.isFalse(transport.unsafeSend(Message.notification("late")))
+    }))
+
+  it.scoped("says that it could not reach", () =>
+    Effect.gen(function*() {
+      const failing = Connector.make(
+        "nowhere",
+        Effect.fail(new Transport.TransportError({ reason: "Open", message: "no such place" }))
+      )
+      const error = yield* Effect.flip(failing.connect)
+      assert.deepStrictEqual([error._tag, error.reason, error.message], ["TransportError", "Open", "no such place"])
+    }))
+})

@@ -1,0 +1,337 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
+import * as Conversation from "../src/Conversation.js"
+import * as JsonRpcError from "../src/JsonRpcError.js"
+import * as Message from "../src/Message.js"
+import * as Reply from "../src/Reply.js"
+import * as Transport from "../src/Transport.js"
+import { all as pairs } from "./Pairs.js"
+import { leavesNothing, peer, refusal, side, talk } from "./Talk.js"
+
+const closed = (id: Message.RequestId) =>
+  Message.failure(id, { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" })
+
+/** An uninterruptible handler, behind a gate. */
+const stubborn = Effect.gen(function*() {
+  const [came, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  return {
+    serve: () =>
+      Effect.uninterruptible(
+        Deferred.succeed(came, undefined).pipe(Effect.zipRight(Deferred.await(go)), Effect.as({ done: true }))
+      ),
+    came: Deferred.await(came),
+    go: Deferred.succeed(go, undefined)
+  }
+})
+
+describe("closing a conversation", () => {
+  it.scoped("interrupts what is in flight and answers it once, while the peer listens", () =>
+    Effect.gen(function*() {
+      const finalized: Array<unknown> = []
+      const t = yield* talk(side({
+        endless: ({ id }) => Effect.onInterrupt(Effect.never, () => Effect.sync(() => finalized.push(id)))
+      }))
+      for (const id of [1, "a", 0]) yield* t.peer.ask(id, "endless")
+      yield* t.peer.heard
+      yield* t.leave
+      assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1), closed("a"), closed(0)])
+      assert.deepStrictEqual(finalized, [1, "a", 0])
+      assert.strictEqual(t.conversation.inFlight(), 0)
+      assert.deepStrictEqual(t.incidents, [])
+    }))
+
+  it.scoped("answers so, too, a request that waits for the peer", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({
+        nested: (_, exchange) => exchange.request("ask"),
+        forgiving: (_, exchange) => Effect.orElseSucceed(exchange.request("ask"), () => ({ forgiven: true }))
+      }))
+      yield* t.peer.ask(1, "nested")
+      yield* t.peer.ask(2, "forgiving")
+      yield* t.peer.heard
+      yield* t.leave
+      assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1), closed(2)])
+      assert.deepStrictEqual(t.incidents, [])
+    }))
+
+  it.scoped("lets a finalizer speak, and answers after it", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({
+        polite: (_, exchange) => Effect.onInterrupt(Effect.never, () => exchange.notify("goodbye"))
+      }))
+      yield* t.peer.ask(1, "polite")
+      yield* t.peer.heard
+      yield* t.leave
+      assert.deepStrictEqual<unknown>(yield* t.peer.over, [Message.notification("goodbye"), closed(1)])
+    }))
+
+  it.scoped("waits for what cannot be interrupted", () =>
+    Effect.gen(function*() {
+      const work = yield* stubborn
+      const t = yield* talk(side({ stubborn: work.serve }))
+      yield* t.peer.ask(1, "stubborn")
+      yield* work.came
+      const leaving = yield* Effect.fork(t.leave)
+      yield* TestClock.adjust("4999 millis")
+      assert.strictEqual(leaving.unsafePoll(), null)
+      yield* work.go
+      yield* Fiber.join(leaving)
+      assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)])
+      assert.deepStrictEqual(t.incidents, [])
+    }))
+
+  it.scoped("gives the real answer of what was done already, and is being released", () =>
+    Effect.gen(function*() {
+      const work = yield* stubborn
+      const t = yield* talk(side({
+        done: () => ({
+          effect: Effect.succeed({ done: true }),
+          reply: Reply.fromExit,
+          release: () => Effect.asVoid(work.serve())
+        })
+      }))
+      yield* t.peer.ask(1, "done")
+      yield* work.came
+      const leaving = yield* Effect.fork(t.leave)
+      yield* Effect.yieldNow()
+      yield* work.go
+      yield* Fiber.join(leaving)
+      assert.deepStrictEqual<unknown>(yield* t.peer.over, [Message.success(1, { done: true })])
+    }))
+
+  for (const closeTimeout of [undefined, "1 second"] as const) {
+    it.scoped(`leaves behind what does not stop within ${closeTimeout ?? "5 seconds"}, answers for it, and says so`, () =>
+      Effect.gen(function*() {
+        const [asked, told] = [yield* stubborn, yield* stubborn]
+        const served = side({ stubborn: asked.serve }, () => Effect.asVoid(told.serve()))
+        const t = yield* talk(served, { closeTimeout })
+        yield* t.peer.ask(1, "stubborn")
+        yield* t.peer.tell("stubborn too")
+        yield* Effect.zipRight(asked.came, told.came)
+        const leaving = yield* Effect.fork(t.leave)
+        yield* TestClock.adjust(closeTimeout === undefined ? 4999 : 999)
+        assert.strictEqual(leaving.unsafePoll(), null)
+        yield* TestClock.adjust(1)
+        yield* Fiber.join(leaving)
+        assert.deepStrictEqual<unknown>(t.incidents, [
+          { _tag: "Detached", method: "stubborn" },
+          { _tag: "Detached", method: "stubborn too" }
+        ])
+        yield* Effect.zipRight(asked.go, told.go)
+        assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)])
+        assert.strictEqual(t.conversation.inFlight(), 0)
+      }))
+  }
+
+  it.scoped("waits no longer for a release, or for a report", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(
+        side({ released: () => ({ effect: Effect.succeed({}), reply: Reply.fromExit, release: () => Effect.never }) }),
+        { report: () => Effect.never }
+      )
+      yield* t.peer.ask(1, "released")
+      yield* t.peer.heard
+      const leaving = yield* Effect.fork(t.leave)
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(1))
+      assert.strictEqual(leaving.unsafePoll(), null, "the report that the request was detached")
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(leaving)
+    }))
+
+  it.effect("waits no longer for a pipe whose reading does not stop", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const deaf: Transport.Transport = {
+        incoming: Stream.fromEffect(Effect.uninterruptible(Effect.never)),
+        send: () => Effect.void,
+        unsafeSend: () => true
+      }
+      yield* Scope.extend(Conversation.make(deaf, side({})), scope)
+      const leaving = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("4999 millis")
+      assert.strictEqual(leaving.unsafePoll(), null)
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(leaving)
+    }))
+
+  it.scoped("fails every call, drops every notification, refuses every request", () =>
+    Effect.gen(function*() {
+      const work = yield* stubborn
+      const told: Array<string> = []
+      const t = yield* talk(side({ stubborn: work.serve }, ({ method }) => Effect.sync(() => told.push(method))))
+      const call = yield* Effect.fork(refusal(t.conversation.request("m")))
+      yield* t.peer.hear
+      yield* t.peer.ask(1, "stubborn")
+      yield* work.came
+      const closing = yield* Effect.fork(t.conversation.close)
+      assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
+      assert.strictEqual((yield* refusal(t.conversation.request("late")))._tag, "ConnectionClosed")
+      yield* t.conversation.notify("late")
+      yield* t.peer.tell("late")
+      yield* t.peer.ask(2, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(2))
+      yield* work.go
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(1))
+      yield* t.peer.ask(3, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(3))
+      assert.deepStrictEqual(told, [])
+    }))
+
+  it.scoped("can be asked for any number of times, from anywhere, and is one end", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({ endless: () => Effect.never }))
+      yield* t.peer.ask(1, "endless")
+      yield* t.peer.heard
+      yield* Effect.all(Array.from({ length: 100 }, () => t.conversation.close), { concurrency: "unbounded" })
+      yield* t.conversation.ended
+      yield* t.conversation.close
+      yield* t.leave
+      assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)])
+    }))
+
+  it.scoped("goes on when who asked for it is interrupted", () =>
+    Effect.gen(function*() {
+      const work = yield* stubborn
+      const t = yield* talk(side({ stubborn: work.serve }))
+      yield* t.peer.ask(1, "stubborn")
+      yield* work.came
+      const closing = yield* Effect.fork(t.conversation.close)
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(closing)
+      yield* work.go
+      yield* t.conversation.ended
+    }))
+
+  for (const how of ["close", "leave"] as const) {
+    it.scoped(`can be asked for by a handler, through ${how}, that is then interrupted like the others`, () =>
+      Effect.gen(function*() {
+        const t: Effect.Effect.Success<ReturnType<typeof talk>> = yield* talk(side({
+          quit: (): Effect.Effect<unknown> => Effect.as(how === "close" ? t.conversation.close : t.leave, {})
+        }, (): Effect.Effect<void> => how === "close" ? t.conversation.close : t.leave))
+        yield* t.peer.ask(1, "quit")
+        yield* t.peer.tell("quit")
+        yield* t.conversation.ended
+        assert.deepStrictEqual(t.incidents, [])
+        yield* t.leave
+        assert.isAtMost((yield* t.peer.over).length, 1)
+      }))
+  }
+})
+
+describe("a peer that hangs up", () => {
+  it.scoped("ends the conversation: handlers are interrupted, nothing is written, calls fail", () =>
+    Effect.gen(function*() {
+      const gone = yield* Deferred.make<void>()
+      const t = yield* talk(side({
+        endless: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(gone, undefined))
+      }))
+      yield* t.peer.ask(1, "endless")
+      const call = yield* Effect.fork(refusal(t.conversation.request("m")))
+      yield* t.peer.hear
+      yield* t.peer.hangUp
+      yield* t.conversation.ended
+      yield* Deferred.await(gone)
+      assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
+      assert.strictEqual((yield* refusal(t.conversation.request("late")))._tag, "ConnectionClosed")
+      assert.deepStrictEqual(yield* t.peer.over, [])
+      assert.deepStrictEqual(t.incidents, [])
+    }))
+
+  it.scoped("in the middle of what it said is heard out first", () =>
+    Effect.gen(function*() {
+      const told: Array<string> = []
+      const t = yield* talk(side({}, ({ method }) => Effect.sync(() => told.push(method))))
+      for (const method of ["a", "b"]) t.peer.transport.unsafeSend(Message.notification(method))
+      yield* t.peer.hangUp
+      yield* t.conversation.ended
+      assert.deepStrictEqual(told, ["a", "b"])
+    }))
+
+  for (
+    const [name, incoming, reason] of [
+      ["fails", Stream.fail(new Transport.TransportError({ reason: "Read", message: "broken" })), "broken"],
+      ["dies", Stream.die("bug"), "The transport died"]
+    ] as const
+  ) {
+    it.scoped(`by a pipe that ${name} is told from one that ends: ended fails`, () =>
+      Effect.gen(function*() {
+        const [here] = yield* Transport.memory()
+        const { send, unsafeSend } = here
+        const conversation = yield* Conversation.make({ incoming, send, unsafeSend }, side({}))
+        const error = yield* Effect.flip(conversation.ended)
+        assert.deepInclude(error, { _tag: "TransportError", reason: "Read", message: reason })
+        assert.deepInclude(yield* refusal(conversation.request("m")), { _tag: "ConnectionClosed", cause: error })
+      }))
+  }
+
+  it.scoped("by a pipe that cannot even be read ends the conversation", () =>
+    Effect.gen(function*() {
+      const [here] = yield* Transport.memory()
+      const bug = () => {
+        throw new Error("bug")
+      }
+      const conversation = yield* Conversation.make({ ...here, run: bug }, side({}))
+      assert.strictEqual((yield* Effect.flip(conversation.ended)).message, "The transport died")
+    }))
+
+  it.scoped("ends the conversation also when the pipe can no longer be written", () =>
+    Effect.gen(function*() {
+      const fault = new Transport.TransportError({ reason: "Write", message: "EPIPE" })
+      const transport = yield* Transport.make({ incoming: Stream.never, write: () => Effect.fail(fault) })
+      const conversation = yield* Conversation.make(transport, side({}))
+      const error = yield* refusal(conversation.request("m"))
+      assert.deepInclude(error, { _tag: "ConnectionClosed", cause: fault })
+      assert.strictEqual(yield* Effect.flip(conversation.ended), fault)
+    }))
+})
+
+describe("nothing is left behind", () => {
+  for (const pair of pairs) {
+    for (const order of ["left first", "right first", "both at once", "pipe first"] as const) {
+      it.effect(`over ${pair.name}, ${order}`, () =>
+        leavesNothing(Effect.gen(function*() {
+          const pipe = yield* Scope.make()
+          const [left, right] = yield* Scope.extend(pair.open, pipe)
+          const served = side({
+            endless: () => Effect.never,
+            nested: (_, exchange) => exchange.request("endless", {}, { timeout: "1 hour" })
+          }, () => Effect.never)
+          const open = Effect.fnUntraced(function*(end: typeof left) {
+            const scope = yield* Scope.make()
+            const conversation = yield* Effect.flatMap(end, (transport) => Conversation.make(transport, served)).pipe(
+              Scope.extend(scope)
+            )
+            return { conversation, close: Scope.close(scope, Exit.void) }
+          })
+          const sides = [yield* open(left), yield* open(right)] as const
+          const calls: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
+          for (const { conversation } of sides) {
+            yield* conversation.notify("endless")
+            for (const method of ["endless", "nested"]) {
+              const onProgress = () => Effect.never
+              calls.push(yield* Effect.fork(conversation.request(method, {}, { timeout: "1 hour", onProgress })))
+            }
+          }
+          while (sides.some(({ conversation }) => conversation.inFlight() < 3)) yield* Effect.yieldNow()
+          const [one, two] = order === "right first" ? [sides[1], sides[0]] : sides
+          if (order === "pipe first") yield* Scope.close(pipe, Exit.void)
+          yield* Effect.all([one.close, two.close], order === "both at once" ? { concurrency: 2 } : {})
+          for (const call of calls) assert.isTrue(Exit.isFailure(yield* Fiber.await(call)))
+          for (const { conversation } of sides) {
+            yield* Effect.ignore(conversation.ended)
+            assert.deepStrictEqual([conversation.inFlight(), conversation.pending()], [0, 0])
+          }
+          yield* Scope.close(pipe, Exit.void)
+        })))
+    }
+  }
+
+  it.effect("of a conversation that nothing was said in", () =>
+    leavesNothing(Effect.gen(function*() {
+      const [here, there] = yield* Transport.memory()
+      yield* Conversation.make(here, side({}), { timeout: 100 })
+      yield* peer(there)
+    })))
+})

@@ -1,0 +1,381 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Fiber, Logger, TestClock } from "effect"
+import * as Conversation from "../src/Conversation.js"
+import * as JsonRpcError from "../src/JsonRpcError.js"
+import * as LineFraming from "../src/LineFraming.js"
+import * as Message from "../src/Message.js"
+import * as Transport from "../src/Transport.js"
+import { peer, refusal, side, talk } from "./Talk.js"
+
+describe("what comes in", () => {
+  it.scoped("is looked at in order: a request is served before the next message is read", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const t = yield* talk(side(
+        {
+          initialize: () =>
+            Effect.sync(() => {
+              log.push("initialize")
+              return {}
+            })
+        },
+        ({ method }) => Effect.sync(() => log.push(method))
+      ))
+      t.conversation.receive(Message.request(1, "initialize"))
+      t.conversation.receive(Message.notification("initialized"))
+      t.conversation.receive(Message.request(2, "initialize"))
+      assert.deepStrictEqual(log, ["initialize", "initialized", "initialize"])
+    }))
+
+  it.scoped("is read on while handlers of every kind wait for ever", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({ endless: () => Effect.never }, () => Effect.never))
+      yield* t.peer.ask(1, "endless")
+      yield* t.peer.tell("endless")
+      const call = yield* Effect.fork(t.conversation.request("m"))
+      yield* t.peer.hear
+      yield* t.peer.answer(1)
+      assert.deepStrictEqual(yield* Fiber.join(call), {})
+    }))
+
+  it.scoped("lets a handler ask the peer, who asks back, who is asked again", () =>
+    Effect.gen(function*() {
+      const deeper = side({
+        deeper: ({ params }, exchange) => {
+          const depth = params!.depth as number
+          return depth === 0 ? Effect.succeed({ bottom: true }) : exchange.request("deeper", { depth: depth - 1 })
+        }
+      })
+      const [left, right] = yield* Transport.memory()
+      const [asker] = yield* Effect.all([Conversation.make(left, deeper), Conversation.make(right, deeper)])
+      assert.deepStrictEqual(yield* asker.request("deeper", { depth: 20 }), { bottom: true })
+    }))
+})
+
+describe("malformed input", () => {
+  const inputs: ReadonlyArray<readonly [text: string, answer: Message.Failure | undefined]> = [
+    ["{", Message.failure(undefined, { code: -32700, message: "Parse error: the input is not JSON" })],
+    [
+      "5",
+      Message.failure(undefined, {
+        code: -32600,
+        message: "Invalid request: expected an object, received number"
+      })
+    ],
+    ["{\"id\":99}", Message.failure(99, { code: -32600, message: "Invalid request: \"method\" is missing" })],
+    [
+      "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"m\",\"params\":[]}",
+      Message.failure(0, {
+        code: -32602,
+        message: "Invalid params: expected an object"
+      })
+    ],
+    ["{\"method\":\"m\"}", undefined],
+    ["{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":5}", undefined]
+  ]
+  for (const [text, answer] of inputs) {
+    it.scoped(`${answer === undefined ? "is not answered" : "is answered"}: ${text}, and costs nothing else`, () =>
+      Effect.gen(function*() {
+        const t = yield* talk()
+        const malformed = LineFraming.fromText(text) as Message.Malformed
+        t.conversation.receive(malformed)
+        assert.deepStrictEqual<unknown>(yield* t.incident, { _tag: "Malformed", malformed })
+        assert.deepStrictEqual<unknown>(yield* t.peer.heard, answer === undefined ? [] : [answer])
+      }))
+  }
+})
+
+describe("a notification", () => {
+  it.scoped("is handled beside the others, each of its own accord", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const log: Array<unknown> = []
+      const t = yield* talk(
+        side({}, ({ method, params }) => method === "slow" ? Deferred.await(gate) : Effect.sync(() => log.push(params)))
+      )
+      yield* t.peer.tell("slow")
+      yield* t.peer.tell("quick", { a: 1 })
+      yield* t.peer.tell("quick")
+      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(log, [{ a: 1 }, undefined])
+    }))
+
+  const faults: ReadonlyArray<readonly [name: string, fault: () => Effect.Effect<void>]> = [
+    ["throws", () => {
+      throw new Error("boom")
+    }],
+    ["dies", () => Effect.die("boom")],
+    ["dies later", () => Effect.zipRight(Effect.yieldNow(), Effect.die("boom"))]
+  ]
+  for (const [name, fault] of faults) {
+    it.scoped(`whose handler ${name} is reported, and costs nothing else`, () =>
+      Effect.gen(function*() {
+        const t = yield* talk(side({}, ({ method }) => method === "bad" ? fault() : undefined))
+        yield* t.peer.tell("bad")
+        assert.deepInclude(yield* t.incident, { _tag: "HandlerDied", method: "bad" })
+        yield* t.peer.tell("good")
+        assert.deepStrictEqual(yield* t.peer.heard, [])
+      }))
+  }
+
+  it.scoped("is dropped and reported when 64 are being handled", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      let handled = 0
+      const t = yield* talk(side({}, () => Effect.zipRight(Deferred.await(gate), Effect.sync(() => handled++))))
+      for (let i = 0; i < 65; i++) yield* t.peer.tell("slow")
+      assert.deepStrictEqual<unknown>(yield* t.incident, { _tag: "Overloaded", method: "slow", limit: 64 })
+      yield* Deferred.succeed(gate, undefined)
+      while (handled < 64) yield* Effect.yieldNow()
+      yield* t.peer.tell("slow")
+      yield* t.peer.heard
+      assert.strictEqual(handled, 65)
+      assert.strictEqual(t.incidents.length, 1)
+    }))
+
+  it.scoped("says what it says, and leaves params out when there are none", () =>
+    Effect.gen(function*() {
+      const t = yield* talk()
+      yield* t.conversation.notify("a")
+      yield* t.conversation.notify("b", { c: 1 })
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [
+        { jsonrpc: "2.0", method: "a" },
+        { jsonrpc: "2.0", method: "b", params: { c: 1 } }
+      ])
+    }))
+
+  it.scoped("waits while the way out is full", () =>
+    Effect.gen(function*() {
+      const [here, there] = yield* Transport.memory({ capacity: 1 })
+      const conversation = yield* Conversation.make(here, side({}))
+      yield* conversation.notify("a")
+      const sender = yield* Effect.fork(conversation.notify("b"))
+      while ((yield* Fiber.status(sender))._tag !== "Suspended") yield* Effect.yieldNow()
+      const other = yield* peer(there)
+      yield* Fiber.join(sender)
+      assert.deepStrictEqual<unknown>(yield* other.heard, [Message.notification("a"), Message.notification("b")])
+    }))
+})
+
+describe("report", () => {
+  const faults: ReadonlyArray<readonly [name: string, report: () => Effect.Effect<void>]> = [
+    ["throws", () => {
+      throw new Error("boom")
+    }],
+    ["dies", () => Effect.die("boom")],
+    ["never ends", () => Effect.never],
+    ["cannot be interrupted", () => Effect.uninterruptible(Effect.yieldNow())]
+  ]
+  for (const [name, report] of faults) {
+    it.scoped(`that ${name} costs nothing`, () =>
+      Effect.gen(function*() {
+        const t = yield* talk(side({ bug: () => Effect.die("boom") }, () => Effect.die("boom")), { report })
+        t.conversation.receive(Message.fromUnknown({ method: "m" }))
+        yield* t.peer.answer(7)
+        yield* t.peer.tell("m")
+        yield* t.peer.ask(1, "bug")
+        assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.failure(1, JsonRpcError.internal))
+        assert.deepStrictEqual(yield* t.peer.heard, [])
+        // Closing gives a report that is still being made as long as a handler.
+        const leaving = yield* Effect.fork(t.leave)
+        yield* TestClock.adjust("5 seconds")
+        yield* Fiber.join(leaving)
+      }))
+  }
+
+  it.scoped("is made for 64 incidents at a time, and no more", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      let reports = 0
+      const t = yield* talk(side({}), {
+        report: () => {
+          reports++
+          return Deferred.await(gate)
+        }
+      })
+      for (let i = 0; i < 1000; i++) t.conversation.receive(Message.fromUnknown({ method: "m" }))
+      assert.strictEqual(reports, Conversation.MAX_REPORTS)
+      yield* Deferred.succeed(gate, undefined)
+      yield* t.peer.heard
+      t.conversation.receive(Message.fromUnknown({ method: "m" }))
+      assert.strictEqual(reports, Conversation.MAX_REPORTS + 1)
+    }))
+
+  it.effect("is a line in the log when nothing else is said", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => lines.push(String(message)))
+      const other = yield* Effect.scoped(Effect.gen(function*() {
+        const [here, there] = yield* Transport.memory()
+        yield* Conversation.make(here, side({ bug: () => Effect.die("boom") }))
+        const other = yield* peer(there)
+        yield* other.ask(1, "bug")
+        return yield* other.hear
+      })).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      assert.deepStrictEqual<unknown>(other, Message.failure(1, JsonRpcError.internal))
+      assert.deepStrictEqual(lines, ["The handler of \"bug\" died"])
+    }))
+})
+
+describe("a batch", () => {
+  const batch = (...elements: ReadonlyArray<unknown>) => Message.fromUnknown(elements)
+  const ping = (id: number) => Message.request(id, "ping")
+  const refusal = Message.failure(undefined, {
+    code: JsonRpcError.INVALID_REQUEST,
+    message: "Invalid request: expected one message, received a batch"
+  })
+
+  it.scoped("is refused when nobody said that it is allowed", () =>
+    Effect.gen(function*() {
+      for (const options of [{}, { batches: () => false }]) {
+        const t = yield* talk(side({}), options)
+        t.conversation.receive(batch(ping(1), ping(2)))
+        assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal])
+        assert.strictEqual((yield* t.incident)._tag, "Malformed")
+      }
+    }))
+
+  it.scoped("is its messages, in order, when it is allowed", () =>
+    Effect.gen(function*() {
+      let allowed = false
+      const told: Array<string> = []
+      const served = side({}, ({ method }) => {
+        told.push(method)
+        return undefined
+      })
+      const t = yield* talk(served, { batches: () => allowed })
+      allowed = true
+      t.conversation.receive(batch(ping(1), Message.notification("note"), 5, ping(2)))
+      const no = { code: -32600, message: "Invalid request: expected an object, received number" }
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [
+        Message.success(1, {}),
+        Message.failure(undefined, no),
+        Message.success(2, {})
+      ])
+      assert.deepStrictEqual(told, ["note"])
+    }))
+
+  it.scoped("takes answers to our requests", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), { batches: () => true })
+      const calls = yield* Effect.fork(Effect.all([t.conversation.request("a"), t.conversation.request("b")], {
+        concurrency: "unbounded"
+      }))
+      yield* t.peer.hear
+      yield* t.peer.hear
+      t.conversation.receive(batch(Message.success(2, { b: 1 }), Message.success(1, { a: 1 })))
+      assert.deepStrictEqual(yield* Fiber.join(calls), [{ a: 1 }, { b: 1 }])
+    }))
+
+  it.scoped("is refused when it is empty, or has more than 100 messages", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), { batches: () => true })
+      t.conversation.receive(batch())
+      t.conversation.receive(batch(...Array.from({ length: 101 }, (_, id) => ping(id))))
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal, refusal])
+      t.conversation.receive(batch(...Array.from({ length: 100 }, (_, id) => ping(id))))
+      assert.strictEqual((yield* t.peer.heard).length, 100)
+    }))
+
+  it.scoped("holds no batch", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), { batches: () => true })
+      t.conversation.receive(batch([ping(1)], ping(2)))
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal, Message.success(2, {})])
+    }))
+
+  it.scoped("is refused when asking whether it is allowed throws", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), {
+        batches: () => {
+          throw new Error("boom")
+        }
+      })
+      t.conversation.receive(batch(ping(1)))
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal])
+    }))
+
+  it.scoped("is answered on the channel that it came from", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), { batches: () => true })
+      const written: Array<Message.Message> = []
+      t.conversation.receive(batch(ping(1), 5), {
+        send: () => Effect.void,
+        unsafeSend: (message) => written.push(message) > 0
+      })
+      assert.strictEqual(written.length, 2)
+      assert.deepStrictEqual(yield* t.peer.heard, [])
+    }))
+})
+
+describe("Conversation.make", () => {
+  it.scoped("gives the side the way to speak, before anything comes in", () =>
+    Effect.gen(function*() {
+      const [here, there] = yield* Transport.memory()
+      const conversation = yield* Conversation.make(here, (outbound) => side({ ask: () => outbound.request("back") }))
+      const other = yield* peer(there)
+      yield* other.ask(1, "ask")
+      assert.deepStrictEqual<unknown>(yield* other.hear, Message.request(1, "back"))
+      assert.strictEqual(conversation.inFlight(), 1)
+    }))
+
+  it.scoped("works where nothing can be interrupted: its handlers and calls still can", () =>
+    Effect.gen(function*() {
+      const gone = yield* Deferred.make<void>()
+      const t = yield* Effect.uninterruptible(talk(side({
+        endless: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(gone, undefined))
+      }, () => Effect.never)))
+      yield* t.peer.ask(1, "endless")
+      yield* t.peer.tell("endless")
+      const call = yield* Effect.fork(refusal(t.conversation.request("m", {}, { timeout: "1 hour" })))
+      yield* t.peer.hear
+      yield* t.peer.cancel(1)
+      yield* Deferred.await(gone)
+      yield* t.leave
+      assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
+      assert.deepStrictEqual(t.incidents, [])
+    }))
+})
+
+describe("Conversation.side", () => {
+  class Db extends Context.Tag("Db")<Db, string>() {}
+
+  it.scoped("makes a side of functions that need services", () =>
+    Effect.gen(function*() {
+      const told: Array<string> = []
+      const served = yield* Conversation.side({
+        request: ({ method }, outbound) =>
+          Effect.gen(function*() {
+            yield* outbound.notify("note")
+            return { db: yield* Db, method }
+          }),
+        notification: ({ method }) => Effect.map(Db, (db) => told.push(`${db}: ${method}`))
+      }).pipe(Effect.provideService(Db, "notes"))
+      const t = yield* talk(served)
+      yield* t.peer.tell("hello")
+      yield* t.peer.ask(1, "which")
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.notification("note"))
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { db: "notes", method: "which" }))
+      assert.deepStrictEqual(told, ["notes: hello"])
+    }))
+
+  it.scoped("answers with the error, hides the defect, and needs no notification handler", () =>
+    Effect.gen(function*() {
+      const error = new JsonRpcError.JsonRpcError({ code: 7, message: "no" })
+      const served = yield* Conversation.side({
+        request: ({ method }) => {
+          if (method === "throws") throw new Error("s3cret")
+          return method === "fails" ? error : Effect.die("s3cret")
+        }
+      })
+      const t = yield* talk(served)
+      yield* t.peer.tell("nobody listens")
+      for (const method of ["fails", "throws", "dies"]) yield* t.peer.ask(method, method)
+      const answers = [yield* t.peer.hear, yield* t.peer.hear, yield* t.peer.hear]
+      assert.deepStrictEqual<unknown>(answers, [
+        Message.failure("fails", error),
+        Message.failure("throws", JsonRpcError.internal),
+        Message.failure("dies", JsonRpcError.internal)
+      ])
+    }))
+})

@@ -1,0 +1,303 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, FastCheck, Stream } from "effect"
+import * as JsonRpcError from "../src/JsonRpcError.js"
+import * as LineFraming from "../src/LineFraming.js"
+import * as Message from "../src/Message.js"
+import { dice, pieces } from "./Pairs.js"
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const ping = (id: Message.RequestId) => Message.request(id, "ping")
+const line = (message: Message.Message) => LineFraming.encode(message)!
+
+/** What the decoder makes of these chunks. */
+const read = (
+  chunks: ReadonlyArray<Uint8Array | string>,
+  options?: LineFraming.Options
+): ReadonlyArray<Message.Incoming> => {
+  const decoder = new LineFraming.Decoder(options)
+  const messages = chunks.flatMap((chunk) => decoder.push(typeof chunk === "string" ? bytes(chunk) : chunk))
+  return [...messages, ...decoder.end()]
+}
+
+const shape = (incoming: Message.Incoming) =>
+  Message.isMalformed(incoming)
+    ? { kind: incoming.kind, code: incoming.code, id: incoming.id }
+    : incoming
+
+const parseError = { kind: "request", code: JsonRpcError.PARSE_ERROR, id: undefined } as const
+
+describe("LineFraming.Decoder", () => {
+  it("reads one message per line", () => {
+    assert.deepStrictEqual(read([line(ping(1)) + line(ping(2)), line(ping(3))]), [ping(1), ping(2), ping(3)])
+  })
+
+  it("gives a message as soon as its line has ended, and not before", () => {
+    const decoder = new LineFraming.Decoder()
+    const [whole, end] = [line(ping(1)).slice(0, -1), "\n"]
+    assert.deepStrictEqual(decoder.push(bytes(whole)), [])
+    assert.deepStrictEqual(decoder.push(bytes(end)), [ping(1)])
+    assert.deepStrictEqual(decoder.end(), [])
+  })
+
+  it("reads lines that end with CRLF, also when the two come apart", () => {
+    const text = line(ping(1)).replace("\n", "\r\n")
+    assert.deepStrictEqual(read([text + text]), [ping(1), ping(1)])
+    assert.deepStrictEqual(read([text.slice(0, -1), "\n", text]), [ping(1), ping(1)])
+  })
+
+  it("passes over empty lines", () => {
+    assert.deepStrictEqual(read(["\n\r\n  \n\t\n", line(ping(1)), "\n\n"]), [ping(1)])
+  })
+
+  it("reads a last line without an end, once", () => {
+    const decoder = new LineFraming.Decoder()
+    assert.deepStrictEqual(decoder.push(bytes(line(ping(1)).trimEnd())), [])
+    assert.deepStrictEqual(decoder.end(), [ping(1)])
+    assert.deepStrictEqual(decoder.end(), [])
+  })
+
+  it("passes over a byte order mark", () => {
+    assert.deepStrictEqual(read([new Uint8Array([0xef, 0xbb, 0xbf]), line(ping(1))]), [ping(1)])
+  })
+
+  it("puts characters together that were cut in the middle", () => {
+    const message = Message.notification("m", { text: "aß€😀\u2028" })
+    for (let size = 1; size < 8; size++) {
+      assert.deepStrictEqual(read(pieces(bytes(line(message)), () => 0.99, size)), [message])
+    }
+  })
+
+  it("replaces bytes that are not UTF-8, or refuses their line when told to; the next line is read either way", () => {
+    const bad = [bytes("{\"jsonrpc\":\"2.0\",\"method\":\"a"), new Uint8Array([0xff, 0x22, 0x7d, 0x0a])]
+    const replaced = Message.notification("a\ufffd")
+    assert.deepStrictEqual(read([...bad, line(ping(1))]), [replaced, ping(1)])
+    const refused = read([...bad, line(ping(1)), ...bad, line(ping(2))], { invalidUtf8: "refuse" })
+    assert.deepStrictEqual(refused.map(shape), [parseError, ping(1), parseError, ping(2)])
+  })
+
+  it("answers a line that is not JSON, and reads what comes after", () => {
+    const messages = read(["{\"jsonrpc\":\n", "}\n", line(ping(1)), "hello\n", line(ping(2))])
+    assert.deepStrictEqual(messages.map(shape), [parseError, parseError, ping(1), parseError, ping(2)])
+  })
+
+  it("does not keep the chunks: who reads into the same memory again changes nothing", () => {
+    const decoder = new LineFraming.Decoder()
+    const memory = new Uint8Array(4096)
+    const feed = (text: string) => decoder.push(memory.subarray(0, new TextEncoder().encodeInto(text, memory).written))
+    const text = line(ping("the first half is kept"))
+    assert.deepStrictEqual(feed(text.slice(0, 20)), [])
+    assert.deepStrictEqual(feed(text.slice(20, 40)), [])
+    assert.deepStrictEqual(feed(text.slice(40)), [ping("the first half is kept")])
+  })
+})
+
+describe("the limit of a line", () => {
+  it("counts bytes, up to the end of the line", () => {
+    const text = line(Message.notification("é"))
+    const exact = bytes(text).length - 1
+    assert.deepStrictEqual(
+      read([text + text], { maxLineBytes: exact }),
+      Array.from({ length: 2 }, () => JSON.parse(text))
+    )
+    const refused = read([text + line(ping(1))], { maxLineBytes: exact - 1 })
+    assert.deepStrictEqual(refused.map(shape), [parseError, parseError])
+  })
+
+  it("is the same wherever the line is cut", () => {
+    const text = `${"x".repeat(100)}\n${line(ping(1))}`
+    const random = dice(1)
+    for (let i = 0; i < 200; i++) {
+      const messages = read(pieces(bytes(text), random), { maxLineBytes: 64 })
+      assert.deepStrictEqual(messages.map(shape), [parseError, ping(1)])
+    }
+  })
+
+  it("is refused as soon as it is passed, once", () => {
+    const decoder = new LineFraming.Decoder({ maxLineBytes: 8 })
+    assert.deepStrictEqual(decoder.push(bytes("12345678")), [])
+    assert.deepStrictEqual(decoder.push(bytes("9")).map(shape), [parseError])
+    assert.deepStrictEqual(decoder.push(bytes("0123456789")), [])
+    assert.deepStrictEqual(decoder.push(bytes("01\n{}\n")).map(shape), [shape(Message.fromUnknown({}))])
+  })
+
+  it("makes a line of 20 MB cost itself only, and keeps nothing of it", () => {
+    const decoder = new LineFraming.Decoder()
+    const chunk = new Uint8Array(64 * 1024).fill(0x78)
+    assert.deepStrictEqual(decoder.push(bytes(line(ping(1)))), [ping(1)])
+    const said: Array<Message.Incoming> = []
+    for (let sent = 0; sent < 20 * 1024 * 1024; sent += chunk.length) {
+      for (const message of decoder.push(chunk)) said.push(message)
+      assert.isAtMost(decoder["buffer"].length, LineFraming.MAX_LINE_BYTES)
+    }
+    assert.deepStrictEqual(said.map(shape), [parseError])
+    assert.isAtMost(decoder["buffer"].length, 64 * 1024)
+    assert.deepStrictEqual(decoder.push(bytes("x\n" + line(ping(2)))), [ping(2)])
+  })
+
+  it("lets go of what a long line needed, when the line is over", () => {
+    const decoder = new LineFraming.Decoder()
+    const message = Message.notification("m", { text: "x".repeat(1024 * 1024) })
+    const whole = bytes(line(message))
+    assert.deepStrictEqual(decoder.push(whole.subarray(0, -1)), [])
+    assert.deepStrictEqual(decoder.push(whole.subarray(-1)), [message])
+    assert.isAtMost(decoder["buffer"].length, 64 * 1024)
+  })
+
+  it("holds one copy of a line that drips in byte by byte", () => {
+    const decoder = new LineFraming.Decoder({ maxLineBytes: 100_000 })
+    const byte = bytes("x")
+    for (let i = 0; i < 100_000; i++) assert.deepStrictEqual(decoder.push(byte), [])
+    assert.strictEqual(decoder["buffer"].length, 100_000)
+    assert.deepStrictEqual(decoder.push(byte).map(shape), [parseError])
+  })
+})
+
+describe("LineFraming.fromText", () => {
+  const deep = "[".repeat(70) + "]".repeat(70)
+  const refusals: ReadonlyArray<readonly [name: string, text: string, verdict: unknown]> = [
+    ["text that is not JSON", "{", parseError],
+    ["a request that nests too deep", `{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":${deep}}}`, {
+      kind: "request",
+      code: JsonRpcError.INVALID_REQUEST,
+      id: 7
+    }],
+    ["a notification that nests too deep", `{"jsonrpc":"2.0","method":"m","params":{"a":${deep}}}`, {
+      kind: "notification",
+      code: JsonRpcError.INVALID_REQUEST,
+      id: undefined
+    }],
+    ["a result that names a prototype", `{"jsonrpc":"2.0","id":"a","result":{"__proto__":{}}}`, {
+      kind: "response",
+      code: JsonRpcError.INVALID_REQUEST,
+      id: "a"
+    }],
+    [
+      "an error without an id that names a prototype",
+      `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m","data":{"__proto__":1}}}`,
+      {
+        kind: "response",
+        code: JsonRpcError.INVALID_REQUEST,
+        id: undefined
+      }
+    ],
+    ["no message that names a prototype", `{"id":3,"__proto__":1}`, {
+      kind: "request",
+      code: JsonRpcError.INVALID_REQUEST,
+      id: 3
+    }],
+    ["a batch that nests too deep", deep, { kind: "request", code: JsonRpcError.INVALID_REQUEST, id: undefined }]
+  ]
+
+  for (const [name, text, verdict] of refusals) {
+    it(`refuses ${name}`, () => {
+      assert.deepStrictEqual(shape(LineFraming.fromText(text)), verdict)
+    })
+  }
+
+  it("takes the depth it is told", () => {
+    const text = `{"jsonrpc":"2.0","method":"m","params":{"a":${deep}}}`
+    assert.isFalse(Message.isMalformed(LineFraming.fromText(text, 100)))
+  })
+})
+
+describe("LineFraming.encode", () => {
+  it("ends every message with a newline, and has no other", () => {
+    const text = line(Message.notification("m", { text: "a\nb\r\n" }))
+    assert.strictEqual(text.indexOf("\n"), text.length - 1)
+    assert.deepStrictEqual(JSON.parse(text), Message.notification("m", { text: "a\nb\r\n" }))
+  })
+
+  it("says \"Internal error\" under its id for an answer that has no JSON form", () => {
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    for (const result of [cycle, { a: 1n }]) {
+      for (const id of [0, "", "x"]) {
+        assert.deepStrictEqual(
+          JSON.parse(line(Message.success(id, result))),
+          Message.failure(id, JsonRpcError.internal)
+        )
+      }
+    }
+    const error = Message.failure(4, { code: 1, message: "m", data: 1n })
+    assert.deepStrictEqual(JSON.parse(line(error)), Message.failure(4, JsonRpcError.internal))
+  })
+
+  it("gives nothing for a request, a notification or an answer without an id that has no JSON form", () => {
+    assert.strictEqual(LineFraming.encode(Message.request(1, "m", { a: 1n })), undefined)
+    assert.strictEqual(LineFraming.encode(Message.notification("m", { a: 1n })), undefined)
+    assert.strictEqual(LineFraming.encode(Message.failure(undefined, { code: 1, message: "m", data: 1n })), undefined)
+  })
+})
+
+const lines = FastCheck.array(FastCheck.oneof(
+  FastCheck.record({ id: FastCheck.integer(), text: FastCheck.string({ unit: "grapheme" }) }).map(({ id, text }) =>
+    line(Message.request(id, "m", { text }))
+  ),
+  FastCheck.constantFrom("\n", "\r\n", "{\n", "[]\n", "0\r\n", `{"jsonrpc":"2.0","id":1,"__proto__":1}\n`),
+  FastCheck.string({ minLength: 60, maxLength: 200, unit: "grapheme" }).map((text) =>
+    `"${text.replaceAll("\n", "")}"\n`
+  )
+))
+
+const cuts = FastCheck.array(FastCheck.nat(), { maxLength: 30 })
+
+const cut = (whole: Uint8Array, at: ReadonlyArray<number>): Array<Uint8Array> => {
+  const places = [...at.map((place) => place % (whole.length + 1)), whole.length].sort((a, b) => a - b)
+  return places.map((place, i) => whole.slice(i === 0 ? 0 : places[i - 1], place))
+}
+
+describe("any way of cutting the same bytes", () => {
+  it("gives the same messages", () => {
+    FastCheck.assert(FastCheck.property(lines, cuts, FastCheck.boolean(), (texts, at, ended) => {
+      const text = texts.join("")
+      const whole = bytes(ended ? text : text.trimEnd())
+      const options = { maxLineBytes: 150 }
+      assert.deepStrictEqual(read(cut(whole, at), options).map(shape), read([whole], options).map(shape))
+    }))
+  })
+
+  it("gives every message that was encoded", () => {
+    const messages = FastCheck.array(FastCheck.dictionary(FastCheck.string(), FastCheck.jsonValue({ maxDepth: 3 })))
+    FastCheck.assert(FastCheck.property(messages, cuts, (all, at) => {
+      const said = all.filter((params) => !JSON.stringify(params).includes("__proto__"))
+        .map((params, i) => Message.request(i, "m", JSON.parse(JSON.stringify(params))))
+      assert.deepStrictEqual<unknown>(read(cut(bytes(said.map(line).join("")), at)), said)
+    }))
+  })
+})
+
+describe("LineFraming.decode", () => {
+  const text = line(ping(1)) + "bad\n" + line(ping(2)).trimEnd()
+
+  it.effect("reads a stream of bytes, its last line without an end included", () =>
+    Effect.gen(function*() {
+      const random = dice(3)
+      for (let i = 0; i < 20; i++) {
+        const cut = pieces(bytes(text), random)
+        for (const stream of [Stream.fromIterable(cut), Stream.rechunk(Stream.fromIterable(cut), 1)]) {
+          const messages = yield* Stream.runCollect(LineFraming.decode(stream))
+          assert.deepStrictEqual(Chunk.toReadonlyArray(messages).map(shape), [ping(1), parseError, ping(2)])
+        }
+      }
+    }))
+
+  it.effect("fails with the stream, after the messages before", () =>
+    Effect.gen(function*() {
+      const broken = Stream.concat(Stream.make(bytes(line(ping(1)) + "half a li")), Stream.fail("broken"))
+      const heard: Array<Message.Incoming> = []
+      const error = yield* Effect.flip(
+        Stream.runForEach(LineFraming.decode(broken), (message) => Effect.sync(() => heard.push(message)))
+      )
+      assert.strictEqual(error, "broken")
+      assert.deepStrictEqual(heard, [ping(1)])
+    }))
+
+  it.effect("starts anew each time that it runs", () =>
+    Effect.gen(function*() {
+      const stream = LineFraming.decode(Stream.make(bytes(line(ping(1)) + "{\"half")))
+      const [first, second] = [yield* Stream.runCollect(stream), yield* Stream.runCollect(stream)]
+      assert.deepStrictEqual([...first].map(shape), [ping(1), parseError])
+      assert.deepStrictEqual([...second].map(shape), [ping(1), parseError])
+    }))
+})

@@ -1,0 +1,291 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, TestClock } from "effect"
+import * as Message from "../src/Message.js"
+import type * as Outbound from "../src/Outbound.js"
+import * as Progress from "../src/Progress.js"
+import { refusal, side, talk } from "./Talk.js"
+
+const note = (progressToken: unknown, progress: unknown, more?: Message.Params) =>
+  Message.notification("notifications/progress", { progressToken, progress, ...more })
+
+/** Forks a call with a progress callback and waits until the peer has heard it. */
+const calling = Effect.fnUntraced(function*(
+  onProgress: (progress: Progress.Progress) => Effect.Effect<void>,
+  options?: Outbound.RequestOptions
+) {
+  const told: Array<Message.Notification> = []
+  const t = yield* talk(side({}, (notification) => {
+    told.push(notification)
+    return undefined
+  }))
+  const fiber = yield* Effect.fork(t.conversation.request("slow", { a: 1 }, { onProgress, ...options }))
+  const request = (yield* t.peer.hear) as Message.Request
+  return { ...t, fiber, request, told, receive: t.conversation.receive }
+})
+
+/** A callback that stops at a gate, and counts those who came to it and those who passed. */
+const gated = Effect.map(Deferred.make<void>(), (gate) => {
+  const came: Array<number> = []
+  const passed: Array<number> = []
+  const callback = ({ progress }: Progress.Progress) => {
+    came.push(progress)
+    return Effect.zipRight(Deferred.await(gate), Effect.sync(() => passed.push(progress)))
+  }
+  return { callback, came, passed, open: Deferred.succeed(gate, undefined) }
+})
+
+describe("progress of a call", () => {
+  it.scoped("is asked for with the id of the request as token, beside what _meta there is", () =>
+    Effect.gen(function*() {
+      const t = yield* talk()
+      const onProgress = () => Effect.void
+      yield* Effect.fork(t.conversation.request("m", undefined, { onProgress }))
+      yield* Effect.fork(t.conversation.request("m", { a: 1, _meta: { trace: "x" } }, { onProgress }))
+      const [first, second] = [yield* t.peer.hear, yield* t.peer.hear] as [Message.Request, Message.Request]
+      assert.deepStrictEqual<unknown>(first.params, { _meta: { progressToken: first.id } })
+      assert.deepStrictEqual<unknown>(second.params, { a: 1, _meta: { trace: "x", progressToken: second.id } })
+      assert.notStrictEqual(first.id, second.id)
+    }))
+
+  it.scoped("arrives in order, with total and message, all of it before the result", () =>
+    Effect.gen(function*() {
+      const heard: Array<Progress.Progress | "result"> = []
+      const call = yield* calling((progress) =>
+        Effect.zipRight(Effect.yieldNow(), Effect.sync(() => heard.push(progress)))
+      )
+      yield* call.peer.say(note(call.request.id, 1))
+      yield* call.peer.say(note(call.request.id, 2, { total: 3, message: "two" }))
+      yield* call.peer.say(note(call.request.id, 3.5, { total: 3 }))
+      yield* call.peer.answer(call.request.id)
+      yield* Effect.tap(Fiber.join(call.fiber), () => Effect.sync(() => heard.push("result")))
+      assert.deepStrictEqual(heard, [
+        { progress: 1 },
+        { progress: 2, total: 3, message: "two" },
+        { progress: 3.5, total: 3 },
+        "result"
+      ])
+      assert.deepStrictEqual(call.told, [])
+    }))
+
+  it.scoped("keeps the result back while a callback is slow, and no callback runs beside another", () =>
+    Effect.gen(function*() {
+      const gate = yield* gated
+      const call = yield* calling(gate.callback)
+      for (const progress of [1, 2, 3]) call.receive(note(1, progress))
+      call.receive(Message.success(1, { done: true }))
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(gate.came, [1])
+      assert.strictEqual(call.fiber.unsafePoll(), null)
+      yield* gate.open
+      assert.deepStrictEqual(yield* Fiber.join(call.fiber), { done: true })
+      assert.deepStrictEqual(gate.passed, [1, 2, 3])
+    }))
+
+  it.scoped("reaches the call that its token names, coerced as an id is", () =>
+    Effect.gen(function*() {
+      const heard: Array<number> = []
+      const call = yield* calling(({ progress }) => Effect.sync(() => heard.push(progress)))
+      yield* call.peer.say(note(1, 1))
+      yield* call.peer.say(note("1", 2))
+      yield* call.peer.heard
+      assert.deepStrictEqual(heard, [1, 2])
+      assert.deepStrictEqual(call.told, [])
+    }))
+
+  it.scoped("of an unknown token, or of none, is a notification like any other", () =>
+    Effect.gen(function*() {
+      const heard: Array<number> = []
+      const call = yield* calling(({ progress }) => Effect.sync(() => heard.push(progress)))
+      const strangers = [note(2, 1), note("x", 1), note(true, 1), note(undefined, 1), note(1, "half"), note(null, 1)]
+      for (const stranger of strangers) yield* call.peer.say(stranger)
+      yield* call.peer.tell("notifications/progress")
+      yield* call.peer.heard
+      assert.deepStrictEqual(heard, [])
+      assert.deepStrictEqual<unknown>(call.told, [...strangers, Message.notification("notifications/progress")])
+    }))
+
+  it.scoped("that was not asked for is a notification like any other", () =>
+    Effect.gen(function*() {
+      const told: Array<string> = []
+      const t = yield* talk(side({}, ({ method }) => {
+        told.push(method)
+        return undefined
+      }))
+      yield* Effect.fork(t.conversation.request("m"))
+      yield* t.peer.hear
+      yield* t.peer.say(note(1, 1))
+      yield* t.peer.heard
+      assert.deepStrictEqual(told, ["notifications/progress"])
+    }))
+
+  it.scoped("is not delivered once the answer has come", () =>
+    Effect.gen(function*() {
+      const gate = yield* gated
+      const call = yield* calling(gate.callback)
+      call.receive(note(1, 1))
+      call.receive(Message.success(1, {}))
+      call.receive(note(1, 2))
+      yield* gate.open
+      yield* Fiber.join(call.fiber)
+      call.receive(note(1, 3))
+      yield* call.peer.heard
+      assert.deepStrictEqual(gate.passed, [1])
+    }))
+})
+
+describe("a progress callback", () => {
+  const faults: ReadonlyArray<readonly [name: string, fault: () => Effect.Effect<void>]> = [
+    ["throws", () => {
+      throw new Error("boom")
+    }],
+    ["dies", () => Effect.die("boom")],
+    ["interrupts itself", () => Effect.interrupt]
+  ]
+
+  for (const [name, fault] of faults) {
+    it.scoped(`that ${name} costs that notification only`, () =>
+      Effect.gen(function*() {
+        const heard: Array<number> = []
+        const call = yield* calling(({ progress }) => {
+          if (progress === 2) return fault()
+          return Effect.sync(() => heard.push(progress))
+        })
+        for (const progress of [1, 2, 3]) call.receive(note(1, progress))
+        call.receive(Message.success(1, { done: true }))
+        assert.deepStrictEqual(yield* Fiber.join(call.fiber), { done: true })
+        assert.deepStrictEqual(heard, [1, 3])
+      }))
+  }
+
+  it.scoped("that is slower than the peer loses the oldest, and keeps 256 waiting", () =>
+    Effect.gen(function*() {
+      const gate = yield* gated
+      const call = yield* calling(gate.callback)
+      for (let progress = 0; progress <= 1000; progress++) call.receive(note(1, progress))
+      call.receive(Message.success(1, {}))
+      yield* gate.open
+      yield* Fiber.join(call.fiber)
+      assert.strictEqual(Progress.MAX_WAITING, 256)
+      assert.deepStrictEqual(gate.passed, [0, ...Array.from({ length: 256 }, (_, i) => 745 + i)])
+    }))
+
+  const interrupted = Effect.gen(function*() {
+    const gone = yield* Deferred.make<void>()
+    const came: Array<number> = []
+    const callback = ({ progress }: Progress.Progress) => {
+      came.push(progress)
+      return Effect.onInterrupt(Effect.never, () => Deferred.succeed(gone, undefined))
+    }
+    return { callback, came, gone: Deferred.await(gone) }
+  })
+
+  it.scoped("is interrupted with the caller, before the interruption is over", () =>
+    Effect.gen(function*() {
+      const { callback, came, gone } = yield* interrupted
+      const call = yield* calling(callback)
+      for (const progress of [1, 2]) call.receive(note(1, progress))
+      yield* Fiber.interrupt(call.fiber)
+      yield* gone
+      assert.deepStrictEqual(came, [1])
+      assert.strictEqual((yield* call.peer.heard).length, 1, "SHOULD cancel the request")
+    }))
+
+  it.scoped("is interrupted with the caller also when the answer is here; then the peer is told nothing", () =>
+    Effect.gen(function*() {
+      const { callback, gone } = yield* interrupted
+      const call = yield* calling(callback)
+      call.receive(note(1, 1))
+      call.receive(Message.success(1, {}))
+      yield* Fiber.interrupt(call.fiber)
+      yield* gone
+      assert.deepStrictEqual(yield* call.peer.heard, [])
+      assert.strictEqual(call.conversation.pending(), 0)
+    }))
+
+  it.scoped("is interrupted by the timeout of its call", () =>
+    Effect.gen(function*() {
+      const { callback, gone } = yield* interrupted
+      const call = yield* calling(callback, { timeout: 100 })
+      call.receive(note(1, 1))
+      yield* TestClock.adjust(100)
+      assert.strictEqual((yield* refusal(Fiber.join(call.fiber)))._tag, "RequestTimeout")
+      yield* gone
+    }))
+
+  it.scoped("keeps an answer back no longer than the timeout", () =>
+    Effect.gen(function*() {
+      const { callback, gone } = yield* interrupted
+      const call = yield* calling(callback, { timeout: 100 })
+      call.receive(note(1, 1))
+      call.receive(Message.success(1, { done: true }))
+      yield* TestClock.adjust(99)
+      assert.strictEqual(call.fiber.unsafePoll(), null)
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(yield* Fiber.join(call.fiber), { done: true })
+      yield* gone
+      assert.deepStrictEqual(yield* call.peer.heard, [])
+    }))
+
+  it.scoped("is interrupted when the conversation closes, and the call fails at once", () =>
+    Effect.gen(function*() {
+      const { callback, gone } = yield* interrupted
+      const call = yield* calling(callback)
+      call.receive(note(1, 1))
+      yield* call.conversation.close
+      assert.strictEqual((yield* refusal(Fiber.join(call.fiber)))._tag, "ConnectionClosed")
+      yield* gone
+    }))
+
+  it.scoped("of an answered call is heard out when the conversation closes, within the timeout", () =>
+    Effect.gen(function*() {
+      const { callback, gone } = yield* interrupted
+      const gate = yield* gated
+      const call = yield* calling(gate.callback)
+      const stuck = yield* Effect.fork(
+        call.conversation.request("slow", {}, { onProgress: callback, timeout: 100 })
+      )
+      yield* call.peer.hear
+      for (const id of [1, 2]) {
+        call.receive(note(id, 1))
+        call.receive(Message.success(id, { id }))
+      }
+      yield* call.conversation.close
+      yield* gate.open
+      assert.deepStrictEqual(yield* Fiber.join(call.fiber), { id: 1 })
+      assert.deepStrictEqual(gate.passed, [1])
+      yield* TestClock.adjust(100)
+      assert.deepStrictEqual(yield* Fiber.join(stuck), { id: 2 })
+      yield* gone
+    }))
+
+  it.scoped("that closes the conversation in its first steps is interrupted like any other", () =>
+    Effect.gen(function*() {
+      const gone = yield* Deferred.make<void>()
+      const call: Effect.Effect.Success<ReturnType<typeof calling>> = yield* calling(() =>
+        Effect.zipRight(
+          Effect.sync(() => Effect.runFork(call.conversation.close)),
+          Effect.onInterrupt(Effect.never, () => Deferred.succeed(gone, undefined))
+        )
+      )
+      call.receive(note(1, 1))
+      assert.strictEqual((yield* refusal(Fiber.join(call.fiber)))._tag, "ConnectionClosed")
+      yield* Deferred.await(gone)
+    }))
+})
+
+describe("Progress.fromParams", () => {
+  const cases: ReadonlyArray<readonly [params: Message.Params | undefined, progress: Progress.Progress | undefined]> = [
+    [undefined, undefined],
+    [{}, undefined],
+    [{ progress: "1" }, undefined],
+    [{ progress: null }, undefined],
+    [{ progress: 0 }, { progress: 0 }],
+    [{ progress: 1, total: 2, message: "m", extra: 1 }, { progress: 1, total: 2, message: "m" }],
+    [{ progress: 1, total: "2", message: 3 }, { progress: 1 }]
+  ]
+  for (const [params, progress] of cases) {
+    it(`makes ${JSON.stringify(progress)} of ${JSON.stringify(params)}`, () => {
+      assert.deepStrictEqual(Progress.fromParams(params), progress)
+    })
+  }
+})
