@@ -21,8 +21,11 @@ export const packageRules = {
       }
       for (const part of ["src", "test"]) {
         const path = `${pkg.path}/tsconfig.${part}.json`
-        if (pkg.tsconfigs[part] === undefined) report(path, "write it")
-        else if (pkg.tsconfigs[part].broken) report(path, `repair the JSON: ${pkg.tsconfigs[part].broken}`)
+        // A program without tests needs no project for them.
+        const needed = part === "src" || pkg.library || pkg.tests.length > 0
+        const tsconfig = pkg.tsconfigs[part]
+        if (tsconfig === undefined && needed) report(path, "write it")
+        else if (tsconfig?.broken) report(path, `repair the JSON: ${tsconfig.broken}`)
       }
     }),
 

@@ -1,5 +1,6 @@
 /**
- * What every subject of a benchmark does: the same tool, called the same number of times, with every answer checked.
+ * What every subject of a benchmark does: the same tool, called the same number of times, with every answer checked. It
+ * knows no subject; each of those is a file in `subjects`.
  */
 
 /** One way to make calls. A cell runs one of these in a process of its own. */

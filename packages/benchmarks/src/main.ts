@@ -64,7 +64,9 @@ for (const row of rows) {
     const budget = row.budget[peer]
     const verdict = budget === undefined || smoke ? "" : ratio <= budget ? `  within ${budget}` : `  OVER ${budget}`
     over ||= verdict.includes("OVER")
-    console.log(`  ${peer.padEnd(12)} ${median(theirs).toFixed(2).padStart(8)} µs   ours is ${ratio.toFixed(3)} of it${verdict}`)
+    console.log(
+      `  ${peer.padEnd(12)} ${median(theirs).toFixed(2).padStart(8)} µs   ours is ${ratio.toFixed(3)} of it${verdict}`
+    )
   }
 }
 process.exitCode = over ? 1 : 0

@@ -8,8 +8,10 @@ import type * as Definition from "@effect-mcp/definition/Definition"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type { ConnectError } from "./ClientError.js"
 import * as ClientSession from "./ClientSession.js"
 import * as Typed from "./Typed.js"
@@ -22,7 +24,7 @@ export class Client extends Context.Tag("@effect-mcp/client/Client")<Client, Cli
 
 /**
  * Reaches a server and shakes hands with it. Fails when it cannot be reached, does not answer in time, or speaks no
- * revision that we do; whatever was opened is closed then.
+ * revision that we do; whatever was opened is closed then, before this fails, and not only with the scope.
  *
  * @since 0.1.0
  * @category constructors
@@ -31,7 +33,13 @@ export const make = <R>(
   connector: Connector<R>,
   options?: ClientSession.Options
 ): Effect.Effect<ClientSession.ClientSessionService, ConnectError, R | Scope.Scope> =>
-  Effect.flatMap(connector.connect, (transport) => ClientSession.make(transport, options))
+  Effect.gen(function*() {
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    return yield* Effect.flatMap(connector.connect, (transport) => ClientSession.make(transport, options)).pipe(
+      Scope.extend(scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+  })
 
 /**
  * @since 0.1.0
@@ -52,5 +60,4 @@ export const layer = <R>(
  */
 export const of = <D extends Definition.Definition.Any>(
   definition: D
-): Effect.Effect<Typed.Typed<D>, never, Client> =>
-  Effect.map(Client, (client) => Typed.make(client, definition))
+): Effect.Effect<Typed.Typed<D>, never, Client> => Effect.map(Client, (client) => Typed.make(client, definition))

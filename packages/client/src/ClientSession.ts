@@ -11,6 +11,7 @@ import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import * as Reply from "@effect-mcp/jsonrpc/Reply"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -74,7 +75,7 @@ export interface ClientSessionService {
   readonly listTools: (
     options?: CallOptions & { readonly cursor?: string | undefined }
   ) => Effect.Effect<Tools.ListToolsResult, ClientError>
-  /** All tools, page after page; at most 64 pages, and none twice. */
+  /** All tools, page after page; fails with reason `Decode` after 64 pages, and when a page would come twice. */
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
   /**
    * Calls a tool. That the tool failed is a result with `isError`; this fails when there is no result.
@@ -96,10 +97,13 @@ export interface ClientSessionService {
   ) => Effect.Effect<JsonObject, ClientError>
   /** Any notification; dropped when nobody is left to hear it. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
-  /** What the server tells unasked, from the moment this is run; a slow listener loses the oldest. */
+  /**
+   * What the server tells unasked, from the moment this is run to the end of the conversation; a slow listener loses the
+   * oldest.
+   */
   readonly notifications: Stream.Stream<Notification>
   readonly logs: Stream.Stream<LoggingMessage>
-  /** What was odd and ended nothing: late answers, errors without an id. */
+  /** What was odd and ended nothing: late answers, errors without an id. Logged, while nobody listens. */
   readonly incidents: Stream.Stream<Incident>
   /** Waits until the conversation has ended; fails if the transport did. */
   readonly ended: Effect.Effect<void, ClientError>
@@ -133,6 +137,7 @@ export const make = (
       closeTimeout: options.closeTimeout,
       report: heard.report
     })
+    yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), heard.end)))
     const facts = yield* Initialize.run(conversation, {
       clientInfo: options.clientInfo ?? self,
       capabilities: {},
@@ -140,12 +145,12 @@ export const make = (
     })
     const call = caller(conversation)
     const listTools: ClientSessionService["listTools"] = (asked) =>
-      call(Methods.listTools, asked?.cursor === undefined ? {} : { cursor: asked.cursor }, asked)
+      call(Methods.listTools, asked?.cursor === undefined ? undefined : { cursor: asked.cursor }, asked)
     return {
       ...facts,
-      ping: (asked) => Effect.asVoid(call(Methods.ping, {}, asked)),
+      ping: (asked) => Effect.asVoid(call(Methods.ping, undefined, asked)),
       listTools,
-      tools: pages((cursor) => listTools({ cursor }), ({ tools }) => tools),
+      tools: pages(Methods.listTools.name, (cursor) => listTools({ cursor }), ({ tools }) => tools),
       callTool: (name, args, asked) =>
         call(Methods.callTool, args === undefined ? { name } : { name, arguments: args }, asked),
       setLoggingLevel: (level, asked) => Effect.asVoid(call(Methods.setLevel, { level }, asked)),
@@ -170,40 +175,35 @@ const caller = (outbound: Outbound) => {
     Either.mapLeft(method.decodeResult(answer), ({ issue }) => invalidResult(`"${method.name}"`, issue))
   return <P extends object, R>(
     method: Method.Request<string, P, R>,
-    params: P,
+    params: P | undefined,
     options: CallOptions | undefined
   ): Effect.Effect<R, ClientError> =>
-    Effect.matchEffect(send(outbound, method.name, params as Params, options), {
+    Effect.matchEffect(send(outbound, method.name, params as Params | undefined, options), {
       onFailure: (error) => Effect.fail(fromCall(error)),
       onSuccess: check(method)
     })
 }
 
 const pages = <P extends { readonly nextCursor?: string | undefined }, A>(
+  method: string,
   list: (cursor: string | undefined) => Effect.Effect<P, ClientError>,
   items: (page: P) => ReadonlyArray<A>
 ): Stream.Stream<A, ClientError> =>
   Stream.suspend(() => {
-    const seen = new Set<string>()
-    return Stream.paginateChunkEffect(undefined as string | undefined, (cursor) =>
-      Effect.flatMap(list(cursor), (page) => {
-        const { nextCursor } = page
-        if (nextCursor !== undefined && (seen.has(nextCursor) || seen.size + 1 >= MAX_PAGES)) {
-          return Effect.fail(
-            new McpError.InternalError({
-              message: seen.has(nextCursor)
-                ? `The server gave out the cursor "${nextCursor}" twice`
-                : `The server's list has more than ${MAX_PAGES} pages`
-            })
-          )
-        }
-        if (nextCursor !== undefined) seen.add(nextCursor)
-        return Effect.succeed([
-          Chunk.unsafeFromArray(items(page)),
-          nextCursor === undefined ? Option.none() : Option.some(nextCursor as string | undefined)
-        ])
-      }))
+    const seen = new Set<string | undefined>()
+    return Stream.paginateChunkEffect(undefined as string | undefined, (cursor) => {
+      if (seen.has(cursor)) return Effect.fail(endless(method, "a cursor was given out twice"))
+      if (seen.size === MAX_PAGES) return Effect.fail(endless(method, `there are more than ${MAX_PAGES} pages`))
+      seen.add(cursor)
+      return Effect.map(list(cursor), (page) => [
+        Chunk.unsafeFromArray(items(page)),
+        Option.map(Option.fromNullable(page.nextCursor), (next): string | undefined => next)
+      ])
+    })
   })
+
+const endless = (method: string, why: string): TransportError =>
+  new TransportError({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}` })
 
 const unknown = (method: string): JsonRpcError =>
   new JsonRpcError(McpError.toWire(new McpError.MethodNotFound({ method }), "legacy"))

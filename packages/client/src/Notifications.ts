@@ -1,17 +1,19 @@
 /**
- * What the server tells without being asked, for any number of listeners. A listener that is slower than the server loses
- * the oldest, and nothing else does.
+ * What the server tells without being asked, for any number of listeners. Each hears all from when it begins to listen to
+ * the end of the conversation; one that is slower than the server loses the oldest, and nobody else does.
  *
  * @since 0.1.0
  */
 import type { Incident } from "@effect-mcp/jsonrpc/Incident"
+import { log } from "@effect-mcp/jsonrpc/Incident"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Mailbox from "effect/Mailbox"
 import * as Option from "effect/Option"
-import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
@@ -29,6 +31,7 @@ export const CAPACITY = 256
  */
 export interface Notifications {
   readonly publish: (notification: Notification) => void
+  /** Tells the listeners; the log, when nobody listens. */
   readonly report: (incident: Incident) => Effect.Effect<void>
   /** Every notification that belongs to no call of ours, in the order of arrival, from now on. */
   readonly all: Stream.Stream<Notification>
@@ -36,27 +39,67 @@ export interface Notifications {
   readonly logs: Stream.Stream<LoggingMessage>
   /** What was odd and ended nothing: answers to nothing, errors without an id. */
   readonly incidents: Stream.Stream<Incident>
+  /** Ends all streams, after what came before. */
+  readonly end: Effect.Effect<void>
 }
 
 /**
+ * They end with the scope at the latest.
+ *
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Notifications, never, Scope.Scope> = Effect.gen(function*() {
-  const notifications = yield* hub<Notification>()
-  const incidents = yield* hub<Incident>()
-  const all = Stream.fromPubSub(notifications)
-  return {
-    publish: (notification) => {
-      notifications.unsafeOffer(notification)
-    },
-    report: (incident) => Effect.asVoid(PubSub.publish(incidents, incident)),
-    all,
-    logs: Stream.filterMap(all, ({ method, params }) =>
-      method === Methods.message.name ? Either.getRight(Methods.message.decodeParams(params)) : Option.none()),
-    incidents: Stream.fromPubSub(incidents)
-  }
-})
+export const make: Effect.Effect<Notifications, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => {
+    const notifications = new Hub<Notification>()
+    const incidents = new Hub<Incident>()
+    const all = notifications.stream
+    return {
+      publish: (notification) => {
+        notifications.publish(notification)
+      },
+      report: (incident) => Effect.suspend(() => incidents.publish(incident) ? Effect.void : log(incident)),
+      all,
+      logs: Stream.filterMap(
+        all,
+        ({ method, params }) =>
+          method === Methods.message.name ? Either.getRight(Methods.message.decodeParams(params)) : Option.none()
+      ),
+      incidents: incidents.stream,
+      end: Effect.sync(() => {
+        notifications.end()
+        incidents.end()
+      })
+    }
+  }),
+  ({ end }) => end
+)
 
-const hub = <A>(): Effect.Effect<PubSub.PubSub<A>, never, Scope.Scope> =>
-  Effect.acquireRelease(PubSub.sliding<A>(CAPACITY), PubSub.shutdown)
+// A `PubSub` loses the newest when it is offered to without a fiber, and on shutdown what was not yet heard.
+class Hub<A> {
+  private readonly listeners = new Set<Mailbox.Mailbox<A>>()
+  private ended = false
+
+  /** Whether anybody listens. */
+  publish(value: A): boolean {
+    for (const listener of this.listeners) listener.unsafeOffer(value)
+    return this.listeners.size > 0
+  }
+
+  end(): void {
+    this.ended = true
+    for (const listener of this.listeners) listener.unsafeDone(Exit.void)
+  }
+
+  readonly stream: Stream.Stream<A> = Stream.unwrapScoped(Effect.map(
+    Effect.acquireRelease(
+      Effect.tap(Mailbox.make<A>({ capacity: CAPACITY, strategy: "sliding" }), (listener) =>
+        Effect.sync(() => {
+          if (this.ended) listener.unsafeDone(Exit.void)
+          else this.listeners.add(listener)
+        })),
+      (listener) => Effect.zipRight(Effect.sync(() => this.listeners.delete(listener)), listener.shutdown)
+    ),
+    Mailbox.toStream
+  ))
+}

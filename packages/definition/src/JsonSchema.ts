@@ -1,17 +1,21 @@
 /**
  * What a schema advertises: JSON Schema, draft 2020-12, of its encoded side, without the marks of the library that made
- * it. What Effect generates is right but for an empty struct and a few annotations; those are mended here.
+ * it. What Effect generates is right but for empty structs, unions at the root and a few annotations; those are mended
+ * here.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  * @since 0.1.0
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as JSONSchema from "effect/JSONSchema"
+import type * as JSONSchema from "effect/JSONSchema"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import * as Authored from "./Authored.js"
+import * as FilterWords from "./FilterWords.js"
 
 /**
- * The JSON Schema of a schema's encoded side.
+ * The JSON Schema of a schema's encoded side. What is an object whatever its value says so at the root, also where it is a
+ * union.
  *
  * Members that are not named stay allowed: decoding ignores them. Types that refer to themselves become `$defs`, and need
  * an `identifier` annotation; without one this throws, and says where.
@@ -21,26 +25,37 @@ import * as AST from "effect/SchemaAST"
  */
 export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
   const definitions: Record<string, JSONSchema.JsonSchema7> = {}
-  const root = JSONSchema.fromAST(schema.ast, {
-    definitions,
-    definitionPath: "#/$defs/",
-    target: "jsonSchema2020-12",
-    topLevelReferenceStrategy: "skip",
-    additionalPropertiesStrategy: "allow"
-  })
-  // Only what is referred to: Effect also defines what it has inlined.
-  const used = new Set<string>()
-  const reach = (node: unknown): void => {
-    for (const name of references(node)) {
-      if (!used.has(name)) {
-        used.add(name)
-        reach(definitions[name])
-      }
-    }
+  const root = Authored.generate(schema.ast, definitions)
+  const defined = Object.keys(definitions).sort()
+  const $defs = Object.fromEntries(defined.map((name) => [name, mend(definitions[name])])) as Definitions
+  const mended = mend(root) as JsonObject
+  return {
+    ...(mended.type === undefined && isAlways("object", mended, $defs) ? { type: "object" } : undefined),
+    ...mended,
+    ...(defined.length > 0 ? { $defs } : undefined)
   }
-  reach(root)
-  const $defs = Object.fromEntries([...used].sort().map((name) => [name, mend(definitions[name])]))
-  return { ...(mend(root) as JsonObject), ...(used.size > 0 ? { $defs } : undefined) }
+}
+
+type Definitions = Readonly<Record<string, JsonObject | undefined>>
+
+/** Whether every value is of this type: the schema says so, or each member of a union does. */
+const isAlways = (
+  type: string,
+  schema: JsonObject,
+  definitions: Definitions,
+  seen: ReadonlyArray<string> = []
+): boolean => {
+  const { $ref, anyOf } = schema
+  if (schema.type !== undefined) return schema.type === type
+  const name = typeof $ref === "string"
+    ? Object.keys(definitions).find((name) => Authored.reference(name) === $ref)
+    : undefined
+  if (name !== undefined) {
+    const definition = definitions[name]
+    return seen.includes(name) ||
+      (definition !== undefined && isAlways(type, definition, definitions, [...seen, name]))
+  }
+  return Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every((one) => isAlways(type, one, definitions, seen))
 }
 
 /**
@@ -58,11 +73,12 @@ export const isObject = (schema: JsonObject): schema is { readonly type: "object
  * @since 0.1.0
  * @category predicates
  */
-export const isString = (schema: JsonObject): boolean => schema.type === "string"
+export const isString = (schema: JsonObject): boolean => isAlways("string", schema, (schema.$defs ?? {}) as Definitions)
 
 /**
  * The schema of no parameters at all.
  *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
  * @since 0.1.0
  * @category constants
  */
@@ -71,60 +87,52 @@ export const noParameters: { readonly type: "object"; readonly additionalPropert
   additionalProperties: false
 }
 
+// What stands under these keywords is data.
+const data = new Set(["const", "default", "enum", "examples", "required"])
+
 const mend = (node: unknown): unknown => {
   if (Array.isArray(node)) return node.map(mend)
   if (typeof node !== "object" || node === null) return node
   const schema = node as Record<string, unknown>
-  if (schema.$id === "/schemas/%7B%7D") return { ...documentation(schema), ...noParameters }
-  const mended: Record<string, unknown> = {}
+  const { $id } = schema
+  const words = FilterWords.make(schema)
+  const mended: Record<string, unknown> = $id === EMPTY ? { type: "object" } : {}
   for (const [key, value] of Object.entries(schema)) {
-    if (key === "$id" || key === "$comment" || isNoise(key, value, schema)) continue
-    // The names of properties are not keywords, and what stands under these keywords is data.
+    if (key === "$id" || key === "$comment" || isNoise(key, value, words) || ($id === EMPTY && key === "anyOf")) {
+      continue
+    }
+    // The names of properties are not keywords.
     mended[key] = key === "properties" || key === "patternProperties"
       ? Object.fromEntries(Object.entries(value as object).map(([name, property]) => [name, mend(property)]))
-      : key === "enum" || key === "default" || key === "examples" || key === "required"
+      : key === "pattern"
+      ? words.pattern ?? value
+      : key === "$ref"
+      ? uriOf(value)
+      : data.has(key)
       ? value
       : mend(value)
   }
   return mended
 }
 
-const documentation = ({ description, title }: Record<string, unknown>): Record<string, unknown> => ({
-  ...(typeof title === "string" ? { title } : undefined),
-  ...(typeof description === "string" ? { description } : undefined)
-})
+const uriOf = ($ref: unknown): unknown => {
+  const name = Authored.definitionOf($ref)
+  return name === undefined ? $ref : Authored.reference(name)
+}
 
-const isNoise = (key: string, value: unknown, schema: Record<string, unknown>): boolean =>
+// An empty struct, which Effect takes for anything but null.
+const EMPTY = "/schemas/%7B%7D"
+
+const isNoise = (key: string, value: unknown, words: FilterWords.FilterWords): boolean =>
   key === "additionalProperties"
     ? value === true
-    : key === "required"
-    ? (value as ReadonlyArray<unknown>).length === 0
+    : key === "required" || key === "properties"
+    ? Object.keys(value as object).length === 0
     : key === "title"
-    ? isBuiltIn(value)
+    ? words.titles.has(value)
     : key === "description"
-    ? isBuiltInDescription(value, schema.title)
+    ? words.descriptions.has(value)
     : false
-
-// What the built-in filters call themselves repeats their keywords (`"title": "between(0, 5)"`) and costs a model tokens.
-const builtIn = /^(?:int|finite|nonNaN|positive|negative|nonPositive|nonNegative|nonEmptyString|trimmed|lowercased|uppercased|capitalized|uncapitalized|unknown|any|void|object|(?:between|greaterThan|greaterThanOrEqualTo|lessThan|lessThanOrEqualTo|multipleOf|minLength|maxLength|length|pattern|startsWith|endsWith|includes|minItems|maxItems|itemsCount)\(.*\))$/s
-
-const builtInDescription =
-  /^(?:an integer|an? (?:non[- ])?(?:finite|positive|negative|empty|NaN)\b.*|a number (?:between|greater|less|divisible|excluding)\b.*|a string (?:at (?:least|most)|matching|starting|ending|including)\b.*|a single character|an array of (?:at (?:least|most)|exactly)\b.*|an object in the TypeScript meaning.*)$/s
-
-const isBuiltIn = (title: unknown): boolean => typeof title === "string" && builtIn.test(title)
-
-const isBuiltInDescription = (description: unknown, title: unknown): boolean =>
-  isBuiltIn(title) && typeof description === "string" && builtInDescription.test(description)
-
-const references = (node: unknown): ReadonlyArray<string> => {
-  if (Array.isArray(node)) return node.flatMap(references)
-  if (typeof node !== "object" || node === null) return []
-  return Object.entries(node).flatMap(([key, value]) =>
-    key === "$ref" && typeof value === "string" && value.startsWith("#/$defs/")
-      ? [decodeURIComponent(value.slice("#/$defs/".length)).replace(/~1/g, "/").replace(/~0/g, "~")]
-      : references(value)
-  )
-}
 
 /**
  * Why a schema cannot be advertised; `undefined` when it can.

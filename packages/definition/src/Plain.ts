@@ -26,8 +26,8 @@ export const refused: unique symbol = Symbol.for("@effect-mcp/definition/Plain/r
 export type Copy = (u: unknown) => unknown
 
 /**
- * The copy of a schema of plain data; `undefined` for one that is more than that (transformations, classes, records,
- * tuples, types within themselves).
+ * The copy of a schema of plain data, decoded or encoded; `undefined` for one that is more than that (transformations,
+ * classes, records, tuples, types within themselves). It takes what the parser takes and gives what the parser gives.
  *
  * @since 0.1.0
  * @category compiling
@@ -108,12 +108,9 @@ const struct = (ast: AST.TypeLiteral): Copy | undefined => {
     const known: Record<string, unknown> = {}
     for (let i = 0; i < properties.length; i++) {
       const { copy, name, optional } = properties[i]!
-      const value = object[name]
-      if (value === undefined && !(name in object)) {
-        if (optional) continue
-        return refused
-      }
-      const copied = copy(value)
+      // As the parser has it: what is inherited is not there, and what is not there is undefined.
+      if (optional && !Object.hasOwn(object, name)) continue
+      const copied = copy(object[name])
       if (copied === refused) return refused
       known[name] = copied
     }
@@ -121,18 +118,49 @@ const struct = (ast: AST.TypeLiteral): Copy | undefined => {
   }
 }
 
+// The first member that takes the value wins, but those that a literal tells apart come before all others. The parser's
+// ways with members that share a literal, or have several, are its own.
 const union = (ast: AST.Union): Copy | undefined => {
-  const members: Array<Copy> = []
+  const others: Array<Copy> = []
+  const tagged = new Map<AST.LiteralValue, Copy>()
+  const hashes = new Set<string>()
+  let key: PropertyKey | undefined
   for (const type of ast.types) {
     const copy = make(type)
     if (copy === undefined) return undefined
-    members.push(copy)
+    const tag = tagOf(type)
+    if (tag === undefined) {
+      others.push(copy)
+      continue
+    }
+    if (!AST.isLiteral(tag.type) || tag.name !== (key ??= tag.name)) return undefined
+    const { literal } = tag.type
+    if (hashes.has(String(literal))) return undefined
+    hashes.add(String(literal))
+    tagged.set(literal, copy)
   }
-  return (u) => {
-    for (let i = 0; i < members.length; i++) {
-      const copy = members[i]!(u)
+  const first = (u: unknown): unknown => {
+    for (let i = 0; i < others.length; i++) {
+      const copy = others[i]!(u)
       if (copy !== refused) return copy
     }
     return refused
   }
+  if (key === undefined) return first
+  const name = key
+  return (u) => {
+    if (typeof u === "object" && u !== null && Object.hasOwn(u, name)) {
+      const copy = tagged.get((u as Record<PropertyKey, unknown>)[name] as AST.LiteralValue)?.(u) ?? refused
+      if (copy !== refused) return copy
+    }
+    return first(u)
+  }
 }
+
+/** The first field of a struct that can have one value only; one that is a literal only once decoded tells nothing sure. */
+const tagOf = (ast: AST.AST): AST.PropertySignature | undefined =>
+  AST.isRefinement(ast)
+    ? tagOf(ast.from)
+    : AST.isTypeLiteral(ast)
+    ? ast.propertySignatures.find(({ isOptional, type }) => !isOptional && AST.isLiteral(AST.encodedAST(type)))
+    : undefined

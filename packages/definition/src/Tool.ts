@@ -17,6 +17,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
 import * as JsonSchema from "./JsonSchema.js"
 import * as Plain from "./Plain.js"
 import type { ToolResult } from "./ToolResult.js"
@@ -59,7 +60,8 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
  * @since 0.1.0
  * @category models
  */
-export type Returns<Success> = [Success] extends [void] ? void | string | ToolResult<unknown>
+export type Returns<Success> = 0 extends 1 & Success ? any // `any` itself
+  : [Success] extends [void] ? void | string | ToolResult<unknown>
   : Success | ToolResult<Success>
 
 /**
@@ -130,7 +132,10 @@ export interface Options<Parameters, Success, Failure> {
   readonly title?: string | undefined
   /** The fields of its arguments, or a schema of an object. Default: none. */
   readonly parameters?: Parameters | undefined
-  /** What it gives. An object is advertised as output schema and becomes `structuredContent`. Default: content only. */
+  /**
+   * What it gives: advertised as output schema, and the `structuredContent` of its results. Peers up to 2025-11-25 have
+   * structured content of objects only; they get any other value as text. Default, and for `Schema.Void`: content only.
+   */
   readonly success?: Success | undefined
   /** How it may fail: the model is told, with `isError`. Default: it cannot. */
   readonly failure?: Failure | undefined
@@ -139,7 +144,27 @@ export interface Options<Parameters, Success, Failure> {
   readonly meta?: JsonObject | undefined
 }
 
-type Fields = Schema.Struct.Fields
+// Fields whose schemas need no services: nobody could provide them.
+type Fields = {
+  readonly [name: PropertyKey]:
+    | AnySchema
+    | Schema.Schema<never, any>
+    | Schema.Schema<any, never>
+    | Schema.Schema<never, never>
+    | Property<any, any>
+    | Property<never, any>
+    | Property<any, never>
+    | Property<never, never>
+}
+type Property<A, I> = Schema.PropertySignature<
+  Schema.PropertySignature.Token,
+  A,
+  any,
+  Schema.PropertySignature.Token,
+  I,
+  boolean,
+  never
+>
 type AnySchema = Schema.Schema<any, any>
 type ParametersOf<P> = P extends AnySchema ? Schema.Schema.Type<P> : P extends Fields ? Schema.Struct.Type<P> : never
 type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ? Schema.Struct.Constructor<F>
@@ -176,7 +201,7 @@ export const make = <
   const Name extends string,
   Parameters extends Fields | AnySchema = {},
   Success extends AnySchema = Schema.Schema<void>,
-  Failure extends Schema.Schema.All = typeof Schema.Never
+  Failure extends AnySchema | typeof Schema.Never = typeof Schema.Never
 >(
   name: Name,
   options: Options<Parameters, Success, Failure> = {}
@@ -190,13 +215,21 @@ export const make = <
   const parameters: AnySchema = Schema.isSchema(options.parameters)
     ? options.parameters as AnySchema
     : Schema.Struct((options.parameters ?? {}) as Fields) as unknown as AnySchema
-  const success: AnySchema | undefined = options.success
+  const success: AnySchema | undefined = options.success === undefined || isNothing(options.success.ast)
+    ? undefined
+    : options.success
   const failure = (options.failure ?? Schema.Never) as AnySchema
-  const input = advertise(name, "parameters", parameters)
+  const input = isEmpty(parameters.ast)
+    ? { ...advertise(name, "parameters", parameters), ...JsonSchema.noParameters }
+    : advertise(name, "parameters", parameters)
   if (!JsonSchema.isObject(input)) {
     throw new Error(`Tool "${name}": its parameters must be an object with fields`)
   }
   const output = success === undefined ? undefined : advertise(name, "success", success)
+  const made = Either.getOrThrowWith(
+    Either.try(() => codec(parameters, success, failure, output !== undefined && JsonSchema.isString(output))),
+    (cause) => new Error(`Tool "${name}": its schemas cannot be used\n${String(cause)}`, { cause })
+  )
   return {
     [TypeId]: TypeId,
     _tag: "Tool",
@@ -214,7 +247,7 @@ export const make = <
     parameters,
     success,
     failure,
-    codec: codec(parameters, success, failure, output)
+    codec: made
   }
 }
 
@@ -224,20 +257,30 @@ export const make = <
  */
 export const isTool = (u: unknown): u is Tool.Any => Predicate.hasProperty(u, TypeId)
 
+const isNothing = (ast: AST.AST): boolean => AST.isVoidKeyword(ast) || AST.isUndefinedKeyword(ast)
+
+const isEmpty = (ast: AST.AST): boolean =>
+  AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
+
 const advertise = (name: string, part: string, schema: AnySchema): JsonObject => {
   const problem = JsonSchema.problem(schema)
   if (problem !== undefined) throw new Error(`Tool "${name}": its ${part} cannot be ${problem}`)
-  return Either.getOrThrowWith(
+  const advertised = Either.getOrThrowWith(
     Either.try(() => JsonSchema.make(schema)),
     (cause) => new Error(`Tool "${name}": its ${part} cannot be advertised as JSON Schema\n${String(cause)}`, { cause })
   )
+  // An annotation may hold anything, and one tool that cannot be listed would hide all.
+  if (Json.stringify(advertised) === undefined) {
+    throw new Error(`Tool "${name}": the JSON Schema of its ${part} is not JSON`)
+  }
+  return advertised
 }
 
 const codec = (
   parameters: AnySchema,
   success: AnySchema | undefined,
   failure: AnySchema,
-  output: JsonObject | undefined
+  verbatim: boolean
 ): Codec<any, any, any, any> => {
   const encodeParameters = quickly(parameters, ParseResult.encodeUnknown(parameters))
   const encode = success === undefined ? undefined : quickly(success, ParseResult.encodeUnknown(success))
@@ -245,10 +288,10 @@ const codec = (
   const decode = success === undefined ? undefined : quickly(success, ParseResult.decodeUnknown(success))
   const decodeFailure = ParseResult.decodeUnknown(failure)
   const complete = constructor(parameters)
-  const verbatim = output !== undefined && JsonSchema.isString(output)
+  const failsVerbatim = isString(failure)
   return {
     decodeArguments: quickly(parameters, ParseResult.decodeUnknown(parameters)),
-    encodeArguments: (args) => Effect.suspend(() => encodeParameters(complete(args))),
+    encodeArguments: (args) => Effect.suspend(() => encodeParameters(complete(args ?? {}))),
     encodeSuccess: (value) =>
       isToolResult(value)
         ? encode === undefined || value.structured === undefined
@@ -258,11 +301,14 @@ const codec = (
         : encode === undefined
         ? Effect.succeed({ content: typeof value === "string" ? [{ type: "text", text: value }] : [] })
         : bug(encode(value), (structuredContent) => ({
-          content: [{ type: "text", text: inWords(structuredContent) }],
+          content: [{ type: "text", text: inWords(structuredContent, verbatim) }],
           structuredContent
         })),
     encodeFailure: (value) =>
-      bug(encodeFailure(value), (encoded) => ({ content: [{ type: "text", text: inWords(encoded) }], isError: true })),
+      bug(encodeFailure(value), (encoded) => ({
+        content: [{ type: "text", text: inWords(encoded, failsVerbatim) }],
+        isError: true
+      })),
     decodeSuccess: (result) =>
       decode === undefined
         ? Effect.succeed(result)
@@ -270,7 +316,9 @@ const codec = (
         ? decode(result.structuredContent)
         : decode(verbatim ? firstText(result) : fromWords(result)),
     decodeFailure: (result) =>
-      Effect.orElse(decodeFailure(fromWords(result)), () => decodeFailure(firstText(result)))
+      failsVerbatim
+        ? decodeFailure(firstText(result))
+        : Effect.orElse(decodeFailure(fromWords(result)), () => decodeFailure(firstText(result)))
   }
 }
 
@@ -286,10 +334,17 @@ const quickly = (schema: AnySchema, parse: Parse): Parse => {
   }
 }
 
+// What a failure says is not advertised, and need not have a JSON Schema.
+const isString = (schema: AnySchema): boolean =>
+  !AST.isNeverKeyword(schema.ast) && Either.match(Either.try(() => JsonSchema.make(schema)), {
+    onLeft: () => false,
+    onRight: JsonSchema.isString
+  })
+
 // What has a default may be left out, and is filled in before encoding.
 const constructor = (schema: AnySchema): (args: unknown) => unknown =>
   Predicate.hasProperty(schema, "fields") && Predicate.hasProperty(schema, "make")
-    ? (args) => (schema as unknown as Schema.Struct<Fields>).make((args ?? {}) as never, { disableValidation: true })
+    ? (args) => (schema as unknown as Schema.Struct<Fields>).make(args as never, { disableValidation: true })
     : (args) => args
 
 const bug = <A, B>(encoded: Effect.Effect<A, ParseResult.ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> =>
@@ -300,9 +355,9 @@ const bug = <A, B>(encoded: Effect.Effect<A, ParseResult.ParseIssue>, f: (encode
 const withMeta = (result: Tools.CallToolResult, meta: JsonObject | undefined): Tools.CallToolResult =>
   meta === undefined ? result : { ...result, _meta: meta }
 
-/** What the model reads: a string as it is, anything else as JSON. */
-const inWords = (encoded: unknown): string => {
-  if (typeof encoded === "string") return encoded
+/** What the model reads: JSON, but for values that are always strings, which stay as they are. */
+const inWords = (encoded: unknown, verbatim: boolean): string => {
+  if (verbatim) return encoded as string
   const json = Json.stringify(encoded)
   if (json === undefined) throw new Error("The value of a tool has no JSON form")
   return json

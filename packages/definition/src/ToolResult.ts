@@ -8,8 +8,7 @@
 import type * as Content from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Encoding from "effect/Encoding"
-import type { Pipeable } from "effect/Pipeable"
-import { pipeArguments } from "effect/Pipeable"
+import * as Pipeable from "effect/Pipeable"
 
 /**
  * Blocks of content, in the order in which the model reads them, and the structured value that programs read.
@@ -17,15 +16,13 @@ import { pipeArguments } from "effect/Pipeable"
  * @since 0.1.0
  * @category models
  */
-export class ToolResult<out A = undefined> implements Pipeable {
+export class ToolResult<out A = undefined> extends Pipeable.Class() {
   constructor(
     readonly content: ReadonlyArray<Content.ContentBlock>,
     readonly structured: A,
     readonly meta?: JsonObject | undefined
-  ) {}
-
-  pipe() {
-    return pipeArguments(this, arguments)
+  ) {
+    super()
   }
 }
 

@@ -7,6 +7,15 @@
  */
 
 /**
+ * What Effect generates of a schema, with all that its author says of it: Effect leaves out the title, description,
+ * examples and default of a filter that has no JSON Schema of its own or stands on top of a transformation (`Schema.Date`
+ * does). What is generated is mended in `JsonSchema`.
+ *
+ * @since 0.1.0
+ */
+export * as Authored from "./Authored.js"
+
+/**
  * What a server promises, as one value: the tools it keeps. Two promises can be merged; a name promised twice is an error
  * where it is made, not where it is called.
  *
@@ -15,13 +24,61 @@
 export * as Definition from "./Definition.js"
 
 /**
+ * What Effect's own types and filters say of themselves in a JSON Schema: titles and descriptions that repeat the keywords
+ * (`"title": "between(0, 5)"`) and cost a model tokens, and patterns that take a text for a pattern. Recognized by the
+ * keywords they belong to, so that nothing an author wrote is taken for theirs.
+ *
+ * @since 0.1.0
+ */
+export * as FilterWords from "./FilterWords.js"
+
+/**
  * What a schema advertises: JSON Schema, draft 2020-12, of its encoded side, without the marks of the library that made
- * it. What Effect generates is right but for an empty struct and a few annotations; those are mended here.
+ * it. What Effect generates is right but for empty structs, unions at the root and a few annotations; those are mended
+ * here.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  * @since 0.1.0
  */
 export * as JsonSchema from "./JsonSchema.js"
+
+/**
+ * A schema of plain data as one function: the part of a value that the schema names, or a refusal. What most tools take and
+ * give has no transformations, and a compiled copy of it costs a fraction of the general parser, which still explains what
+ * was refused and does everything else.
+ *
+ * @since 0.1.0
+ */
+export * as Plain from "./Plain.js"
+
+/**
+ * A prompt as a value: its name and the arguments that make messages of it. Arguments are strings on the wire; schemas say
+ * what the strings mean.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
+ * @since 0.1.0
+ */
+export * as Prompt from "./Prompt.js"
+
+/**
+ * A resource as a value: an address, what it is called, and what is known of its content. Many of one kind are a
+ * `ResourceTemplate`.
+ *
+ * Who reads it is in `@effect-mcp/server/McpServer`; the words of the wire are in `@effect-mcp/protocol/Resources`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
+ * @since 0.1.0
+ */
+export * as Resource from "./Resource.js"
+
+/**
+ * Resources of one kind as a value: the template of their addresses, with parameters that have schemas. Written as a tagged
+ * template, or as a plain string of RFC 6570.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#resource-templates
+ * @since 0.1.0
+ */
+export * as ResourceTemplate from "./ResourceTemplate.js"
 
 /**
  * A tool as a value: its name, what it takes, what it gives, how it may fail. Declared once; the server keeps it, the
@@ -43,3 +100,36 @@ export * as Tool from "./Tool.js"
  * @since 0.1.0
  */
 export * as ToolResult from "./ToolResult.js"
+
+/**
+ * What may stand between the braces of a URI template: an operator and the variables it is for, how the operator writes
+ * them, and how a value is written into an address. The whole of RFC 6570, level 4.
+ *
+ * How an address is read back is in `UriPlan`; the template around the braces in `UriTemplate`.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6570#section-3.2
+ * @since 0.1.0
+ */
+export * as UriExpression from "./UriExpression.js"
+
+/**
+ * How an address is taken apart that a URI template may have become: worked out once for a template, then a scan from both
+ * ends towards one open place, never a search back and forth. A template for which what was expanded might not be found
+ * again has no plan, and the reason is said.
+ *
+ * It reads no template and expands none: see `UriTemplate`.
+ *
+ * @since 0.1.0
+ */
+export * as UriPlan from "./UriPlan.js"
+
+/**
+ * A URI template of RFC 6570, read once: expanded with the values of its variables, and matched against an address to find
+ * them. What was expanded is found again; a template for which that cannot be promised says why, and finds nothing.
+ *
+ * What a variable means, and whether a path in one is safe, is not known here: see `FileUri` of `@effect-mcp/protocol`.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6570
+ * @since 0.1.0
+ */
+export * as UriTemplate from "./UriTemplate.js"

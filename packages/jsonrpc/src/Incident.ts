@@ -7,6 +7,7 @@
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Json from "./Json.js"
 import type { ErrorObject } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 
@@ -49,11 +50,11 @@ export const Incident = Data.taggedEnum<Incident>()
 export const log: (incident: Incident) => Effect.Effect<void> = Incident.$match({
   Malformed: ({ malformed }) => Effect.logDebug(`Malformed ${malformed.kind}: ${malformed.message}`),
   UnknownResponse: ({ late, response }) =>
-    Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${JSON.stringify(response.id)}`),
+    Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${Json.stringify(response.id)}`),
   UnattributedError: ({ error }) => Effect.logWarning(`The peer reports an error: ${error.message} (${error.code})`),
-  DuplicateRequest: ({ id, method }) => Effect.logDebug(`Refused "${method}": id ${JSON.stringify(id)} is in flight`),
+  DuplicateRequest: ({ id, method }) => Effect.logDebug(`Refused "${method}": id ${Json.stringify(id)} is in flight`),
   Overloaded: ({ limit, method }) => Effect.logWarning(`Refused "${method}": ${limit} are in flight`),
-  AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that fits several requests: ${JSON.stringify(id)}`),
+  AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that fits several requests: ${Json.stringify(id)}`),
   HandlerDied: ({ cause, method }) => Effect.logError(`The handler of "${method}" died`, cause),
   Detached: ({ method }) => Effect.logWarning(`The handler of "${method}" did not stop in time and was left behind`)
 })

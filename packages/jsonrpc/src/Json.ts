@@ -1,8 +1,8 @@
 /**
  * Text to value and back, within bounds: how deep a document may nest, and that no member is named `__proto__`.
  *
- * The one room that calls `JSON.parse` and `JSON.stringify`, and so the one that may `try`. It knows no message shape;
- * a refusal is a sentence, which `Message` and `LineFraming` turn into an answer.
+ * The one room that calls `JSON.parse` and `JSON.stringify`. It knows no message shape; a refusal is a sentence, which
+ * `LineFraming` turns into an answer.
  *
  * @since 0.1.0
  */

@@ -116,8 +116,8 @@ export const make = (options: {
         Effect.suspend(() => {
           outbox.end(Exit.void)
           return Effect.timeoutOption(Effect.interruptible(Fiber.await(writer)), "1 second").pipe(
-            Effect.zipRight(Effect.timeoutOption(Effect.interruptible(Fiber.interrupt(writer)), "1 second")),
-            Effect.zipRight(Deferred.succeed(over, undefined))
+            Effect.zipRight(Deferred.succeed(over, undefined)),
+            Effect.zipRight(Effect.timeoutOption(Effect.interruptible(Fiber.interrupt(writer)), "1 second"))
           )
         })
     )

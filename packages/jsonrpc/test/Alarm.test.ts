@@ -128,6 +128,16 @@ describe("Alarm", () => {
       assert.deepStrictEqual(rung, [500, 600, 1000])
     })))
 
+  it.effect("has one fiber to stop, however often it was set to ring earlier", () =>
+    leavesNothing(Effect.gen(function*() {
+      const { alarm, set } = yield* keeper
+      for (const at of [4000, 3000, 2000, 1000]) {
+        set(at)
+        yield* Effect.yieldNow()
+      }
+      yield* Fiber.await(alarm.stop()!)
+    })))
+
   it.effect("never rings again when it was stopped", () =>
     leavesNothing(Effect.gen(function*() {
       const { alarm, rung, set } = yield* keeper

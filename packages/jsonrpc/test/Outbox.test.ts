@@ -201,5 +201,5 @@ describe("Outbox.stream", () => {
         outbox.end(Exit.void)
         assert.deepStrictEqual([...(yield* Fiber.join(reader))], [0, 1, 2, 3, 4])
       })
-    ))
+    ), 60_000)
 })

@@ -151,16 +151,29 @@ export const leavesNothing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
   })
 
 /**
- * Runs the effect once for each step that any of its fibers takes, or for every so manieth, and makes that fiber yield
- * there.
+ * Runs the effect once for each step that any of its fibers takes, or for every so manieth, and makes that fiber stop
+ * there for so long that the others get as far as they can without it.
  */
 export const preempted = <A, E, R>(effect: Effect.Effect<A, E, R>, stride = 1): Effect.Effect<void, E, R> =>
   Effect.gen(function*() {
     for (let at = 0, steps = 1; at < steps; at += stride) {
       let step = 0
+      let stopped: unknown
+      const later = (task: () => void, turns: number): void =>
+        turns === 0 ? task() : Scheduler.defaultScheduler.scheduleTask(() => later(task, turns - 1), 0)
       yield* Effect.withScheduler(effect, {
-        shouldYield: () => step++ === at ? 0 : false,
-        scheduleTask: (task, priority, fiber) => Scheduler.defaultScheduler.scheduleTask(task, priority, fiber)
+        shouldYield: (fiber) => {
+          if (step++ !== at) return false
+          stopped = fiber
+          return 0
+        },
+        scheduleTask: (task, priority, fiber) => {
+          if (fiber === undefined || fiber !== stopped) {
+            return Scheduler.defaultScheduler.scheduleTask(task, priority, fiber)
+          }
+          stopped = undefined
+          later(task, 12)
+        }
       })
       steps = step
     }

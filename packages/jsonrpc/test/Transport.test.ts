@@ -231,6 +231,18 @@ describe("Transport.make", () => {
         yield* Fiber.join(closing)
         assert.deepStrictEqual(written, [])
       }))
+
+    it.effect(`ends incoming also when closing takes ${name}`, () =>
+      Effect.gen(function*() {
+        const scope = yield* Scope.make()
+        const { transport } = yield* Scope.extend(recorder({ write: () => write }), scope)
+        const reader = yield* Effect.fork(Transport.run(transport, () => undefined))
+        transport.unsafeSend(word("a"))
+        yield* waiting(reader)
+        const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+        yield* TestClock.adjust(2000)
+        yield* Effect.zipRight(Fiber.join(closing), Fiber.join(reader))
+      }))
   }
 
   it.effect("leaves nothing behind", () =>

@@ -18,7 +18,10 @@ import type * as Output from "./Output.js"
 const taken = globalValue("@effect-mcp/node/StandardStreams", () => new Set<Detour.StandardStream>())
 
 // The way out that was there before everybody was kept from it for good.
-const reserved = globalValue("@effect-mcp/node/StandardStreams/reserved", () => ({ write: undefined as Write | undefined }))
+const reserved = globalValue(
+  "@effect-mcp/node/StandardStreams/reserved",
+  () => ({ write: undefined as Write | undefined })
+)
 
 type Write = typeof process.stdout.write
 

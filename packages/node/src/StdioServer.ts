@@ -7,10 +7,10 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
  */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import type { Listener, Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"

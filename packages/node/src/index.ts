@@ -10,8 +10,8 @@
  * Sends what is meant for this process's standard input and output elsewhere: calls of Node's own functions that would
  * reach descriptor 1 reach descriptor 2, and children that would inherit either get neither.
  *
- * Node cannot move a descriptor, so this replaces functions, for as long as it is asked to. `StandardStreams` asks; this
- * room does not know why.
+ * Node cannot move a descriptor, so this replaces functions, for as long as it is asked to. `StandardStreams` asks;
+ * this room does not know why.
  *
  * @since 0.1.0
  */
@@ -28,7 +28,8 @@ export * as Environment from "./Environment.js"
 /**
  * The messages of a Node readable: bytes in, messages out, nothing read that nobody takes. One reader at a time.
  *
- * It knows neither whose readable it is nor what is said back: `Output` is the other half, `Pipe` the two as a transport.
+ * It knows neither whose readable it is nor what is said back: `Output` is the other half, `Pipe` the two as a
+ * transport.
  *
  * @since 0.1.0
  */
@@ -44,8 +45,8 @@ export * as Input from "./Input.js"
 export * as Launch from "./Launch.js"
 
 /**
- * The way out through a Node writable: what is said during one turn of the event loop leaves in one write, one write at a
- * time, in order. Who can wait waits while much is on its way; an answer is always taken in.
+ * The way out through a Node writable: what is said during one turn of the event loop leaves in one write, one write
+ * at a time, in order. Who can wait waits while much is on its way; an answer is always taken in.
  *
  * A peer that does not read is given up when too much waits for it. It knows nothing of what comes in: that is `Input`.
  *
@@ -76,16 +77,16 @@ export * as ProcessGroup from "./ProcessGroup.js"
 /**
  * Who owns this process's standard input and output: one reader, one writer, and everybody else is sent to stderr.
  *
- * A protocol on standard output is broken by a single stray line, so whoever serves one claims the streams here. It knows
- * nothing of the protocol; `Detour` has the means.
+ * A protocol on standard output is broken by a single stray line, so whoever serves one claims the streams here. It
+ * knows nothing of the protocol; `Detour` has the means.
  *
  * @since 0.1.0
  */
 export * as StandardStreams from "./StandardStreams.js"
 
 /**
- * What a launched server says on its stderr: always read, so that the server never blocks on it, shown as the application
- * wishes, and its last lines kept for the error that may follow.
+ * What a launched server says on its stderr: always read, so that the server never blocks on it, shown as the
+ * application wishes, and its last lines kept for the error that may follow.
  *
  * It draws no conclusion from what is said: stderr is for logs, not only for errors.
  *
@@ -128,8 +129,18 @@ export * as StdioServer from "./StdioServer.js"
 export * as Subprocess from "./Subprocess.js"
 
 /**
- * How Windows is told to start a program: which file a name means, and how a batch file, which only `cmd.exe` can run, is
- * given its arguments unharmed. `npx` is a batch file there.
+ * Waiting while closing: for so long and no longer, and not cut short either.
+ *
+ * `Effect.timeout` in a finalizer is not enough: an interruption of the fiber that runs the finalizer, although it
+ * has to let it finish, reaches the children that the timeout waits with.
+ *
+ * @since 0.1.0
+ */
+export * as Wait from "./Wait.js"
+
+/**
+ * How Windows is told to start a program: which file a name means, and how a batch file, which only `cmd.exe` can
+ * run, is given its arguments unharmed. `npx` is a batch file there.
  *
  * Pure: what exists is asked of the caller. Nothing here runs on other systems.
  *

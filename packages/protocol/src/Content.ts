@@ -9,8 +9,10 @@
  */
 import * as Schema from "effect/Schema"
 import { icons, named } from "./Implementation.js"
+import { Integer } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { since, sinceOtherwise } from "./Since.js"
+import { Base64, Uri } from "./Text.js"
 
 /**
  * @since 0.1.0
@@ -69,8 +71,7 @@ export interface ImageContent extends Schema.Schema.Type<typeof ImageContent> {}
  */
 export const ImageContent = Schema.Struct({
   type: Schema.Literal("image"),
-  /** Base64. */
-  data: Schema.String,
+  data: Base64,
   mimeType: Schema.String,
   ...annotated,
   ...meta
@@ -88,8 +89,7 @@ export interface AudioContent extends Schema.Schema.Type<typeof AudioContent> {}
  */
 export const AudioContent = Schema.Struct({
   type: Schema.Literal("audio"),
-  /** Base64. */
-  data: Schema.String,
+  data: Base64,
   mimeType: Schema.String,
   ...annotated,
   ...meta
@@ -106,7 +106,7 @@ export interface TextResourceContents extends Schema.Schema.Type<typeof TextReso
  * @category schemas
  */
 export const TextResourceContents = Schema.Struct({
-  uri: Schema.String,
+  uri: Uri,
   mimeType: Schema.optional(Schema.String),
   text: Schema.String,
   ...meta
@@ -123,10 +123,9 @@ export interface BlobResourceContents extends Schema.Schema.Type<typeof BlobReso
  * @category schemas
  */
 export const BlobResourceContents = Schema.Struct({
-  uri: Schema.String,
+  uri: Uri,
   mimeType: Schema.optional(Schema.String),
-  /** Base64. */
-  blob: Schema.String,
+  blob: Base64,
   ...meta
 })
 
@@ -151,10 +150,10 @@ export const ResourceContents = Schema.Union(TextResourceContents, BlobResourceC
 export const described = {
   ...named,
   ...icons,
-  uri: Schema.String,
+  uri: Uri,
   description: Schema.optional(Schema.String),
   mimeType: Schema.optional(Schema.String),
-  size: Schema.optional(Schema.Int),
+  size: Schema.optional(Integer),
   ...annotated,
   ...meta
 }
@@ -196,10 +195,16 @@ export const EmbeddedResource = Schema.Struct({
  */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
-const inWords = (
-  words: string,
-  { annotations }: { readonly annotations?: Annotations | undefined }
-): TextContent => annotations === undefined ? { type: "text", text: words } : { type: "text", text: words, annotations }
+/**
+ * Text in place of something else, with the annotations of that.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const inWords = (
+  text: string,
+  { annotations }: { readonly annotations?: Annotations | undefined } = {}
+): TextContent => annotations === undefined ? { type: "text", text } : { type: "text", text, annotations }
 
 /**
  * @since 0.1.0

@@ -25,7 +25,8 @@ const compiled = new WeakMap<AST.AST, Guard>()
  * @since 0.1.0
  * @category compiling
  */
-export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A => guard(schema.ast) as (u: unknown) => u is A
+export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A =>
+  guard(schema.ast) as (u: unknown) => u is A
 
 /**
  * A decoder that gives the value itself when it conforms, and otherwise the schema's account of why not.
@@ -111,7 +112,7 @@ const struct = (ast: AST.TypeLiteral): Guard => {
   const requiredNames = required.map((property) => String(property.name))
   const requiredGuards = required.map((property) => guard(property.type))
   const optionalNames = optional.map((property) => String(property.name))
-  const optionalGuards = optional.map((property) => guard(property.type))
+  const optionalGuards = optional.map((property) => guard(present(property.type)))
   const named = new Set([...requiredNames, ...optionalNames])
   const rest = ast.indexSignatures[0]
   const restGuard = rest === undefined || AST.isUnknownKeyword(rest.type) ? undefined : guard(rest.type)
@@ -133,6 +134,13 @@ const struct = (ast: AST.TypeLiteral): Guard => {
   }
 }
 
+/** The type of an optional field that is there: without the `undefined` that makes it optional. */
+const present = (ast: AST.AST): AST.AST => {
+  if (!AST.isUnion(ast)) return ast
+  const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
+  return types.length === 1 ? types[0]! : ast
+}
+
 const union = (ast: AST.Union): Guard => {
   const members = ast.types.map(guard)
   const tagged = tag(ast)
@@ -149,7 +157,12 @@ const union = (ast: AST.Union): Guard => {
     const all = new Set(literals)
     return (u) => all.has(u)
   }
-  return (u) => members.some((member) => member(u))
+  return (u) => {
+    for (let i = 0; i < members.length; i++) {
+      if (members[i]!(u)) return true
+    }
+    return false
+  }
 }
 
 /**

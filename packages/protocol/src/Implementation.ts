@@ -7,6 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { since } from "./Since.js"
+import { Uri } from "./Text.js"
 
 /**
  * A picture: an `https:` or `data:` address, its type, the sizes it is good for (`48x48`, `any`) and the theme it is for.
@@ -21,7 +22,7 @@ export interface Icon extends Schema.Schema.Type<typeof Icon> {}
  * @category schemas
  */
 export const Icon = Schema.Struct({
-  src: Schema.String,
+  src: Uri,
   mimeType: Schema.optional(Schema.String),
   sizes: Schema.optional(Schema.Array(Schema.String)),
   theme: Schema.optional(Schema.Literal("light", "dark"))
@@ -61,5 +62,5 @@ export const Implementation = Schema.Struct({
   ...icons,
   version: Schema.String,
   description: since("2025-11-25", Schema.optional(Schema.String)),
-  websiteUrl: since("2025-11-25", Schema.optional(Schema.String))
+  websiteUrl: since("2025-11-25", Schema.optional(Uri))
 })

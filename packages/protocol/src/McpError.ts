@@ -10,8 +10,10 @@
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Data from "effect/Data"
+import type * as ParseResult from "effect/ParseResult"
 import type { ClientCapabilities } from "./Capabilities.js"
 import type { Era } from "./Era.js"
+import * as Issue from "./Issue.js"
 import type { JsonObject } from "./Json.js"
 
 /**
@@ -39,9 +41,12 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
  * @since 0.1.0
  * @category errors
  */
-export class MethodNotFound extends Data.TaggedError("MethodNotFound")<{ readonly method: string }> {
+export class MethodNotFound extends Data.TaggedError("MethodNotFound")<{
+  readonly method: string
+  readonly data?: unknown
+}> {
   override get message(): string {
-    return `Method not found: ${this.method}`
+    return this.method === "" ? "Method not found" : `Method not found: ${this.method}`
   }
 }
 
@@ -117,13 +122,28 @@ export class MissingClientCapability extends Data.TaggedError("MissingClientCapa
 export class HeaderMismatch extends Data.TaggedError("HeaderMismatch")<{ readonly message: string }> {}
 
 /**
- * Somebody has to open these pages first; then the request can be made again.
+ * A page that somebody has to open, with the id under which the server will say that it is done.
  *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Page {
+  readonly mode: "url"
+  readonly elicitationId: string
+  readonly url: string
+  readonly message: string
+}
+
+/**
+ * Somebody has to open these pages first; then the request can be made again. A word of the legacy era: the modern one asks
+ * with `InputRequired.ofPages`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
  * @since 0.1.0
  * @category errors
  */
 export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequired")<{
-  readonly elicitations: ReadonlyArray<JsonObject>
+  readonly elicitations: ReadonlyArray<Page>
 }> {
   override get message(): string {
     return this.elicitations.length === 1 ? "URL elicitation required" : "URL elicitations required"
@@ -180,30 +200,52 @@ const classes = [
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
 /**
- * The codes that MCP adds to those of JSON-RPC. `null` where an era has none and must not use the other's.
+ * The code with which a client says that its user rejected a request for sampling, in the legacy era: a `PeerError` to
+ * whoever asked.
  *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
+ * @since 0.1.0
+ * @category codes
+ */
+export const USER_REJECTED = -1
+
+/**
+ * The codes that MCP adds to those of JSON-RPC. `null` where an era has none and must not use the other's: a code of
+ * JSON-RPC takes its place.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  * @since 0.1.0
  * @category codes
  */
 export const codes = {
   legacy: {
     ResourceNotFound: -32002,
-    UnsupportedVersion: JsonRpcError.INVALID_PARAMS,
-    MissingClientCapability: JsonRpcError.INVALID_REQUEST,
-    HeaderMismatch: JsonRpcError.INVALID_REQUEST,
+    UnsupportedVersion: null,
+    MissingClientCapability: null,
+    HeaderMismatch: null,
     UrlElicitationRequired: -32042
   },
   modern: {
-    ResourceNotFound: JsonRpcError.INVALID_PARAMS,
+    ResourceNotFound: null,
     UnsupportedVersion: -32022,
     MissingClientCapability: -32021,
     HeaderMismatch: -32020,
-    UrlElicitationRequired: JsonRpcError.INVALID_REQUEST
+    UrlElicitationRequired: null
   }
 } as const
 
 /**
- * What the wire says of an error, in the codes of an era.
+ * The error that parameters deserve which do not conform: where and why, as text and as data.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const ofIssue = (issue: ParseResult.ParseIssue): InvalidParams =>
+  new InvalidParams({ message: `Invalid params: ${Issue.sentence(issue)}`, data: { issues: Issue.places(issue) } })
+
+/**
+ * What the wire says of an error, in the codes of an era. One that the era has no code for keeps its data, but for pages to
+ * open: a modern peer is told that the server failed.
  *
  * @since 0.1.0
  * @category conversions
@@ -216,25 +258,31 @@ export const toWire = (error: McpError, era: Era): JsonRpcError.ErrorObject => {
     case "InvalidRequest":
       return { code: JsonRpcError.INVALID_REQUEST, message, data: error.data }
     case "MethodNotFound":
-      return { code: JsonRpcError.METHOD_NOT_FOUND, message, data: { method: error.method } }
+      return { code: JsonRpcError.METHOD_NOT_FOUND, message, data: error.data ?? { method: error.method } }
     case "InvalidParams":
       return { code: JsonRpcError.INVALID_PARAMS, message, data: error.data }
     case "InternalError":
       return { code: JsonRpcError.INTERNAL_ERROR, message, data: error.data }
     case "ResourceNotFound":
-      return { code: codes[era].ResourceNotFound, message, data: { uri: error.uri } }
+      return { code: codes[era].ResourceNotFound ?? JsonRpcError.INVALID_PARAMS, message, data: { uri: error.uri } }
     case "UnsupportedVersion":
       return {
-        code: codes[era].UnsupportedVersion,
+        code: codes[era].UnsupportedVersion ?? JsonRpcError.INVALID_PARAMS,
         message,
         data: { supported: error.supported, requested: error.requested }
       }
     case "MissingClientCapability":
-      return { code: codes[era].MissingClientCapability, message, data: { requiredCapabilities: error.required } }
+      return {
+        code: codes[era].MissingClientCapability ?? JsonRpcError.INVALID_REQUEST,
+        message,
+        data: { requiredCapabilities: error.required }
+      }
     case "HeaderMismatch":
-      return { code: codes[era].HeaderMismatch, message }
+      return { code: codes[era].HeaderMismatch ?? JsonRpcError.INVALID_REQUEST, message }
     case "UrlElicitationRequired":
-      return { code: codes[era].UrlElicitationRequired, message, data: { elicitations: error.elicitations } }
+      return codes[era].UrlElicitationRequired === null
+        ? { code: JsonRpcError.INTERNAL_ERROR, message }
+        : { code: codes[era].UrlElicitationRequired, message, data: { elicitations: error.elicitations } }
     case "PeerError":
       return { code: error.code, message, data: error.data }
   }
@@ -259,10 +307,14 @@ export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
         ? new MissingClientCapability({ required: data.requiredCapabilities })
         : new InvalidRequest(rest)
     case JsonRpcError.METHOD_NOT_FOUND:
-      return new MethodNotFound({ method: methodOf(error) })
+      return new MethodNotFound(
+        error.data === undefined || typeof data.method === "string"
+          ? { method: methodOf(error) }
+          : { method: methodOf(error), data: error.data }
+      )
     case JsonRpcError.INVALID_PARAMS:
       return isVersions(data)
-        ? new UnsupportedVersion(data)
+        ? unsupported(data)
         : typeof data.uri === "string"
         ? new ResourceNotFound({ uri: data.uri })
         : new InvalidParams(rest)
@@ -271,7 +323,7 @@ export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
     case codes.legacy.ResourceNotFound:
       return typeof data.uri === "string" ? new ResourceNotFound({ uri: data.uri }) : new PeerError({ code, ...rest })
     case codes.legacy.UrlElicitationRequired:
-      return Array.isArray(data.elicitations)
+      return isPages(data.elicitations)
         ? new UrlElicitationRequired({ elicitations: data.elicitations })
         : new PeerError({ code, ...rest })
     case codes.modern.HeaderMismatch:
@@ -281,20 +333,30 @@ export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
         ? new MissingClientCapability({ required: data.requiredCapabilities })
         : new PeerError({ code, ...rest })
     case codes.modern.UnsupportedVersion:
-      return isVersions(data) ? new UnsupportedVersion(data) : new PeerError({ code, ...rest })
+      return isVersions(data) ? unsupported(data) : new PeerError({ code, ...rest })
     default:
       return new PeerError({ code, ...rest })
   }
 }
 
-const isCapabilities = (u: unknown): u is ClientCapabilities =>
-  typeof u === "object" && u !== null && !Array.isArray(u)
+const isCapabilities = (u: unknown): u is ClientCapabilities => typeof u === "object" && u !== null && !Array.isArray(u)
+
+const isPages = (u: unknown): u is ReadonlyArray<Page> =>
+  Array.isArray(u) &&
+  u.every((page: Record<string, unknown> | null) =>
+    page?.mode === "url" && ["elicitationId", "message", "url"].every((name) => typeof page[name] === "string")
+  )
 
 const isVersions = (
   data: JsonObject
 ): data is { readonly requested: string; readonly supported: ReadonlyArray<string> } =>
   typeof data.requested === "string" && Array.isArray(data.supported) &&
   data.supported.every((version) => typeof version === "string")
+
+// Only these: what else the peer put there would become the error's own.
+const unsupported = (
+  { requested, supported }: { readonly requested: string; readonly supported: ReadonlyArray<string> }
+) => new UnsupportedVersion({ requested, supported })
 
 const methodOf = ({ data, message }: JsonRpcError.ErrorObject): string =>
   typeof data === "string"

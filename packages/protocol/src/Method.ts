@@ -1,6 +1,6 @@
 /**
  * What a method is: its name, who may send it, its parameters and result, the capability that gates it, and the revisions
- * that have it. The two tables, `legacy/Methods` and `modern/Methods`, are made of these.
+ * that have it. The two tables, `legacy/Methods` and `modern/Methods`, are made of these; no method is named here.
  *
  * @since 0.1.0
  */
@@ -25,10 +25,16 @@ interface Common<Name extends string, Params> {
   readonly params: Schema.Schema<Params>
   /** Checks parameters, given `{}` for absent ones; built on first use. */
   readonly decodeParams: (params: unknown) => Either.Either<Params, ParseResult.ParseError>
-  /** What the receiver must have declared for the method to exist, as a path: `resources.subscribe`. */
+  /** What must have been declared for the method to exist, as a path: `resources.subscribe`. */
   readonly capability: string | undefined
+  /** Who must have declared it. Whoever is asked can answer; whoever tells said that it would. */
+  readonly declaredBy: "sender" | "receiver"
   /** The first revision that has it. */
   readonly since: Version
+  /** The last revision that has it, if it has left. */
+  readonly until: Version | undefined
+  /** The first revision in which the capability is asked for. */
+  readonly gatedSince: Version
 }
 
 /**
@@ -79,6 +85,24 @@ export declare namespace Method {
 }
 
 /**
+ * Whether a revision has a method. What it is gated by is another question.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isIn = ({ since, until }: Method, version: Version): boolean =>
+  version >= since && (until === undefined || version <= until)
+
+/**
+ * The capability that gates a method in a revision; `undefined` when none does.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const gate = ({ capability, gatedSince }: Method, version: Version): string | undefined =>
+  version >= gatedSince ? capability : undefined
+
+/**
  * Parameters of a method that has none of its own.
  *
  * @since 0.1.0
@@ -87,7 +111,7 @@ export declare namespace Method {
 export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undefined }> = Schema.Struct(Meta.request)
 
 /**
- * The result of a method that has nothing to say.
+ * The result of a method, or the parameters of a notification, that has nothing to say.
  *
  * @since 0.1.0
  * @category schemas
@@ -104,13 +128,19 @@ export const request = <const Name extends string, Params, Result>(options: {
   readonly params: Schema.Schema<Params>
   readonly result: Schema.Schema<Result>
   readonly capability?: string
+  readonly declaredBy?: "sender" | "receiver"
   readonly since?: Version
+  readonly until?: Version
+  readonly gatedSince?: Version
 }): Request<Name, Params, Result> => {
-  const { params, result } = options
+  const { params, result, since = "2024-11-05" } = options
   return {
     kind: "request",
     capability: undefined,
-    since: "2024-11-05",
+    declaredBy: "receiver",
+    since,
+    until: undefined,
+    gatedSince: since,
     ...options,
     decodeParams: orEmpty(lazily(() => Guard.decoder(params))),
     decodeResult: lazily(() => Guard.decoder(result)),
@@ -127,13 +157,19 @@ export const notification = <const Name extends string, Params>(options: {
   readonly from: Sender
   readonly params: Schema.Schema<Params>
   readonly capability?: string
+  readonly declaredBy?: "sender" | "receiver"
   readonly since?: Version
+  readonly until?: Version
+  readonly gatedSince?: Version
 }): Notification<Name, Params> => {
-  const { params } = options
+  const { params, since = "2024-11-05" } = options
   return {
     kind: "notification",
     capability: undefined,
-    since: "2024-11-05",
+    declaredBy: "sender",
+    since,
+    until: undefined,
+    gatedSince: since,
     ...options,
     decodeParams: orEmpty(lazily(() => Guard.decoder(params)))
   }

@@ -24,8 +24,8 @@ export interface ProgressParams extends Schema.Schema.Type<typeof ProgressParams
 export const ProgressParams = Schema.Struct({
   progressToken: Meta.RequestId,
   /** Rises with every notification. */
-  progress: Schema.Number,
-  total: Schema.optional(Schema.Number),
+  progress: Schema.Finite,
+  total: Schema.optional(Schema.Finite),
   message: since("2025-03-26", Schema.optional(Schema.String)),
   ...Meta.any
 })

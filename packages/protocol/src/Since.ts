@@ -1,6 +1,7 @@
 /**
- * When a field, or a kind of content, came into the vocabulary, and when it left: annotations that the schemas of this
- * package carry and that `legacy/Narrow` reads to say to a peer only what its revision knows.
+ * When a field, or a kind of content, came into the vocabulary, when it left, and what other revisions are told instead:
+ * annotations that the schemas of this package carry, and that `Projection` reads to say to a peer only what its revision
+ * knows. Nothing here looks at a value.
  *
  * @since 0.1.0
  */
@@ -13,6 +14,7 @@ const SinceId: unique symbol = Symbol.for("@effect-mcp/protocol/Since")
 const UntilId: unique symbol = Symbol.for("@effect-mcp/protocol/Until")
 const OtherwiseId: unique symbol = Symbol.for("@effect-mcp/protocol/Otherwise")
 const OnlyIfId: unique symbol = Symbol.for("@effect-mcp/protocol/OnlyIf")
+const RewrittenId: unique symbol = Symbol.for("@effect-mcp/protocol/Rewritten")
 
 /**
  * Marks a field that revisions before `version` do not know.
@@ -59,6 +61,37 @@ export const onlyIfUntil = <Field extends Schema.PropertySignature.All>(
   known: (value: unknown) => boolean,
   field: Field
 ): Field => field.annotations({ [OnlyIfId]: [version, known] }) as Field
+
+/**
+ * Marks a field whose value peers of some revisions are told in other words: from `since`, up to `until`, or both. What
+ * `rewrite` makes of it is told to them; `undefined` leaves the field out, and the same value costs no copy.
+ *
+ * @since 0.1.0
+ * @category annotations
+ */
+export const rewritten = <Field extends Schema.PropertySignature.All, A = any>(
+  revisions: { readonly since?: Version; readonly until?: Version },
+  rewrite: (value: A) => unknown,
+  field: Field
+): Field => field.annotations({ [RewrittenId]: { ...revisions, rewrite } }) as Field
+
+/**
+ * How a revision is told the value of a field, if not as it is.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const rewriting = (
+  annotated: AST.Annotated,
+  version: string
+): ((value: unknown) => unknown) | undefined => {
+  const found = annotated.annotations[RewrittenId] as
+    | { readonly since?: Version; readonly until?: Version; readonly rewrite: (value: unknown) => unknown }
+    | undefined
+  if (found === undefined) return undefined
+  const { rewrite, since = version, until = version } = found
+  return version >= since && version <= until ? rewrite : undefined
+}
 
 /**
  * Which values of a field a revision knows, if not all.

@@ -12,7 +12,8 @@ import { icons, named } from "./Implementation.js"
 import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { page } from "./Pagination.js"
-import { onlyIfUntil, since, until } from "./Since.js"
+import { onlyIfUntil, rewritten, since, until } from "./Since.js"
+import * as Tasks from "./Tasks.js"
 
 /**
  * What a tool does to the world, for clients that trust the server. Hints, not promises.
@@ -52,14 +53,54 @@ export const ToolExecution = Schema.Struct({
   taskSupport: Schema.optional(Schema.Literal("forbidden", "optional", "required"))
 })
 
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
-const isObjectSchema = (value: unknown): boolean => (value as JsonObject).type === "object"
+const namesDialect = (schema: JsonObject) =>
+  schema.$schema === undefined || typeof schema.$schema === "string" ||
+  { path: ["$schema"], message: "Expected string" }
 
 const Arguments: Schema.Schema<{ readonly type: "object"; readonly [key: string]: unknown }> = Schema.Struct(
   { type: Schema.Literal("object") },
   { key: Schema.String, value: Schema.Unknown }
-).annotations({ arbitrary: () => (fc) => fc.constant({ type: "object" as const, properties: {} }) })
+).pipe(Schema.filter(namesDialect, {
+  arbitrary: () => (fc) =>
+    fc.constantFrom(
+      { type: "object" as const },
+      { type: "object" as const, properties: { q: { type: "string" } }, required: ["q"] },
+      { type: "object" as const, additionalProperties: false, $schema: "https://json-schema.org/draft/2020-12/schema" },
+      { type: "object" as const, properties: { any: true, none: false }, required: "any" }
+    )
+}))
+
+const Output: Schema.Schema<JsonObject> = JsonObject.pipe(Schema.filter(namesDialect, {
+  arbitrary: () => (fc) =>
+    fc.constantFrom(
+      { type: "object", properties: { hits: { type: "array" }, rest: true } },
+      { type: "array", items: { type: "number" } },
+      { anyOf: [{ type: "string" }, { type: "null" }] },
+      {}
+    )
+}))
+
+/** Up to 2025-11-25 the root of a schema is an object's, and what stands under its properties are objects. */
+const objectSchema = (schema: JsonObject): JsonObject | undefined => {
+  if (schema.type !== "object") return undefined
+  const { properties, required, ...rest } = schema
+  const plain = properties === undefined || (isObject(properties) && Object.values(properties).every(isObject))
+  const listed = required === undefined ||
+    (Array.isArray(required) && required.every((name) => typeof name === "string"))
+  return plain && listed ? schema : {
+    ...rest,
+    ...(listed && required !== undefined ? { required } : undefined),
+    ...(isObject(properties)
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, asObject(one)])) }
+      : undefined)
+  }
+}
+
+// A schema that is a boolean takes everything or nothing.
+const asObject = (schema: unknown): JsonObject => isObject(schema) ? schema : schema === false ? { not: {} } : {}
 
 /**
  * @since 0.1.0
@@ -76,9 +117,13 @@ export const Tool = Schema.Struct({
   ...icons,
   description: Schema.optional(Schema.String),
   /** JSON Schema of the arguments, draft 2020-12 unless it says otherwise. */
-  inputSchema: Arguments,
+  inputSchema: rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments)),
   /** JSON Schema of `structuredContent`. */
-  outputSchema: onlyIfUntil("2025-11-25", isObjectSchema, since("2025-06-18", Schema.optional(JsonObject))),
+  outputSchema: rewritten(
+    { until: "2025-11-25" },
+    objectSchema,
+    since("2025-06-18", Schema.optional(Output))
+  ),
   annotations: since("2025-03-26", Schema.optional(ToolAnnotations)),
   execution: until("2025-11-25", since("2025-11-25", Schema.optional(ToolExecution))),
   _meta: since("2025-06-18", Meta.any._meta)
@@ -109,6 +154,7 @@ export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams
 export const CallToolParams = Schema.Struct({
   name: Schema.String,
   arguments: Schema.optional(JsonObject),
+  ...Tasks.augmented,
   ...Meta.request
 })
 

@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
 /**
@@ -64,6 +65,14 @@ export const all: ReadonlyArray<Version> = [...legacy, ...modern]
 export const latestLegacy: LegacyVersion = "2025-11-25"
 
 /**
+ * What a client asks for when it does not know what the server speaks.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const latestModern: ModernVersion = "2026-07-28"
+
+/**
  * @since 0.1.0
  * @category schemas
  */
@@ -105,3 +114,32 @@ export const negotiate = (
 ): LegacyVersion =>
   supported.find((version) => version === requested) ??
     supported.reduce((latest, version) => version > latest ? version : latest)
+
+/**
+ * What a client does with the answer to `initialize`: the version of the conversation if it speaks that, and nothing if it
+ * has to hang up.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
+ * @since 0.1.0
+ * @category negotiation
+ */
+export const agreed = (
+  answered: string,
+  spoken: ReadonlyArray<LegacyVersion> = legacy
+): Option.Option<LegacyVersion> => Option.fromNullable(spoken.find((version) => version === answered))
+
+/**
+ * What a client picks of the versions that a server says it supports, in `server/discover` or in a refusal: the latest that
+ * it speaks, too.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#version-negotiation
+ * @since 0.1.0
+ * @category negotiation
+ */
+export const latestCommon = <V extends Version = Version>(
+  supported: ReadonlyArray<string>,
+  spoken: ReadonlyArray<V> = all as ReadonlyArray<V>
+): Option.Option<V> =>
+  Option.fromNullable(
+    spoken.filter((version) => supported.includes(version)).sort().at(-1)
+  )

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as FiberHandle from "effect/FiberHandle"
+import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { Kind, RegistryService } from "./Registry.js"
 
@@ -20,11 +20,12 @@ export const announce = (
   tell: (kind: Kind) => Effect.Effect<void>
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const handle = yield* FiberHandle.make<void>()
-    const run = yield* FiberHandle.runtime(handle)()
+    const run = yield* FiberSet.makeRuntime<never, void, never>()
     const changed = new Set<Kind>()
+    let running = false
     const news = Effect.whileLoop({
-      while: () => changed.size > 0,
+      // In one step with the question, so that no change falls between the last news and the end.
+      while: () => running = changed.size > 0,
       body: () =>
         Effect.zipRight(
           Effect.yieldNow(),
@@ -38,6 +39,8 @@ export const announce = (
     })
     yield* registry.onChange((kind) => {
       changed.add(kind)
-      run(news, { onlyIfMissing: true })
+      if (running) return
+      running = true
+      run(Effect.interruptible(news))
     })
   })

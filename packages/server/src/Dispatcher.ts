@@ -9,9 +9,12 @@
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -25,7 +28,10 @@ import type { RegistryService } from "./Registry.js"
  * @category models
  */
 export interface DispatcherService {
-  /** Serves one client until it hangs up. Interrupting ends the conversation: what is in flight is stopped and answered. */
+  /**
+   * Serves one client until it hangs up, or the server is gone. Interrupting ends the conversation: what is in flight is
+   * stopped and answered.
+   */
   readonly accept: (transport: Transport) => Effect.Effect<void>
   /**
    * Serves every client that a listener yields, until it yields no more and all have hung up. Fails with the listener;
@@ -58,6 +64,8 @@ export interface Options {
 }
 
 /**
+ * Conversations run in the scope and the context of the server, whoever hands over their transports: they end with it.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -71,7 +79,8 @@ export const make = (
     let listeners = 0
     yield* Changes.announce(registry, (kind) =>
       Effect.forEach([...connections], (connection) => connection.announce(changeOf[kind]), { discard: true }))
-    const accept = (transport: Transport): Effect.Effect<void> =>
+    const run = yield* FiberSet.makeRuntime<never, void, never>()
+    const converse = (transport: Transport): Effect.Effect<void> =>
       Effect.scoped(Effect.gen(function*() {
         let connection: Connection | undefined
         const conversation = yield* Conversation.make(
@@ -86,18 +95,25 @@ export const make = (
             closeTimeout: options.closeTimeout,
             timeout: options.requestTimeout ?? "60 seconds",
             // JSON-RPC batching is of 2025-03-26 alone.
-            batches: () => connection?.accepted === true && connection.version === "2025-03-26"
+            batches: () =>
+              connection?.accepted === true && connection.version === "2025-03-26"
           }
         )
         yield* Effect.acquireRelease(
           Effect.sync(() => connections.add(connection!)),
-          () => Effect.sync(() => connections.delete(connection!))
+          () => Effect.suspend(() => connections.delete(connection!) ? connection!.silence : Effect.void)
         )
         yield* Effect.catchAll(
           conversation.ended,
           (error) => Effect.logDebug(`A conversation ended: ${error.message}`, error)
         )
       }))
+    const accept = (transport: Transport): Effect.Effect<void> =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => run(Effect.interruptible(converse(transport)))),
+        (fiber) => Effect.flatMap(Fiber.await(fiber), whyEnded),
+        Fiber.interrupt
+      )
     const listen = <E, R>(listener: Listener<E, R>): Effect.Effect<void, E, R> =>
       Effect.acquireUseRelease(
         Effect.sync(() => listeners++),
@@ -112,6 +128,10 @@ export const make = (
     return { accept, listen, listeners: () => listeners, conversations: () => connections.size }
   })
 
+// A server that is gone serves nobody: that is how a conversation ends, too.
+const whyEnded = (exit: Exit.Exit<void>): Effect.Effect<void> =>
+  Exit.isFailure(exit) && !Cause.isInterruptedOnly(exit.cause) ? exit : Effect.void
+
 const changeOf = {
-  tools: Methods.toolListChanged.name
+  tools: Methods.toolListChanged
 } as const

@@ -19,9 +19,9 @@ import * as Dispatcher from "./Dispatcher.js"
 import * as ToolsFeature from "./features/Tools.js"
 import * as Page from "./Page.js"
 import * as Registry from "./Registry.js"
-import { RequestContext } from "./RequestContext.js"
+import type { RequestContext } from "./RequestContext.js"
 import * as Router from "./Router.js"
-import { ServerSession } from "./ServerSession.js"
+import type { ServerSession } from "./ServerSession.js"
 
 /**
  * Services that every request brings along: a handler may use them, its layer does not have to provide them.
@@ -96,7 +96,7 @@ export const layer = <E = never, R = never>(
 
 const capabilities = (registry: Registry.RegistryService, logging: boolean): ServerCapabilities => ({
   ...(logging ? { logging: {} } : undefined),
-  ...(registry.tools.size > 0 ? { tools: { listChanged: true } } : undefined)
+  ...(registry.offers("tools") ? { tools: { listChanged: true } } : undefined)
 })
 
 /**

@@ -39,6 +39,11 @@ export type Kind = "tools"
  */
 export interface RegistryService {
   readonly tools: ReadonlyMap<string, RegisteredTool>
+  /**
+   * Whether there is, or ever was, an entry of this kind. What a server has said that it offers it goes on offering, even
+   * when there is nothing left of it.
+   */
+  readonly offers: (kind: Kind) => boolean
   /** Changes whenever an entry comes or goes: what was worked out from the entries holds as long as this does. */
   readonly revision: () => number
   /** Registers a tool until the scope closes. Dies when the name is taken: two features of a server promise the same. */
@@ -62,13 +67,16 @@ export class Registry extends Context.Tag("@effect-mcp/server/Registry")<Registr
 export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   const tools = new Map<string, RegisteredTool>()
   const listeners = new Set<(kind: Kind) => void>()
+  const offered = new Set<Kind>()
   let revision = 0
   const changed = (kind: Kind) => {
     revision++
+    offered.add(kind)
     for (const listener of listeners) listener(kind)
   }
   return {
     tools,
+    offers: (kind) => offered.has(kind),
     revision: () => revision,
     registerTool: (tool) =>
       Effect.acquireRelease(

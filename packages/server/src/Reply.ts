@@ -57,3 +57,13 @@ export const result = (
   method.isResult(value)
     ? { result: value as Params }
     : Reply.died(Cause.die(new Error(`The handler of "${method.name}" returned something else than its result`)))
+
+/**
+ * A name that a peer made up, as an error may repeat it: no longer than a person would read.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const quotable = (name: string): string => name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+
+const MAX_NAME = 128

@@ -16,38 +16,44 @@ import * as Scope from "effect/Scope"
  */
 export class RequestScope implements Scope.Scope {
   readonly [Scope.ScopeTypeId]: Scope.ScopeTypeId = Scope.ScopeTypeId
-  private inner: Scope.CloseableScope | undefined
+  private made: Scope.CloseableScope | undefined
+  private ended: Exit.Exit<unknown, unknown> | undefined
 
   get strategy(): ExecutionStrategy.ExecutionStrategy {
     return ExecutionStrategy.sequential
   }
 
+  /** What `Effect.forkIn` and `Effect.forkScoped` look at, without asking: the state of the scope inside. */
+  get state(): unknown {
+    return (this.inner as unknown as { readonly state: unknown }).state
+  }
+
   /** What `Scope.fork` calls. */
   fork(strategy: ExecutionStrategy.ExecutionStrategy): Effect.Effect<Scope.CloseableScope> {
-    return Effect.flatMap(this.open, (inner) => Scope.fork(inner, strategy))
+    return Effect.suspend(() => Scope.fork(this.inner, strategy))
   }
 
   /** What `Scope.addFinalizer` calls. */
   addFinalizer(finalizer: Scope.Scope.Finalizer): Effect.Effect<void> {
-    return Effect.flatMap(this.open, (inner) => Scope.addFinalizerExit(inner, finalizer))
+    return Effect.suspend(() => Scope.addFinalizerExit(this.inner, finalizer))
   }
 
-  /** What is to be released, if anything was put in. */
+  /** Ends the scope; gives what is to be released, if anything was put in. */
   release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
-    return this.inner === undefined ? undefined : Scope.close(this.inner, exit)
+    this.ended = exit
+    return this.made === undefined ? undefined : Scope.close(this.made, exit)
   }
 
   pipe() {
     return pipeArguments(this, arguments)
   }
 
-  private get open(): Effect.Effect<Scope.CloseableScope> {
-    return Effect.suspend(() =>
-      this.inner === undefined
-        ? Effect.tap(Scope.make(), (made) => {
-          this.inner = made
-        })
-        : Effect.succeed(this.inner)
-    )
+  // What outlived its request finds the scope closed, as any other.
+  private get inner(): Scope.CloseableScope {
+    if (this.made === undefined) {
+      this.made = Effect.runSync(Scope.make())
+      if (this.ended !== undefined) Effect.runSync(Scope.close(this.made, this.ended))
+    }
+    return this.made
   }
 }

@@ -55,6 +55,6 @@ export interface Router {
 export const make = (registry: RegistryService, options: { readonly pageSize: number }): Router => {
   const tools = new Map(ToolsFeature.routes(registry, options).map((route) => [route.method.name, route]))
   return {
-    find: (method) => registry.tools.size > 0 ? tools.get(method) : undefined
+    find: (method) => registry.offers("tools") ? tools.get(method) : undefined
   }
 }

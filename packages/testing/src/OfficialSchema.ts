@@ -9,8 +9,8 @@
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Version } from "@effect-mcp/protocol/Version"
 import { Ajv } from "ajv"
-import { Ajv2020 } from "ajv/dist/2020.js"
 import type { ValidateFunction } from "ajv/dist/2020.js"
+import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
 import * as Effect from "effect/Effect"
 
@@ -24,14 +24,17 @@ export interface OfficialSchema {
   readonly call: (message: Message.Request | Message.Notification) => string | undefined
   /** What is wrong with a result of a method. */
   readonly result: (method: string, result: unknown) => string | undefined
-  /** What is wrong with the shape of any message, whatever its method. */
+  /**
+   * What is wrong with the shape of any message, whatever its method. That an error has no id is not wrong: it answers what
+   * could not be read.
+   */
   readonly message: (message: Message.Message) => string | undefined
 }
 
 interface Definition {
   readonly properties?: {
     readonly method?: { readonly const?: string }
-    readonly jsonrpc?: unknown
+    readonly result?: { readonly anyOf?: ReadonlyArray<{ readonly $ref: string }> }
   }
 }
 
@@ -60,41 +63,39 @@ const made = new Map<Version, OfficialSchema>()
 export const make = (version: Version): Effect.Effect<OfficialSchema> =>
   Effect.suspend(() => {
     const known = made.get(version)
-    return known === undefined
-      ? Effect.map(Effect.promise(documents[version]), (module) => {
-        const schema = compile(version, module.default as Document)
-        made.set(version, schema)
-        return schema
-      })
-      : Effect.succeed(known)
+    if (known !== undefined) return Effect.succeed(known)
+    return Effect.map(Effect.promise(documents[version]), (module) => {
+      // Whoever asked at the same time may have been first.
+      const schema = made.get(version) ?? compile(version, module.default as Document)
+      made.set(version, schema)
+      return schema
+    })
   })
 
 const compile = (version: Version, document: Document): OfficialSchema => {
   const at = document.$defs === undefined ? "definitions" : "$defs"
   const definitions = document[at] ?? {}
   // The first three revisions are written in draft-07, the others in 2020-12.
-  const ajv = document.$schema?.includes("draft-07") === true ? new Ajv({ strict: false }) : new Ajv2020({ strict: false })
+  const ajv = document.$schema?.includes("draft-07") === true
+    ? new Ajv({ strict: false })
+    : new Ajv2020({ strict: false })
   // The module is CommonJS: its function is the default of the default.
   const addFormats = addFormatsModule as unknown as { readonly default: (ajv: Ajv) => void }
   addFormats.default(ajv)
   ajv.addSchema(document, "official")
   const validators = new Map<string, ValidateFunction>()
-  const validator = (name: string): ValidateFunction | undefined => {
-    if (definitions[name] === undefined) return undefined
+  const check = (name: string, value: unknown): string | undefined => {
     let validate = validators.get(name)
     if (validate === undefined) validators.set(name, validate = ajv.compile({ $ref: `official#/${at}/${name}` }))
-    return validate
-  }
-  const check = (name: string, value: unknown): string | undefined => {
-    const validate = validator(name)
-    if (validate === undefined || validate(value)) return undefined
+    if (validate(value)) return undefined
     return `${name} of ${version}: ${ajv.errorsText(validate.errors, { dataVar: "message" })}`
   }
-  const byMethod = new Map(
-    Object.entries(definitions).flatMap(([name, { properties }]) =>
-      properties?.method?.const === undefined ? [] : [[properties.method.const, name] as const]
-    )
-  )
+  const byMethod = new Map<string, string>()
+  for (const [name, { properties }] of Object.entries(definitions)) {
+    const method = properties?.method?.const
+    // A name of the modern schema stands for another one.
+    if (method !== undefined && !byMethod.has(method)) byMethod.set(method, name)
+  }
   return {
     version,
     call: (message) => {
@@ -103,8 +104,23 @@ const compile = (version: Version, document: Document): OfficialSchema => {
     },
     result: (method, result) => {
       const name = byMethod.get(method)?.replace(/Request$/, "Result")
-      return name === undefined ? undefined : check(definitions[name] === undefined ? "EmptyResult" : name, result)
+      if (name === undefined) return undefined
+      if (isQuestion(result) && mayAsk(definitions[`${name}Response`])) return check("InputRequiredResult", result)
+      return check(definitions[name] === undefined ? "EmptyResult" : name, result)
     },
-    message: (message) => check("JSONRPCMessage", message)
+    message: (message) => check("JSONRPCMessage", attributed(message))
   }
 }
+
+// The schema of a question lets any result pass that says of what type it is: the type decides.
+const isQuestion = (result: unknown): boolean =>
+  (result as { readonly resultType?: unknown } | null)?.resultType === "input_required"
+
+const mayAsk = (response: Definition | undefined): boolean =>
+  response?.properties?.result?.anyOf?.some(({ $ref }) => $ref.endsWith("/InputRequiredResult")) === true
+
+// The revisions before 2025-11-25 have no words for an error that belongs to no request; JSON-RPC has.
+const attributed = (message: Message.Message): Message.Message =>
+  Message.isResponse(message) && !Message.isSuccess(message) && (message.id === undefined || message.id === null)
+    ? { ...message, id: 0 }
+    : message

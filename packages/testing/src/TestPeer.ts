@@ -34,7 +34,7 @@ export interface TestPeer {
     id?: Message.RequestId
   ) => Effect.Effect<Message.RequestId, Transport.TransportError>
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void, Transport.TransportError>
-  /** The next thing that is heard, as soon as it is; dies when the other side has hung up. */
+  /** The next thing that is heard, as soon as it is; dies when it is no message, and when the other side has hung up. */
   readonly next: Effect.Effect<Message.Message>
   /** The next thing, which must be a request of this method. */
   readonly expectRequest: (method: string) => Effect.Effect<Message.Request>
@@ -52,11 +52,11 @@ export interface TestPeer {
   readonly expectSilence: Effect.Effect<void, Transport.TransportError>
   /** The handshake, as a client; gives the server's result. */
   readonly initialize: (
-    options?: { readonly version?: string; readonly capabilities?: JsonObject }
+    options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<JsonObject, Transport.TransportError>
   /** The handshake, as a server, with this result. */
   readonly initialized: (
-    options?: { readonly version?: string; readonly capabilities?: JsonObject }
+    options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<void, Transport.TransportError>
   /** Waits until the other side has hung up. */
   readonly expectEnd: Effect.Effect<void>
@@ -72,14 +72,14 @@ export interface TestPeer {
  */
 export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const heard = Outbox.make<Message.Message>()
-    const unheard: Array<Message.Message> = []
-    const reader = yield* Effect.forkDaemon(Effect.ensuring(
+    const heard = Outbox.make<Message.Incoming>()
+    const unheard: Array<Message.Incoming> = []
+    const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
       Transport.run(transport, (incoming) => {
-        if (!Message.isMalformed(incoming)) heard.unsafeOffer(incoming)
+        heard.unsafeOffer(incoming)
       }),
       Effect.sync(() => heard.end(Exit.void))
-    ))
+    )))
     yield* Effect.addFinalizer((exit) =>
       Effect.gen(function*() {
         yield* reader.interruptAsFork(reader.id())
@@ -90,13 +90,13 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
         }
       })
     )
-    const tryNext: Effect.Effect<Option.Option<Message.Message>> = Effect.suspend(() => {
+    const tryNext: Effect.Effect<Option.Option<Message.Incoming>> = Effect.suspend(() => {
       const first = unheard.shift()
       if (first !== undefined) return Effect.succeedSome(first)
       return Effect.matchEffect(heard.takeAll, {
         onFailure: () => Effect.succeedNone,
         onSuccess: (messages) => {
-          unheard.push(...messages)
+          for (const message of messages) unheard.push(message)
           return tryNext
         }
       })
@@ -105,7 +105,10 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
       tryNext,
       Option.match({
         onNone: () => Effect.dieMessage("The other side has hung up"),
-        onSome: (message) => Effect.succeed(message)
+        onSome: (incoming) =>
+          Message.isMalformed(incoming)
+            ? Effect.dieMessage(`Expected a message, heard:\n${show(incoming)}`)
+            : Effect.succeed(incoming)
       })
     )
     let lastId = 0
@@ -116,18 +119,28 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
           ? Effect.dieMessage(`Expected ${what}, heard:\n${show(message)}`)
           : Effect.succeed(found)
       })
-    const request: TestPeer["request"] = (method, params, id = `test-${++lastId}`) =>
-      Effect.as(transport.send(Message.request(id, method, params)), id)
+    const request: TestPeer["request"] = (method, params, given) =>
+      Effect.suspend(() => {
+        const id = given ?? `test-${++lastId}`
+        return Effect.as(transport.send(Message.request(id, method, params)), id)
+      })
     const notify: TestPeer["notify"] = (method, params) => transport.send(Message.notification(method, params))
     const expectRequest: TestPeer["expectRequest"] = (method) =>
-      expect(`a request "${method}"`, (message) =>
-        Message.isRequest(message) && message.method === method ? message : undefined)
+      expect(
+        `a request "${method}"`,
+        (message) => Message.isRequest(message) && message.method === method ? message : undefined
+      )
     const expectNotification: TestPeer["expectNotification"] = (method) =>
-      expect(`a notification "${method}"`, (message) =>
-        Message.isNotification(message) && message.method === method ? message.params ?? {} : undefined)
+      expect(
+        `a notification "${method}"`,
+        (message) => Message.isNotification(message) && message.method === method ? message.params ?? {} : undefined
+      )
     const expectResult: TestPeer["expectResult"] = (id) =>
-      expect(`the result of ${JSON.stringify(id)}`, (message) =>
-        Message.isResponse(message) && message.id === id && Message.isSuccess(message) ? message.result : undefined)
+      expect(
+        `the result of ${JSON.stringify(id)}`,
+        (message) =>
+          Message.isResponse(message) && message.id === id && Message.isSuccess(message) ? message.result : undefined
+      )
     return {
       send: transport.send,
       request,
@@ -137,10 +150,13 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
       expectNotification,
       expectResult,
       expectError: (id) =>
-        expect(`an error for ${JSON.stringify(id)}`, (message) =>
-          Message.isResponse(message) && !Message.isSuccess(message) && (message.id ?? undefined) === id
-            ? message.error
-            : undefined),
+        expect(
+          `an error for ${JSON.stringify(id)}`,
+          (message) =>
+            Message.isResponse(message) && !Message.isSuccess(message) && (message.id ?? undefined) === id
+              ? message.error
+              : undefined
+        ),
       expectSilence: Effect.flatMap(request("ping"), expectResult),
       initialize: (options) =>
         Effect.gen(function*() {
@@ -186,13 +202,17 @@ export const client = (
 ): Effect.Effect<TestPeer, never, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
-    const [mine, theirs] = yield* ends(options)
+    const { client: mine, server: theirs } = yield* TestTransport.pair({
+      ...options,
+      oracle: options?.oracle ?? "server"
+    })
     yield* Effect.forkScoped(dispatcher.accept(theirs))
     return yield* make(mine)
   })
 
 /**
- * Plays the server of whoever connects with the connector, which can be used once.
+ * Plays the server of whoever connects with the connector, which can be used once. What the client says is put to the
+ * official schema, what the test says is not.
  *
  * @since 0.1.0
  * @category constructors
@@ -201,14 +221,14 @@ export const server = (
   options?: TestTransport.Options
 ): Effect.Effect<readonly [TestPeer, Connector.Connector], never, Scope.Scope> =>
   Effect.gen(function*() {
-    const [mine, theirs] = yield* ends(options)
+    const { client: theirs, server: mine } = yield* TestTransport.pair({
+      ...options,
+      oracle: options?.oracle ?? "client"
+    })
     return [yield* make(mine), Connector.fromTransport(theirs, "a scripted server")] as const
   })
 
-const ends = (options: TestTransport.Options | undefined) =>
-  Effect.map(
-    TestTransport.pair({ oracle: false, ...options }),
-    (pair) => [pair.client, pair.server] as const
-  )
-
-const show = (message: Message.Message): string => Transcript.line({ from: "client", message }).replace(/^client /, "")
+const show = (incoming: Message.Incoming): string =>
+  Message.isMalformed(incoming)
+    ? `? ${incoming.message}`
+    : Transcript.line({ from: "client", message: incoming }).replace(/^client /, "")

@@ -20,8 +20,8 @@ import * as Transcript from "./Transcript.js"
  * @category models
  */
 export interface Options {
-  /** Whether messages are put to the official schema. Default: true. */
-  readonly oracle?: boolean | undefined
+  /** Whether messages are put to the official schema: those of both sides, or of one. Default: true. */
+  readonly oracle?: boolean | Transcript.Entry["from"] | undefined
   /** Where messages are written down. */
   readonly transcript?: Transcript.Transcript | undefined
   /** How many messages may wait before `send` suspends. Default: 256. */
@@ -48,7 +48,7 @@ export interface Pair {
 export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [left, right] = yield* Transport.memory({ capacity: options.capacity })
-    const judge = options.oracle === false ? undefined : yield* makeJudge
+    const judge = options.oracle === false ? undefined : yield* makeJudge(options.oracle ?? true)
     const violations = judge?.violations ?? []
     if (judge !== undefined) {
       yield* Effect.addFinalizer(() =>
@@ -57,9 +57,9 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
           : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
       )
     }
-    const hear = (from: Transcript.Entry["from"]) => (message: Message.Message): void => {
+    const hear = (from: Transcript.Entry["from"]) => (said: Message.Incoming, message: Message.Message): void => {
       options.transcript?.add({ from, message })
-      judge?.hear(from, message)
+      judge?.hear(from, said, message)
     }
     return {
       client: overWire(left, hear("client")),
@@ -68,16 +68,18 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
     }
   })
 
-// What has no text cannot be said, and what is said is what the text says: no `undefined`, no shared references.
-const overWire = (transport: Transport.Transport, hear: (message: Message.Message) => void): Transport.Transport => {
-  const say = (message: Message.Message): Message.Message | undefined => {
+type Hear = (said: Message.Incoming, message: Message.Message) => void
+
+// What has no text cannot be said, and what is said is what the text says: no `undefined`, no shared references, and what
+// is no message arrives as a malformed one. It is heard when it was taken in: that is the order in which it arrives.
+const overWire = (transport: Transport.Transport, hear: Hear): Transport.Transport => {
+  const say = (message: Message.Incoming): Message.Incoming | undefined => {
+    if (Message.isMalformed(message)) return message
     const line = LineFraming.encode(message)
-    if (line === undefined) return undefined
-    const said = LineFraming.fromText(line)
-    if (Message.isMalformed(said)) return message
-    hear(said)
-    return said
+    return line === undefined ? undefined : LineFraming.fromText(line)
   }
+  const taken = (said: Message.Incoming, message: Message.Message) =>
+    hear(said, Message.isMalformed(said) ? message : said)
   return {
     ...transport,
     send: (message) =>
@@ -85,46 +87,62 @@ const overWire = (transport: Transport.Transport, hear: (message: Message.Messag
         const said = say(message)
         return said === undefined
           ? Effect.fail(new Transport.TransportError({ reason: "Encode", message: "The message has no JSON form" }))
-          : transport.send(said)
+          : Effect.map(transport.send(asSent(said)), () => taken(said, message))
       }),
     unsafeSend: (message) => {
       const said = say(message)
-      return said !== undefined && transport.unsafeSend(said)
+      if (said === undefined || !transport.unsafeSend(asSent(said))) return false
+      taken(said, message)
+      return true
     }
   }
 }
 
+// The pair in memory delivers what it is given.
+const asSent = (said: Message.Incoming): Message.Message => said as Message.Message
+
 interface Judge {
-  readonly hear: (from: Transcript.Entry["from"], message: Message.Message) => void
+  readonly hear: (from: Transcript.Entry["from"], said: Message.Incoming, message: Message.Message) => void
   readonly violations: Array<string>
 }
 
-const makeJudge: Effect.Effect<Judge> = Effect.gen(function*() {
-  const oracles = new Map(
-    yield* Effect.forEach(Version.all, (version) =>
-      Effect.map(OfficialSchema.make(version), (oracle) => [version as string, oracle] as const))
-  )
-  const asked = { client: new Map<Message.RequestId, string>(), server: new Map<Message.RequestId, string>() }
-  const violations: Array<string> = []
-  let oracle = oracles.get(Version.latestLegacy)!
-  return {
-    violations,
-    hear: (from, message) => {
-      const problems = [oracle.message(message)]
-      if (Message.isResponse(message)) {
-        const asker = asked[from === "client" ? "server" : "client"]
-        const method = message.id === undefined || message.id === null ? undefined : asker.get(message.id)
-        if (method !== undefined && Message.isSuccess(message)) {
-          if (method === "initialize") oracle = oracles.get(String(message.result.protocolVersion)) ?? oracle
-          problems.push(oracle.result(method, message.result))
-        }
-      } else {
-        if (Message.isRequest(message)) asked[from].set(message.id, message.method)
-        problems.push(oracle.call(message))
+const makeJudge = (whose: true | Transcript.Entry["from"]): Effect.Effect<Judge> =>
+  Effect.gen(function*() {
+    const oracles = new Map(
+      yield* Effect.forEach(Version.all, (version) =>
+        Effect.map(OfficialSchema.make(version), (oracle) => [version as string, oracle] as const))
+    )
+    const asked = { client: new Map<Message.RequestId, string>(), server: new Map<Message.RequestId, string>() }
+    const violations: Array<string> = []
+    let oracle = oracles.get(Version.latestLegacy)!
+    const problemsOf = (from: Transcript.Entry["from"], said: Message.Incoming): ReadonlyArray<string | undefined> => {
+      if (Message.isMalformed(said)) {
+        return [said.message]
       }
-      for (const problem of problems) {
-        if (problem !== undefined) violations.push(`${Transcript.line({ from, message })}\n    ${problem}`)
+      if (!Message.isResponse(said)) {
+        if (Message.isRequest(said)) {
+          asked[from].set(said.id, said.method)
+        }
+        return [oracle.message(said), oracle.call(said)]
+      }
+      const asker = asked[from === "client" ? "server" : "client"]
+      const method = said.id === undefined || said.id === null ? undefined : asker.get(said.id)
+      if (method === undefined || !Message.isSuccess(said)) {
+        return [oracle.message(said)]
+      }
+      if (method === "initialize") {
+        oracle = oracles.get(String(said.result.protocolVersion)) ?? oracle
+      }
+      return [oracle.message(said), oracle.result(method, said.result)]
+    }
+    return {
+      violations,
+      hear: (from, said, message) => {
+        for (const problem of problemsOf(from, said)) {
+          if (problem !== undefined && (whose === true || whose === from)) {
+            violations.push(`${Transcript.line({ from, message })}\n    ${problem}`)
+          }
+        }
       }
     }
-  }
-})
+  })

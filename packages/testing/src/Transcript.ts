@@ -1,8 +1,10 @@
 /**
- * A conversation as text: what was said, by whom, in order. To be read, and to be compared.
+ * A conversation as text: what was said, by whom, in order. To be read, and to be compared. It writes down what it is
+ * given; `TestTransport` gives it everything that crosses a wire.
  *
  * @since 0.1.0
  */
+import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 
 /**
@@ -48,7 +50,9 @@ export const make = (): Transcript => {
 }
 
 /**
- * One line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`.
+ * One line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`,
+ * `server · notifications/message {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`; what is no message is
+ * shown after a `?`.
  *
  * @since 0.1.0
  * @category rendering
@@ -60,16 +64,18 @@ export const render = (transcript: Transcript): string => transcript.entries.map
  * @category rendering
  */
 export const line = ({ from, message }: Entry): string => {
+  if (Message.isMalformed(Message.fromUnknown(message))) return words(from, "?", undefined, undefined, message)
   if (Message.isRequest(message)) return words(from, "→", JSON.stringify(message.id), message.method, message.params)
   if (Message.isNotification(message)) return words(from, "·", undefined, message.method, message.params)
+  const id = message.id === undefined ? undefined : JSON.stringify(message.id)
   return Message.isSuccess(message)
-    ? words(from, "←", JSON.stringify(message.id), undefined, message.result)
-    : words(from, "✗", JSON.stringify(message.id), String(message.error.code), message.error.message)
+    ? words(from, "←", id, undefined, message.result)
+    : words(from, "✗", id, `${message.error.code} ${JSON.stringify(message.error.message)}`, message.error.data)
 }
 
 const words = (...parts: readonly [string, string, string | undefined, string | undefined, unknown]): string => {
   const [from, arrow, id, what, value] = parts
-  return [from, arrow, id, what, value === undefined ? undefined : JSON.stringify(value)]
+  return [from, arrow, id, what, value === undefined ? undefined : Json.stringify(value) ?? "…"]
     .filter((part) => part !== undefined)
     .join(" ")
 }

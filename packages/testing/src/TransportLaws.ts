@@ -83,7 +83,7 @@ const listen = (transport: Transport.Transport) =>
       return Effect.matchEffect(heard.takeAll, {
         onFailure: () => Effect.succeed(undefined),
         onSuccess: (messages) => {
-          pulled.push(...messages)
+          for (const message of messages) pulled.push(message)
           return next
         }
       })

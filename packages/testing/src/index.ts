@@ -57,3 +57,11 @@ export * as TestTransport from "./TestTransport.js"
  * @since 0.1.0
  */
 export * as Transcript from "./Transcript.js"
+
+/**
+ * What every transport must satisfy, as laws that any test runner can run: give it a way to make a pair, and it says which
+ * law was broken and how. Who writes a transport runs them; ours do.
+ *
+ * @since 0.1.0
+ */
+export * as TransportLaws from "./TransportLaws.js"

@@ -1,12 +1,11 @@
+import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
+import { Effect, Exit, Layer, Schema } from "effect"
 
 class Negative extends Schema.TaggedError<Negative>()("Negative", { n: Schema.Number }) {}
 
@@ -19,8 +18,11 @@ const Root = Tool.make("root", {
 const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
 const Sums = Definition.make(Root, Greet)
 
-const RootLive = McpServer.tool(Root, ({ digits, n }) =>
-  n < 0 ? Effect.fail(new Negative({ n })) : Effect.succeed({ root: Number(Math.sqrt(n).toFixed(digits)) }))
+const RootLive = McpServer.tool(
+  Root,
+  ({ digits, n }) =>
+    n < 0 ? Effect.fail(new Negative({ n })) : Effect.succeed({ root: Number(Math.sqrt(n).toFixed(digits)) })
+)
 const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))
 const SumsLive = Layer.merge(RootLive, GreetLive)
 
@@ -59,54 +61,4 @@ describe("TestServer's wire", () => {
       )
       assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("LoggingMessageNotification of 2025-11-25"))
     }))
-})
-
-describe("TestPeer", () => {
-  it.effect("plays a client, right or wrong", () =>
-    Effect.gen(function*() {
-      const peer = yield* TestPeer.client()
-      const early = yield* peer.request("tools/list")
-      assert.strictEqual((yield* peer.expectError(early)).code, -32602)
-      yield* peer.initialize()
-      const call = yield* peer.request("tools/call", { name: "greet", arguments: { name: "Ada" } }, 0)
-      assert.deepStrictEqual(yield* peer.expectResult(call), { content: [{ type: "text", text: "Hello, Ada!" }] })
-      yield* peer.expectSilence
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, SumsLive))
-    ))
-
-  it.effect("SHOULD NOT answer a cancelled request", () =>
-    Effect.gen(function*() {
-      const started = yield* Deferred.make<void>()
-      const stopped = yield* Deferred.make<void>()
-      const HangLive = McpServer.tool(Greet, () =>
-        Deferred.succeed(started, undefined).pipe(
-          Effect.zipRight(Effect.never),
-          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
-        ))
-      yield* Effect.gen(function*() {
-        const peer = yield* TestPeer.client()
-        yield* peer.initialize()
-        const call = yield* peer.request("tools/call", { name: "greet", arguments: { name: "Ada" } })
-        yield* Deferred.await(started)
-        yield* peer.notify("notifications/cancelled", { requestId: call })
-        yield* Deferred.await(stopped)
-        yield* peer.expectSilence
-      }).pipe(Effect.scoped, Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, HangLive)))
-    }))
-
-  it.effect("fails a script that does not take what it hears", () =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
-        const peer = yield* TestPeer.client()
-        yield* peer.initialize()
-        yield* peer.request("ping", undefined, "unheard")
-        const other = yield* peer.request("ping")
-        yield* peer.expectResult("unheard")
-        yield* Fiber.join(yield* Effect.fork(Effect.void))
-        return other
-      })))
-      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("this was not expected"))
-    }).pipe(Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, GreetLive))))
 })

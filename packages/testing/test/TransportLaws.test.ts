@@ -1,3 +1,4 @@
+import { assert, describe, it } from "@effect/vitest"
 import * as Direct from "@effect-mcp/jsonrpc/Direct"
 import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
@@ -5,7 +6,6 @@ import * as Outbox from "@effect-mcp/jsonrpc/Outbox"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as TransportLaws from "@effect-mcp/testing/TransportLaws"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Stream } from "effect"
 
 const encoder = new TextEncoder()
@@ -69,7 +69,9 @@ describe("TransportLaws", () => {
         ...transport,
         send: (message) => {
           held.push(message)
-          return held.length < 2 ? Effect.void : Effect.zipRight(transport.send(held.pop()!), transport.send(held.pop()!))
+          return held.length < 2
+            ? Effect.void
+            : Effect.zipRight(transport.send(held.pop()!), transport.send(held.pop()!))
         }
       })))
       assert.include(names, "delivers what is sent, once and in order, both ways")

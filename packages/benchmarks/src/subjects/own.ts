@@ -1,7 +1,9 @@
 /**
- * Effect MCP, client and server, over a pair of transports or `Direct`.
+ * Effect MCP, client and server, over a pair of transports or `Direct`. It does what the official SDK does beside it, in
+ * the way a user of Effect would.
  */
-import { Client, ClientSession } from "@effect-mcp/client"
+import type { ClientSession } from "@effect-mcp/client"
+import { Client } from "@effect-mcp/client"
 import { Tool } from "@effect-mcp/definition"
 import { Connector, Transport } from "@effect-mcp/jsonrpc"
 import { Dispatcher, InProcess, McpServer } from "@effect-mcp/server"

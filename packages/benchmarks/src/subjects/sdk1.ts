@@ -1,5 +1,6 @@
 /**
- * The official TypeScript SDK, version 1: client and server over its pair of transports.
+ * The official TypeScript SDK, version 1: client and server over its pair of transports, in the way its documentation
+ * shows.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js"

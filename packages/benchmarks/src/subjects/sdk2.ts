@@ -1,5 +1,6 @@
 /**
- * The official TypeScript SDK, version 2: client and server over its pair of transports.
+ * The official TypeScript SDK, version 2: client and server over its pair of transports, in the way its documentation
+ * shows.
  */
 import { Client } from "@modelcontextprotocol/client"
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server"

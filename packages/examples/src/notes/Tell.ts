@@ -1,8 +1,10 @@
 /**
  * Prints the conversation so that a person understands it at a glance: what was asked, what came back, what went wrong.
+ * It knows nothing of the notes.
  */
 import type { Progress } from "@effect-mcp/jsonrpc"
-import { Console, Effect } from "effect"
+import type { Effect } from "effect"
+import { Console } from "effect"
 
 const paint = (code: number) => (text: string): string =>
   process.stdout.isTTY === true && process.env.NO_COLOR === undefined ? `\u001b[${code}m${text}\u001b[0m` : text

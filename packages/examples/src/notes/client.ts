@@ -2,9 +2,9 @@
  * A conversation with the notes server, told as it happens: `node client.js [folder]`. The server is launched as a
  * subprocess and ends with this program.
  */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Client, ClientError } from "@effect-mcp/client"
 import { StdioClient } from "@effect-mcp/node"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { fileURLToPath } from "node:url"
 import { Notes } from "./contract.js"
@@ -73,8 +73,11 @@ const program = Effect.gen(function*() {
     yield* Tell.heading("A failure that the tool declares is a typed error")
     yield* Tell.asked(`outline { note: "README.txt" }`)
     yield* notes.outline({ note: "README.txt" }).pipe(
-      Effect.catchTag("NoteNotFound", ({ didYouMean, note }) =>
-        Tell.failed(`NoteNotFound: there is no "${note}"; did you mean ${didYouMean ?? "something else"}?`))
+      Effect.catchTag(
+        "NoteNotFound",
+        ({ didYouMean, note }) =>
+          Tell.failed(`NoteNotFound: there is no "${note}"; did you mean ${didYouMean ?? "something else"}?`)
+      )
     )
 
     yield* Tell.heading("Arguments that do not fit come back to be mended")

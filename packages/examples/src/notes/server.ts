@@ -1,9 +1,11 @@
 /**
  * A notes server on stdio: `node server.js [folder]`. Without a folder it serves this repository's README and docs.
+ *
+ * What a note is, and where it lies, is the business of `Library`.
  */
-import { McpServer, ServerSession } from "@effect-mcp/server"
-import { StdioServer } from "@effect-mcp/node"
 import * as NodeContext from "@effect/platform-node/NodeContext"
+import { StdioServer } from "@effect-mcp/node"
+import { McpServer, ServerSession } from "@effect-mcp/server"
 import { Effect, Layer } from "effect"
 import { fileURLToPath } from "node:url"
 import { NoteNotFound, Outline, Read, Search } from "./contract.js"

@@ -1,15 +1,24 @@
 /**
  * Everything that may be said up to 2025-11-25: a table of contents. A method that is not here does not exist in the
- * legacy era.
+ * legacy era. Those of tasks are written down in `TaskMethods`.
  *
  * @since 0.1.0
  */
+import * as Completion from "../Completion.js"
+import * as Elicitation from "../Elicitation.js"
 import * as Logging from "../Logging.js"
 import * as Method from "../Method.js"
 import * as Pagination from "../Pagination.js"
 import * as Progress from "../Progress.js"
+import * as Prompts from "../Prompts.js"
+import * as Resources from "../Resources.js"
+import * as Roots from "../Roots.js"
+import * as Sampling from "../Sampling.js"
 import * as Tools from "../Tools.js"
+import { ElicitationComplete, ElicitParams } from "./Elicitation.js"
 import * as Initialize from "./Initialize.js"
+import { SubscribeParams } from "./Subscriptions.js"
+import * as TaskMethods from "./TaskMethods.js"
 
 /**
  * @since 0.1.0
@@ -19,14 +28,21 @@ export const initialize = Method.request({
   name: "initialize",
   from: "client",
   params: Initialize.InitializeParams,
-  result: Initialize.InitializeResult
+  result: Initialize.InitializeResult,
+  until: "2025-11-25"
 })
 
 /**
  * @since 0.1.0
  * @category requests
  */
-export const ping = Method.request({ name: "ping", from: "both", params: Method.NoParams, result: Method.Empty })
+export const ping = Method.request({
+  name: "ping",
+  from: "both",
+  params: Method.NoParams,
+  result: Method.Empty,
+  until: "2025-11-25"
+})
 
 /**
  * @since 0.1.0
@@ -56,12 +72,152 @@ export const callTool = Method.request({
  * @since 0.1.0
  * @category requests
  */
+export const listResources = Method.request({
+  name: "resources/list",
+  from: "client",
+  params: Pagination.PaginatedParams,
+  result: Resources.ListResourcesResult,
+  capability: "resources"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listResourceTemplates = Method.request({
+  name: "resources/templates/list",
+  from: "client",
+  params: Pagination.PaginatedParams,
+  result: Resources.ListResourceTemplatesResult,
+  capability: "resources"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const readResource = Method.request({
+  name: "resources/read",
+  from: "client",
+  params: Resources.ReadResourceParams,
+  result: Resources.ReadResourceResult,
+  capability: "resources"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const subscribe = Method.request({
+  name: "resources/subscribe",
+  from: "client",
+  params: SubscribeParams,
+  result: Method.Empty,
+  capability: "resources.subscribe",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const unsubscribe = Method.request({
+  name: "resources/unsubscribe",
+  from: "client",
+  params: SubscribeParams,
+  result: Method.Empty,
+  capability: "resources.subscribe",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listPrompts = Method.request({
+  name: "prompts/list",
+  from: "client",
+  params: Pagination.PaginatedParams,
+  result: Prompts.ListPromptsResult,
+  capability: "prompts"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const getPrompt = Method.request({
+  name: "prompts/get",
+  from: "client",
+  params: Prompts.GetPromptParams,
+  result: Prompts.GetPromptResult,
+  capability: "prompts"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const complete = Method.request({
+  name: "completion/complete",
+  from: "client",
+  params: Completion.CompleteParams,
+  result: Completion.CompleteResult,
+  capability: "completions",
+  gatedSince: "2025-03-26"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
 export const setLevel = Method.request({
   name: "logging/setLevel",
   from: "client",
   params: Logging.SetLevelParams,
   result: Method.Empty,
-  capability: "logging"
+  capability: "logging",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const createMessage = Method.request({
+  name: "sampling/createMessage",
+  from: "server",
+  params: Sampling.CreateMessageParams,
+  result: Sampling.CreateMessageResult,
+  capability: "sampling",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listRoots = Method.request({
+  name: "roots/list",
+  from: "server",
+  params: Method.NoParams,
+  result: Roots.ListRootsResult,
+  capability: "roots",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const elicit = Method.request({
+  name: "elicitation/create",
+  from: "server",
+  params: ElicitParams,
+  result: Elicitation.ElicitResult,
+  capability: "elicitation",
+  since: "2025-06-18",
+  until: "2025-11-25"
 })
 
 /**
@@ -71,7 +227,8 @@ export const setLevel = Method.request({
 export const initialized = Method.notification({
   name: "notifications/initialized",
   from: "client",
-  params: Method.NoParams
+  params: Method.Empty,
+  until: "2025-11-25"
 })
 
 /**
@@ -112,8 +269,67 @@ export const message = Method.notification({
 export const toolListChanged = Method.notification({
   name: "notifications/tools/list_changed",
   from: "server",
-  params: Method.NoParams,
+  params: Method.Empty,
   capability: "tools.listChanged"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const resourceListChanged = Method.notification({
+  name: "notifications/resources/list_changed",
+  from: "server",
+  params: Method.Empty,
+  capability: "resources.listChanged"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const resourceUpdated = Method.notification({
+  name: "notifications/resources/updated",
+  from: "server",
+  params: Resources.ResourceUpdated,
+  capability: "resources.subscribe"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const promptListChanged = Method.notification({
+  name: "notifications/prompts/list_changed",
+  from: "server",
+  params: Method.Empty,
+  capability: "prompts.listChanged"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const rootsListChanged = Method.notification({
+  name: "notifications/roots/list_changed",
+  from: "client",
+  params: Method.Empty,
+  capability: "roots.listChanged",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const elicitationComplete = Method.notification({
+  name: "notifications/elicitation/complete",
+  from: "server",
+  params: ElicitationComplete,
+  capability: "elicitation.url",
+  declaredBy: "receiver",
+  since: "2025-11-25",
+  until: "2025-11-25"
 })
 
 /**
@@ -127,10 +343,31 @@ export const table = Method.table(
   ping,
   listTools,
   callTool,
+  listResources,
+  listResourceTemplates,
+  readResource,
+  subscribe,
+  unsubscribe,
+  listPrompts,
+  getPrompt,
+  complete,
   setLevel,
+  createMessage,
+  listRoots,
+  elicit,
+  TaskMethods.getTask,
+  TaskMethods.getTaskPayload,
+  TaskMethods.listTasks,
+  TaskMethods.cancelTask,
   initialized,
   cancelled,
   progress,
   message,
-  toolListChanged
+  toolListChanged,
+  resourceListChanged,
+  resourceUpdated,
+  promptListChanged,
+  rootsListChanged,
+  elicitationComplete,
+  TaskMethods.taskStatus
 )

@@ -12,12 +12,15 @@ import { InvalidParams, isMcpError } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Option from "effect/Option"
+import type * as ParseResult from "effect/ParseResult"
 import * as Page from "../Page.js"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
+import * as Reply from "../Reply.js"
 import type { Route } from "../Router.js"
 
 /**
@@ -27,7 +30,11 @@ import type { Route } from "../Router.js"
 export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
   const list = lister(registry, options.pageSize)
   return [
-    { method: Methods.listTools, trusted: true, serve: (params) => ({ effect: list(params), context: Context.empty() }) },
+    {
+      method: Methods.listTools,
+      trusted: true,
+      serve: (params) => ({ effect: list(params), context: Context.empty() })
+    },
     {
       method: Methods.callTool,
       trusted: false,
@@ -41,32 +48,32 @@ export const routes = (registry: RegistryService, options: { readonly pageSize: 
   ]
 }
 
-const unknownTool = (name: string) =>
-  new InvalidParams({ message: `Unknown tool: ${name.length > 128 ? `${name.slice(0, 128)}…` : name}` })
+const unknownTool = (name: string) => new InvalidParams({ message: `Unknown tool: ${Reply.quotable(name)}` })
 
-// No cursor is a key of its own: an empty one was never given out.
-const FIRST = Symbol("first")
-
-/** Pages are worked out once and hold until a tool comes or goes. */
-const lister = (registry: RegistryService, size: number) => {
-  const pages = new Map<string | symbol, Tools.ListToolsResult>()
-  let sorted: Array<readonly [string, RegisteredTool]> | undefined
+/**
+ * Pages are worked out once and hold until a tool comes or goes. Kept are those that a client gets who reads from the
+ * first page on, whatever cursors it makes up.
+ */
+const lister = (registry: RegistryService, pageSize: number) => {
+  const size = Page.atLeastOne(pageSize)
+  const pages = new Map<number, Tools.ListToolsResult>()
+  let sorted: Array<readonly [string, RegisteredTool]> = []
   let revision = -1
   return ({ cursor }: PaginatedParams): Effect.Effect<Tools.ListToolsResult, InvalidParams> => {
     if (revision !== registry.revision()) {
       revision = registry.revision()
       pages.clear()
-      sorted = undefined
+      sorted = Page.sorted(registry.tools)
     }
-    const known = pages.get(cursor ?? FIRST)
-    if (known !== undefined) return Effect.succeed(known)
-    sorted ??= Page.sorted(registry.tools)
-    return Either.map(Page.make("tools", sorted, cursor, size), ({ items, nextCursor }) => {
+    return Either.map(Page.start("tools", sorted, cursor), (index) => {
+      const known = pages.get(index)
+      if (known !== undefined) return known
+      const { items, nextCursor } = Page.at("tools", sorted, index, size)
       const page = {
         tools: items.map(({ advertised }) => advertised),
         ...(nextCursor === undefined ? undefined : { nextCursor })
       }
-      pages.set(cursor ?? FIRST, page)
+      if (index % size === 0) pages.set(index, page)
       return page
     })
   }
@@ -84,12 +91,13 @@ export const call = (
 ): RegisteredTool["call"] => {
   const { codec, name } = tool
   const ended = { onFailure: failed(codec), onSuccess: codec.encodeSuccess }
-  const run = (parameters: unknown) =>
-    Effect.matchEffect(Effect.suspend(() => handler(parameters)), ended)
+  const run = (parameters: unknown) => Effect.matchCauseEffect(Effect.suspend(() => handler(parameters)), ended)
   return (args, version) => {
     const decoded = codec.decodeArguments(args ?? {})
     if (Either.isEither(decoded)) {
-      return Either.isRight(decoded) ? run(decoded.right) : refused(name, decoded.left as ParseResult.ParseIssue, version)
+      return Either.isRight(decoded)
+        ? run(decoded.right)
+        : refused(name, decoded.left as ParseResult.ParseIssue, version)
     }
     return Effect.matchEffect(decoded, {
       onFailure: (issue) => refused(name, issue, version),
@@ -98,8 +106,13 @@ export const call = (
   }
 }
 
-const failed = (codec: Tool.Tool.Any["codec"]) => (failure: unknown): Effect.Effect<Tools.CallToolResult, unknown> =>
-  isMcpError(failure) ? Effect.fail(failure) : codec.encodeFailure(failure)
+const failed =
+  (codec: Tool.Tool.Any["codec"]) => (cause: Cause.Cause<unknown>): Effect.Effect<Tools.CallToolResult, unknown> => {
+    // A handler that failed and then died, in a finalizer or beside it, has a bug that nobody may miss.
+    const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
+    if (Option.isNone(failure)) return Effect.failCause(cause)
+    return isMcpError(failure.value) ? Effect.fail(failure.value) : codec.encodeFailure(failure.value)
+  }
 
 // Up to 2025-06-18 bad arguments are the program's fault; from 2025-11-25 on the model is told and may mend them.
 const refused = (

@@ -42,10 +42,11 @@ export const serve = (
   connection.version = Version.negotiate(params.protocolVersion)
   connection.clientInfo = params.clientInfo
   connection.clientCapabilities = params.capabilities
+  connection.serverCapabilities = identity.capabilities()
   connection.accepted = true
   return Effect.succeed({
     protocolVersion: connection.version,
-    capabilities: identity.capabilities(),
+    capabilities: connection.serverCapabilities,
     serverInfo: identity.info,
     ...(identity.instructions === undefined ? undefined : { instructions: identity.instructions })
   })

@@ -56,7 +56,7 @@ export const make = (server: Server, outbound: Outbound): Side & { readonly conn
     request: (request, exchange) => {
       const route = own.get(request.method) ?? server.router.find(request.method)
       if (route === undefined || !Version.isAtLeast(connection.version, route.method.since)) {
-        return refuse(new MethodNotFound({ method: request.method }))
+        return refuse(new MethodNotFound({ method: Reply.quotable(request.method) }))
       }
       if (!connection.accepted && route.early !== true) return refuse(tooEarly(request))
       const params = route.method.decodeParams(request.params)
@@ -140,7 +140,8 @@ const within = (
 const told = (connection: Connection, { method, params }: Notification): Effect.Effect<void> | undefined => {
   // Dropped before `initialize`, and when it is malformed: a notification is never answered.
   if (
-    method === Methods.initialized.name && connection.accepted && Either.isRight(Methods.initialized.decodeParams(params))
+    method === Methods.initialized.name && connection.accepted &&
+    Either.isRight(Methods.initialized.decodeParams(params))
   ) {
     connection.initialized = true
   }
@@ -153,7 +154,7 @@ const refuse = (error: McpError): Work => ({
 })
 
 const tooEarly = ({ method }: Request): InvalidParams =>
-  new InvalidParams({ message: `Invalid request parameters: "${method}" was sent before "initialize"` })
+  new InvalidParams({ message: `Invalid request parameters: "${Reply.quotable(method)}" was sent before "initialize"` })
 
 const invalid = (error: { readonly issue: Parameters<typeof Issue.sentence>[0] }): InvalidParams =>
   new InvalidParams({

@@ -67,7 +67,13 @@ export class Session implements ServerSessionService {
       // MUST increase with each notification (2025-11-25 basic/utilities/progress#progress-flow)
       if (progressToken === undefined || !(progress > this.last) || progress === Infinity) return Effect.void
       this.last = progress
-      return this.tell(Methods.progress, { progressToken, progress, ...options })
+      const { message, total } = options ?? {}
+      return this.tell(Methods.progress, {
+        progressToken,
+        progress,
+        ...(Number.isFinite(total) ? { total } : undefined),
+        ...(message === undefined ? undefined : { message })
+      })
     })
   }
 
@@ -75,7 +81,9 @@ export class Session implements ServerSessionService {
     return Effect.suspend(() => {
       const threshold = this.connection.level
       if (!this.logs || (threshold !== undefined && !Logging.isAtLeast(level, threshold))) return Effect.void
-      return this.tell(Methods.message, logger === undefined ? { level, data } : { level, logger, data })
+      // There is no message without data, and JSON has no `undefined`.
+      const told = { level, data: data === undefined ? null : data }
+      return this.tell(Methods.message, logger === undefined ? told : { ...told, logger })
     })
   }
 
@@ -88,6 +96,9 @@ export class Session implements ServerSessionService {
   }
 
   private tell<P extends object>(method: Method.Notification<string, P>, params: P): Effect.Effect<void> {
-    return this.exchange.notify(method.name, Narrow.compile(method.params, this.connection.version)(params) as JsonObject)
+    return this.exchange.notify(
+      method.name,
+      Narrow.compile(method.params, this.connection.version)(params) as JsonObject
+    )
   }
 }

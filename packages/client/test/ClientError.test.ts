@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { ConnectionClosed, NoBackChannel, RequestTimeout } from "@effect-mcp/jsonrpc/Outbound"
+import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import { ParseResult, Schema } from "effect"
+import * as ClientError from "../src/ClientError.js"
+
+describe("fromCall", () => {
+  it("reads an error of the server's by what it means", () => {
+    const errors: ReadonlyArray<McpError.McpError> = [
+      new McpError.ParseError({ message: "what?" }),
+      new McpError.InvalidRequest({ message: "not now" }),
+      new McpError.MethodNotFound({ method: "tools/forget" }),
+      new McpError.InvalidParams({ message: "no such tool", data: { name: "forget" } }),
+      new McpError.InternalError({ message: "Internal error" }),
+      new McpError.ResourceNotFound({ uri: "file:///gone" }),
+      new McpError.UrlElicitationRequired({
+        elicitations: [{ mode: "url", elicitationId: "1", url: "https://example.com", message: "Open it" }]
+      }),
+      new McpError.PeerError({ code: -32000, message: "Connection closed" }),
+      new McpError.PeerError({ code: 7, message: "ours", data: [1, 2] })
+    ]
+    for (const error of errors) {
+      const back = ClientError.fromCall(new JsonRpcError(McpError.toWire(error, "legacy")))
+      assert.deepStrictEqual(back, error)
+      assert.isTrue(McpError.isMcpError(back))
+    }
+  })
+
+  it("leaves an error of this side what it is", () => {
+    const errors = [
+      new ConnectionClosed({}),
+      new RequestTimeout({ method: "ping", millis: 1 }),
+      new NoBackChannel({ method: "ping" }),
+      new TransportError({ reason: "Write", message: "full" })
+    ]
+    for (const error of errors) assert.strictEqual(ClientError.fromCall(error), error)
+  })
+})
+
+describe("NoCommonVersion", () => {
+  it("says what each side speaks", () => {
+    const error = new ClientError.NoCommonVersion({ offered: "2099-01-01", supported: ["2025-06-18", "2025-11-25"] })
+    assert.strictEqual(
+      error.message,
+      "The server speaks protocol version \"2099-01-01\"; this client speaks 2025-06-18, 2025-11-25"
+    )
+  })
+})
+
+describe("ToolError", () => {
+  const messageOf = (content: ClientError.ToolError["result"]["content"]) =>
+    new ClientError.ToolError({ tool: "forget", result: { content, isError: true } }).message
+
+  it("says what the model would read first", () => {
+    assert.strictEqual(
+      messageOf([
+        { type: "image", data: "", mimeType: "image/png" },
+        { type: "text", text: "There is nothing to forget" },
+        { type: "text", text: "and nothing to add" }
+      ]),
+      "There is nothing to forget"
+    )
+  })
+
+  it("says that the tool does not say how it failed", () => {
+    assert.strictEqual(messageOf([]), "The tool \"forget\" failed and does not say how")
+  })
+})
+
+describe("invalidResult", () => {
+  it("is a fault of decoding that names the place", () => {
+    const decoded = ParseResult.decodeUnknownEither(Schema.Struct({ hits: Schema.Array(Schema.Int) }))({
+      hits: [1, "2"]
+    })
+    assert.strictEqual(decoded._tag, "Left")
+    if (decoded._tag !== "Left") return
+    const error = ClientError.invalidResult("the tool \"search\"", decoded.left)
+    assert.strictEqual(error.reason, "Decode")
+    assert.strictEqual(
+      error.message,
+      "The result of the tool \"search\" is not valid: hits.1: Expected number, actual \"2\""
+    )
+  })
+})

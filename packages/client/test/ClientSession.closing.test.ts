@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Direct from "@effect-mcp/jsonrpc/Direct"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import { Effect, Exit, Fiber, Scope, Stream } from "effect"
+import * as Client from "../src/Client.js"
+import { answered, failure, leavesNothing, waiting } from "./Scripts.js"
+
+/** A client in the middle of everything that it can be in the middle of. */
+const busy = (pair: Effect.Effect<readonly [Transport.Transport, Transport.Transport], never, Scope.Scope>) =>
+  Effect.gen(function*() {
+    const [mine, theirs] = yield* pair
+    const server = yield* TestPeer.make(theirs)
+    const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+    const connecting = yield* Effect.fork(
+      Scope.extend(Client.make(Connector.fromTransport(mine), { timeout: "1 hour" }), scope)
+    )
+    yield* server.initialized()
+    const client = yield* Fiber.join(connecting)
+    yield* answered(server, client.ping(), "ping", {})
+    const listening = [
+      yield* waiting(Stream.runDrain(client.notifications)),
+      yield* waiting(Stream.runForEach(client.logs, () => Effect.never)),
+      yield* waiting(Stream.runDrain(client.incidents))
+    ]
+    const calling = yield* Effect.forkScoped(
+      Effect.flip(client.callTool("slow", {}, { onProgress: () => Effect.never }))
+    )
+    const { id } = yield* server.expectRequest("tools/call")
+    yield* server.notify("notifications/progress", { progressToken: id, progress: 1 })
+    yield* server.notify("notifications/message", { level: "info", data: "slowly" })
+    yield* server.send(Message.success("made up", {}))
+    yield* server.expectSilence
+    return { calling, client, listening, scope, server }
+  })
+
+const pairs = { "the pair in memory": Transport.memory(), "Direct": Direct.pair }
+
+for (const [name, pair] of Object.entries(pairs)) {
+  describe(`A client over ${name}`, () => {
+    it.effect("leaves no fiber and no timer when its scope closes in the middle of a call", () =>
+      leavesNothing(Effect.gen(function*() {
+        const { calling, client, scope, server } = yield* busy(pair)
+        yield* Scope.close(scope, Exit.void)
+        assert.strictEqual((yield* Fiber.join(calling))._tag, "ConnectionClosed")
+        yield* client.ended
+        yield* server.expectEnd
+      })))
+
+    it.effect("leaves no fiber and no timer when the server hangs up in the middle of a call", () =>
+      leavesNothing(Effect.gen(function*() {
+        const { calling, client, server } = yield* busy(pair)
+        yield* server.hangUp
+        assert.strictEqual((yield* Fiber.join(calling))._tag, "ConnectionClosed")
+        yield* client.ended
+      })))
+
+    it.effect("leaves no fiber and no timer when who calls goes first", () =>
+      leavesNothing(Effect.gen(function*() {
+        const { calling, server } = yield* busy(pair)
+        yield* Fiber.interrupt(calling)
+        yield* server.expectNotification("notifications/cancelled")
+      })))
+
+    it.effect("ends its streams with its scope", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const { listening, scope } = yield* busy(pair)
+        yield* Scope.close(scope, Exit.void)
+        yield* Fiber.join(listening[0]!)
+        yield* Fiber.join(listening[2]!)
+      })))
+  })
+}
+
+describe("A client", () => {
+  it.effect("leaves no fiber and no timer when it cannot connect", () =>
+    leavesNothing(Effect.gen(function*() {
+      const [server, connector] = yield* TestPeer.server()
+      const connecting = yield* Effect.fork(failure(Client.make(connector)))
+      yield* server.expectRequest("initialize")
+      yield* server.hangUp
+      assert.strictEqual((yield* Fiber.join(connecting))._tag, "ConnectionClosed")
+    })))
+
+  it.effect("leaves no fiber and no timer after calls of every ending", () =>
+    leavesNothing(Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      yield* answered(server, client.ping(), "ping", {})
+      const interrupted = yield* Effect.fork(client.callTool("slow", {}, { onProgress: () => Effect.void }))
+      yield* server.expectRequest("tools/call")
+      yield* Fiber.interrupt(interrupted)
+      yield* server.expectNotification("notifications/cancelled")
+      const refused = yield* Effect.fork(Effect.flip(client.ping()))
+      const { id } = yield* server.expectRequest("ping")
+      yield* server.send(Message.failure(id, { code: -32603, message: "no" }))
+      yield* Fiber.join(refused)
+      yield* Effect.flip(client.ping({ timeout: 0 }))
+    })))
+
+  it.scoped("says no more once its scope has closed, and fails who asks it to", () =>
+    Effect.gen(function*() {
+      const { client, scope, server } = yield* busy(Transport.memory())
+      yield* Scope.close(scope, Exit.void)
+      yield* server.expectEnd
+      yield* client.notify("notifications/ours")
+      for (const call of [client.ping(), client.callTool("echo"), Stream.runDrain(client.tools)]) {
+        assert.strictEqual((yield* failure(call))._tag, "ConnectionClosed")
+      }
+      yield* Stream.runDrain(client.notifications)
+    }))
+
+  it.scoped("says why the transport ended, to who waits for the end and to who is in a call", () =>
+    Effect.gen(function*() {
+      const [mine, theirs] = yield* Transport.memory()
+      const server = yield* TestPeer.make(theirs)
+      const fault = new Transport.TransportError({ reason: "Read", message: "\"played\" exited with code 3" })
+      const broken = { ...mine, incoming: Stream.concat(mine.incoming, Stream.fail(fault)) }
+      const connecting = yield* Effect.fork(Client.make(Connector.fromTransport(broken)))
+      yield* server.initialized()
+      const client = yield* Fiber.join(connecting)
+      const calling = yield* Effect.fork(failure(client.ping()))
+      yield* server.expectRequest("ping")
+      yield* server.hangUp
+      assert.strictEqual((yield* Fiber.join(calling)).message, `Connection closed: ${fault.message}`)
+      assert.strictEqual(yield* failure(client.ended), fault)
+    }))
+})

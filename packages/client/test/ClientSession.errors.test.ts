@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import { Effect, Fiber } from "effect"
+import type { ClientError } from "../src/ClientError.js"
+import type { ClientSessionService } from "../src/ClientSession.js"
+import { answered, exchange, refused } from "./Scripts.js"
+
+const tool = { name: "echo", inputSchema: { type: "object" } }
+
+describe("A result that is none of the method's", () => {
+  const invalid: ReadonlyArray<
+    readonly [
+      name: string,
+      run: (client: ClientSessionService) => Effect.Effect<unknown, ClientError>,
+      method: string,
+      answer: JsonObject,
+      message: string
+    ]
+  > = [
+    ["no list", (client) => client.listTools(), "tools/list", {}, "tools: is missing"],
+    [
+      "a tool without a schema",
+      (client) => client.listTools(),
+      "tools/list",
+      { tools: [tool, { name: "half" }] },
+      "tools.1.inputSchema: is missing"
+    ],
+    [
+      "a cursor that is no text",
+      (client) => client.listTools(),
+      "tools/list",
+      { tools: [], nextCursor: 7 },
+      "nextCursor: Expected string, actual 7"
+    ],
+    ["no content", (client) => client.callTool("echo"), "tools/call", { isError: true }, "content: is missing"],
+    [
+      "content of an unknown kind",
+      (client) => client.callTool("echo"),
+      "tools/call",
+      { content: [{ type: "smell", data: "" }] },
+      "content.0"
+    ],
+    [
+      "content without what makes it",
+      (client) => client.callTool("echo"),
+      "tools/call",
+      { content: [{ type: "text" }] },
+      "content.0.text: is missing"
+    ],
+    ["ping", (client) => client.ping(), "ping", { _meta: 7 }, "_meta"]
+  ]
+
+  for (const [name, run, method, answer, message] of invalid) {
+    it.scoped(`fails its call, which says where, and nothing else: ${name}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* TestClient.make()
+        const error = yield* refused(server, run(client), method, answer)
+        assert.strictEqual((error as TransportError).reason, "Decode")
+        assert.isTrue(
+          error.message.startsWith(`The result of "${method}" is not valid: ${message}`),
+          error.message
+        )
+        yield* answered(server, client.ping(), "ping", {})
+      }))
+  }
+
+  it.scoped("is not looked at by `request`", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const { value } = yield* answered(server, client.request("tools/list"), "tools/list", { tools: "none" })
+      assert.deepStrictEqual(value, { tools: "none" })
+    }))
+
+  it.scoped("fails its call when it is no result of anything", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      for (const result of [null, "text", 7, [1]]) {
+        const { exit } = yield* exchange(server, Effect.flip(client.ping()), "ping", result as never)
+        assert.deepInclude(yield* exit, { _tag: "TransportError", reason: "Decode" })
+      }
+    }))
+})
+
+describe("An error of the server's", () => {
+  const errors: ReadonlyArray<
+    readonly [ErrorObject, JsonObject]
+  > = [
+    [{ code: -32602, message: "Unknown tool: x" }, { _tag: "InvalidParams", message: "Unknown tool: x" }],
+    [
+      { code: -32602, message: "Bad", data: { issues: [] } },
+      { _tag: "InvalidParams", message: "Bad", data: { issues: [] } }
+    ],
+    [{ code: -32601, message: "Method not found: x" }, { _tag: "MethodNotFound", method: "x" }],
+    [{ code: -32603, message: "Internal error" }, { _tag: "InternalError", message: "Internal error" }],
+    [{ code: -32600, message: "Not now" }, { _tag: "InvalidRequest", message: "Not now" }],
+    [{ code: -32700, message: "What?" }, { _tag: "ParseError", message: "What?" }],
+    [{ code: -32002, message: "Gone", data: { uri: "a:b" } }, { _tag: "ResourceNotFound", uri: "a:b" }],
+    [{ code: -32000, message: "Busy" }, { _tag: "PeerError", code: -32000, message: "Busy" }],
+    [
+      { code: 42, message: "Ours", data: [{ a: null }] },
+      { _tag: "PeerError", code: 42, message: "Ours", data: [{ a: null }] }
+    ]
+  ]
+
+  for (const [error, expected] of errors) {
+    it.scoped(`fails the call as what it is: ${error.code} "${error.message}"`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* TestClient.make()
+        for (const call of [client.callTool("x"), client.request("tools/call", { name: "x" })]) {
+          const calling = yield* Effect.fork(Effect.flip(call))
+          const { id } = yield* server.expectRequest("tools/call")
+          yield* server.send(Message.failure(id, error))
+          assert.deepInclude(yield* Fiber.join(calling), expected)
+        }
+      }))
+  }
+})
+
+describe("A conversation that ends", () => {
+  it.scoped("fails every call that waits, and every call to come", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const calling = yield* Effect.fork(Effect.all(
+        [client.ping(), client.listTools(), client.callTool("echo"), client.request("ours/do")].map(Effect.flip),
+        { concurrency: "unbounded" }
+      ))
+      for (const method of ["ping", "tools/list", "tools/call", "ours/do"]) yield* server.expectRequest(method)
+      yield* server.hangUp
+      for (const error of yield* Fiber.join(calling)) assert.strictEqual(error._tag, "ConnectionClosed")
+      yield* client.ended
+      assert.strictEqual((yield* Effect.flip(client.callTool("echo")))._tag, "ConnectionClosed")
+      assert.strictEqual((yield* Effect.flip(client.ping({ timeout: 0 })))._tag, "ConnectionClosed")
+    }))
+
+  it.scoped("still gives the answer that came before the end", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const calling = yield* Effect.fork(client.callTool("echo"))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* server.send(Message.success(id, { content: [] }))
+      yield* server.hangUp
+      assert.deepStrictEqual(yield* Fiber.join(calling), { content: [] })
+    }))
+})

@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import type * as TestPeer from "@effect-mcp/testing/TestPeer"
+import { Chunk, Effect, Fiber, Stream } from "effect"
+import * as ClientSession from "../src/ClientSession.js"
+
+const tool = (name: string) => ({ name, inputSchema: { type: "object" as const } })
+
+/** Answers the next `tools/list`, which must have this cursor, with one tool, named after the page, and the next cursor. */
+const page = (server: TestPeer.TestPeer, cursor: string | undefined, nextCursor: string | undefined) =>
+  Effect.gen(function*() {
+    const { id, params } = yield* server.expectRequest("tools/list")
+    assert.deepStrictEqual(params, cursor === undefined ? undefined : { cursor })
+    yield* server.send(Message.success(id, {
+      tools: [tool(`after ${cursor ?? "nothing"}`)],
+      ...(nextCursor === undefined ? undefined : { nextCursor })
+    }))
+  })
+
+const names = (tools: Stream.Stream<{ readonly name: string }, unknown>) =>
+  Effect.map(Stream.runCollect(tools), (all) => Chunk.toArray(all).map(({ name }) => name))
+
+describe("All tools", () => {
+  it.scoped("are read page by page, until there is no cursor", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const reading = yield* Effect.fork(names(client.tools))
+      yield* page(server, undefined, "1")
+      yield* page(server, "1", "2")
+      yield* page(server, "2", undefined)
+      assert.deepStrictEqual(yield* Fiber.join(reading), ["after nothing", "after 1", "after 2"])
+    }))
+
+  it.scoped("are read from the beginning each time", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      for (const _ of [1, 2]) {
+        const reading = yield* Effect.fork(names(client.tools))
+        yield* page(server, undefined, "same")
+        yield* page(server, "same", undefined)
+        assert.lengthOf(yield* Fiber.join(reading), 2)
+      }
+    }))
+
+  it.scoped("MUST NOT end with an empty cursor: it is one like any other", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const reading = yield* Effect.fork(names(client.tools))
+      yield* page(server, undefined, "")
+      yield* page(server, "", undefined)
+      assert.deepStrictEqual(yield* Fiber.join(reading), ["after nothing", "after "])
+    }))
+
+  it.scoped("may come in pages with nothing on them", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const reading = yield* Effect.fork(names(client.tools))
+      const { id } = yield* server.expectRequest("tools/list")
+      yield* server.send(Message.success(id, { tools: [], nextCursor: "more" }))
+      yield* page(server, "more", undefined)
+      assert.deepStrictEqual(yield* Fiber.join(reading), ["after more"])
+    }))
+
+  it.scoped("are not asked for before somebody wants them", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const reading = yield* Effect.fork(names(Stream.take(client.tools, 1)))
+      yield* page(server, undefined, "never asked for")
+      assert.deepStrictEqual(yield* Fiber.join(reading), ["after nothing"])
+    }))
+
+  const refused = (cursors: ReadonlyArray<string | undefined>) =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const seen: Array<string> = []
+      const reading = yield* Effect.fork(Effect.flip(
+        Stream.runForEach(client.tools, ({ name }) => Effect.sync(() => seen.push(name)))
+      ))
+      for (const [at, cursor] of cursors.slice(0, -1).entries()) yield* page(server, cursor, cursors[at + 1])
+      const error = yield* Fiber.join(reading)
+      assert.strictEqual((error as TransportError).reason, "Decode")
+      assert.lengthOf(seen, cursors.length - 1)
+      return error.message
+    })
+
+  it.scoped("are refused, after all that came, when a cursor comes again", () =>
+    Effect.gen(function*() {
+      const again = "The result of \"tools/list\" is not valid: a cursor was given out twice"
+      assert.strictEqual(yield* refused([undefined, "a", "a"]), again)
+      assert.strictEqual(yield* refused([undefined, "a", "b", "a"]), again)
+      assert.strictEqual(yield* refused([undefined, "", ""]), again)
+    }))
+
+  it.scoped("are refused, after all that came, when there are more than 64 pages", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(ClientSession.MAX_PAGES, 64)
+      const cursors = [undefined, ...Array.from({ length: 64 }, (_, n) => String(n))]
+      assert.strictEqual(
+        yield* refused(cursors),
+        "The result of \"tools/list\" is not valid: there are more than 64 pages"
+      )
+    }))
+
+  it.scoped("may come in 64 pages", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const reading = yield* Effect.fork(names(client.tools))
+      const cursors = [undefined, ...Array.from({ length: 63 }, (_, n) => String(n))]
+      for (const [at, cursor] of cursors.entries()) yield* page(server, cursor, cursors[at + 1])
+      assert.lengthOf(yield* Fiber.join(reading), 64)
+    }))
+
+  it.scoped("fail with the page that fails", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const fails = (answer: (id: Message.RequestId) => Message.Message) =>
+        Effect.gen(function*() {
+          const reading = yield* Effect.fork(Effect.flip(names(client.tools)))
+          yield* page(server, undefined, "stale")
+          const { id } = yield* server.expectRequest("tools/list")
+          yield* server.send(answer(id))
+          return yield* Fiber.join(reading)
+        })
+      const stale = yield* fails((id) => Message.failure(id, { code: -32602, message: "Invalid cursor" }))
+      assert.deepInclude(stale as object, { _tag: "InvalidParams", message: "Invalid cursor" })
+      const broken = yield* fails((id) => Message.success(id, { tools: 7 } as JsonObject))
+      assert.deepInclude(broken as object, { _tag: "TransportError", reason: "Decode" })
+    }))
+
+  it.scoped("are cancelled with who reads them", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const reading = yield* Effect.fork(names(client.tools))
+      yield* page(server, undefined, "next")
+      const { id } = yield* server.expectRequest("tools/list")
+      yield* Fiber.interrupt(reading)
+      assert.strictEqual((yield* server.expectNotification("notifications/cancelled")).requestId, id)
+    }))
+})

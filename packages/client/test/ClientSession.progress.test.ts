@@ -1,0 +1,194 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import { Chunk, Deferred, Effect, Exit, Fiber, Stream } from "effect"
+import { answered, waiting } from "./Scripts.js"
+
+const tokenOf = ({ params }: Message.Request) =>
+  (params?._meta as { readonly progressToken?: unknown } | undefined)?.progressToken
+
+describe("Progress", () => {
+  it.scoped("is asked for with the id of the request as token, and only by who wants to hear of it", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const calls = [
+        client.callTool("a", {}, { onProgress: () => Effect.void }),
+        client.callTool("b"),
+        client.callTool("c", {}, { resetTimeoutOnProgress: true }),
+        client.listTools({ onProgress: () => Effect.void })
+      ]
+      yield* Effect.fork(Effect.all(calls, { concurrency: "unbounded" }))
+      const requests = [
+        yield* server.expectRequest("tools/call"),
+        yield* server.expectRequest("tools/call"),
+        yield* server.expectRequest("tools/call"),
+        yield* server.expectRequest("tools/list")
+      ]
+      const ids = requests.map(({ id }) => id)
+      assert.deepStrictEqual(requests.map(tokenOf), [ids[0], undefined, ids[2], ids[3]])
+    }))
+
+  it.scoped("is heard in order, all of it, before the result", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const seen: Array<Progress | string> = []
+      const calling = yield* Effect.fork(Effect.tap(
+        client.callTool("slow", {}, {
+          onProgress: (progress) =>
+            // Slower than the server.
+            Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 20), Effect.sync(() => seen.push(progress)))
+        }),
+        () => Effect.sync(() => seen.push("result"))
+      ))
+      const request = yield* server.expectRequest("tools/call")
+      const progressToken = tokenOf(request)
+      yield* server.notify("notifications/progress", { progressToken, progress: 0 })
+      yield* server.notify("notifications/progress", { progressToken, progress: 0.5, total: 3 })
+      yield* server.notify("notifications/progress", { progressToken, progress: 3, total: 3, message: "done" })
+      yield* server.send(Message.success(request.id, { content: [] }))
+      yield* Fiber.join(calling)
+      assert.deepStrictEqual(seen, [
+        { progress: 0 },
+        { progress: 0.5, total: 3 },
+        { progress: 3, total: 3, message: "done" },
+        "result"
+      ])
+    }))
+
+  it.scoped("is heard by the call that it belongs to", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const seen: Array<string> = []
+      const call = (name: string) =>
+        client.callTool(name, {}, { onProgress: ({ progress }) => Effect.sync(() => seen.push(`${name} ${progress}`)) })
+      const calling = yield* Effect.fork(Effect.all([call("a"), call("b")], { concurrency: "unbounded" }))
+      const a = yield* server.expectRequest("tools/call")
+      const b = yield* server.expectRequest("tools/call")
+      yield* server.notify("notifications/progress", { progressToken: tokenOf(b), progress: 1 })
+      yield* server.notify("notifications/progress", { progressToken: tokenOf(a), progress: 2 })
+      yield* server.notify("notifications/progress", { progressToken: String(tokenOf(b)), progress: 3 })
+      yield* server.send(Message.success(a.id, { content: [] }))
+      yield* server.send(Message.success(b.id, { content: [] }))
+      yield* Fiber.join(calling)
+      assert.deepStrictEqual(seen, ["b 1", "a 2", "b 3"])
+    }))
+
+  it.scoped("of nothing, or of what is over, is a notification like any other", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const heard = yield* waiting(Stream.runCollect(Stream.take(client.notifications, 3)))
+      let seen = 0
+      const calling = yield* Effect.fork(client.callTool("quick", {}, { onProgress: () => Effect.sync(() => seen++) }))
+      const request = yield* server.expectRequest("tools/call")
+      yield* server.send(Message.success(request.id, { content: [] }))
+      yield* Fiber.join(calling)
+      for (const progressToken of [tokenOf(request), "never given out", true]) {
+        yield* server.notify("notifications/progress", { progressToken, progress: 1 })
+      }
+      const tokens = Chunk.toArray(yield* Fiber.join(heard)).map(({ params }) => params?.progressToken)
+      assert.deepStrictEqual(tokens, [tokenOf(request), "never given out", true])
+      assert.strictEqual(seen, 0)
+    }))
+
+  it.scoped("that the listener fails on costs that piece of it", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const seen: Array<number> = []
+      const calling = yield* Effect.fork(client.callTool("slow", {}, {
+        onProgress: ({ progress }) => {
+          if (progress === 1) throw new Error("thrown")
+          return progress === 2 ? Effect.die("dead") : Effect.sync(() => seen.push(progress))
+        }
+      }))
+      const request = yield* server.expectRequest("tools/call")
+      for (const progress of [1, 2, 3]) {
+        yield* server.notify("notifications/progress", { progressToken: tokenOf(request), progress })
+      }
+      yield* server.send(Message.success(request.id, { content: [] }))
+      assert.deepStrictEqual(yield* Fiber.join(calling), { content: [] })
+      assert.deepStrictEqual(seen, [3])
+    }))
+
+  it.scoped("is no longer heard when the call is interrupted", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const hearing = yield* Deferred.make<void>()
+      let stopped = false
+      const calling = yield* Effect.fork(client.callTool("slow", {}, {
+        onProgress: () =>
+          Deferred.succeed(hearing, undefined).pipe(
+            Effect.zipRight(Effect.never),
+            Effect.onInterrupt(() => Effect.sync(() => stopped = true))
+          )
+      }))
+      const request = yield* server.expectRequest("tools/call")
+      yield* server.notify("notifications/progress", { progressToken: tokenOf(request), progress: 1 })
+      yield* Deferred.await(hearing)
+      yield* Fiber.interrupt(calling)
+      assert.isTrue(stopped)
+      yield* server.expectNotification("notifications/cancelled")
+    }))
+})
+
+describe("Interrupting a call", () => {
+  it.scoped("tells the server to stop, once", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const calling = yield* Effect.fork(client.callTool("slow"))
+      const { id } = yield* server.expectRequest("tools/call")
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(calling)))
+      yield* Fiber.interrupt(calling)
+      const { reason, requestId } = yield* server.expectNotification("notifications/cancelled")
+      assert.strictEqual(requestId, id)
+      assert.isString(reason)
+      yield* server.expectSilence
+    }))
+
+  it.scoped("leaves the calls beside it alone", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const first = yield* Effect.fork(client.callTool("first"))
+      const one = yield* server.expectRequest("tools/call")
+      const second = yield* Effect.fork(client.callTool("second"))
+      const two = yield* server.expectRequest("tools/call")
+      yield* Fiber.interrupt(first)
+      assert.strictEqual((yield* server.expectNotification("notifications/cancelled")).requestId, one.id)
+      yield* server.send(Message.success(two.id, { content: [] }))
+      assert.deepStrictEqual(yield* Fiber.join(second), { content: [] })
+    }))
+
+  it.scoped("leaves the client as it was; the answer that comes nevertheless is an incident", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const incidents = yield* waiting(Stream.runHead(client.incidents))
+      const calling = yield* Effect.fork(client.callTool("slow"))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* Fiber.interrupt(calling)
+      yield* server.expectNotification("notifications/cancelled")
+      yield* server.send(Message.success(id, { content: [] }))
+      const incident = yield* Effect.flatten(Fiber.join(incidents))
+      assert.deepInclude(incident, { _tag: "UnknownResponse", late: true })
+      yield* answered(server, client.ping(), "ping", {})
+    }))
+
+  it.scoped("that was told not to cancel says nothing", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const calling = yield* Effect.fork(client.callTool("slow", {}, { cancelOnAbandon: false }))
+      yield* server.expectRequest("tools/call")
+      yield* Fiber.interrupt(calling)
+      yield* server.expectSilence
+    }))
+
+  it.scoped("happens to who loses a race, and to a timeout of Effect's own", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const over = yield* Deferred.make<string>()
+      const racing = yield* Effect.fork(Effect.race(client.callTool("slow"), Deferred.await(over)))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* Deferred.succeed(over, "quick")
+      assert.strictEqual(yield* Fiber.join(racing), "quick")
+      assert.strictEqual((yield* server.expectNotification("notifications/cancelled")).requestId, id)
+    }))
+})

@@ -1,0 +1,200 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RequestId } from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as Transcript from "@effect-mcp/testing/Transcript"
+import { Effect, Fiber } from "effect"
+import type { ClientSessionService } from "../src/ClientSession.js"
+import { answered } from "./Scripts.js"
+
+const tool = { name: "echo", inputSchema: { type: "object" } }
+const said = { content: [{ type: "text", text: "hello" }] }
+
+/** What the lines after the handshake say. */
+const after = (transcript: Transcript.Transcript) => Transcript.render(transcript).split("\n").slice(3)
+
+describe("A verb", () => {
+  const verbs: ReadonlyArray<{
+    readonly name: string
+    readonly run: (client: ClientSessionService) => Effect.Effect<unknown, unknown>
+    readonly answer: JsonObject
+    readonly says: string
+    readonly gives: unknown
+  }> = [
+    { name: "ping", run: (client) => client.ping(), answer: {}, says: "ping", gives: undefined },
+    {
+      name: "listTools",
+      run: (client) => client.listTools(),
+      answer: { tools: [tool] },
+      says: "tools/list",
+      gives: { tools: [tool] }
+    },
+    {
+      name: "listTools, from a cursor on",
+      run: (client) => client.listTools({ cursor: "next" }),
+      answer: { tools: [], nextCursor: "more" },
+      says: "tools/list {\"cursor\":\"next\"}",
+      gives: { tools: [], nextCursor: "more" }
+    },
+    {
+      name: "listTools, from an empty cursor on",
+      run: (client) => client.listTools({ cursor: "" }),
+      answer: { tools: [] },
+      says: "tools/list {\"cursor\":\"\"}",
+      gives: { tools: [] }
+    },
+    {
+      name: "callTool, without arguments",
+      run: (client) => client.callTool("echo"),
+      answer: said,
+      says: "tools/call {\"name\":\"echo\"}",
+      gives: said
+    },
+    {
+      name: "callTool, with arguments",
+      run: (client) => client.callTool("echo", { text: "hello", times: 2, nothing: null }),
+      answer: { ...said, structuredContent: { text: "hello" }, isError: false, _meta: { took: 1 }, unheardOf: true },
+      says: "tools/call {\"name\":\"echo\",\"arguments\":{\"text\":\"hello\",\"times\":2,\"nothing\":null}}",
+      gives: { ...said, structuredContent: { text: "hello" }, isError: false, _meta: { took: 1 }, unheardOf: true }
+    },
+    {
+      name: "setLoggingLevel",
+      run: (client) => client.setLoggingLevel("warning"),
+      answer: {},
+      says: "logging/setLevel {\"level\":\"warning\"}",
+      gives: undefined
+    },
+    {
+      name: "request",
+      run: (client) => client.request("ours/do", { what: "it" }),
+      answer: { done: [1, null] },
+      says: "ours/do {\"what\":\"it\"}",
+      gives: { done: [1, null] }
+    },
+    {
+      name: "request, without parameters",
+      run: (client) => client.request("ours/do"),
+      answer: {},
+      says: "ours/do",
+      gives: {}
+    }
+  ]
+
+  for (const { answer, gives, name, run, says } of verbs) {
+    it.scoped(`says what it means and gives the answer: ${name}`, () =>
+      Effect.gen(function*() {
+        const transcript = Transcript.make()
+        const { client, server } = yield* TestClient.make({ transcript })
+        const { value } = yield* answered(server, run(client), says.split(" ")[0]!, answer)
+        assert.deepStrictEqual(value, gives)
+        assert.deepStrictEqual(after(transcript), [
+          `client → 2 ${says}`,
+          `server ← 2 ${JSON.stringify(answer)}`
+        ])
+      }))
+  }
+
+  it.scoped("is said once for each time it is run", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const ping = client.ping()
+      yield* answered(server, ping, "ping", {})
+      yield* answered(server, ping, "ping", {})
+    }))
+
+  it.scoped("carries the `_meta` that it is given", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const meta = { "example.com/trace": "1", nested: { a: [1] } }
+      const ping = yield* answered(server, client.ping({ meta }), "ping", {})
+      assert.deepStrictEqual(ping.params, { _meta: meta })
+      const list = yield* answered(server, client.listTools({ cursor: "c", meta }), "tools/list", { tools: [] })
+      assert.deepStrictEqual(list.params, { cursor: "c", _meta: meta })
+      const call = yield* answered(server, client.callTool("echo", { a: 1 }, { meta }), "tools/call", said)
+      assert.deepStrictEqual(call.params, { name: "echo", arguments: { a: 1 }, _meta: meta })
+    }))
+
+  it.scoped("merges `_meta` of its options, of its parameters and the token of progress", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const { params } = yield* answered(
+        server,
+        client.request("ours/do", { _meta: { ours: "parameters", b: 2 } }, {
+          meta: { ours: "options", a: 1, progressToken: "mine" },
+          onProgress: () => Effect.void
+        }),
+        "ours/do",
+        {}
+      )
+      assert.deepStrictEqual(params?._meta, { a: 1, b: 2, ours: "parameters", progressToken: 2 })
+    }))
+
+  it.scoped("leaves what it was given as it was", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const args = Object.freeze({ list: Object.freeze([1, 2]) })
+      const meta = Object.freeze({ a: 1 })
+      const options = Object.freeze({ meta, onProgress: () => Effect.void })
+      yield* answered(server, client.callTool("echo", args, options), "tools/call", said)
+      yield* answered(server, client.request("ours/do", args, options), "ours/do", {})
+    }))
+})
+
+describe("notify", () => {
+  it.scoped("says a notification, without parameters when there are none", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      yield* client.notify("notifications/ours")
+      assert.deepStrictEqual(yield* server.next, Message.notification("notifications/ours"))
+      yield* client.notify("notifications/ours", { a: 1 })
+      assert.deepStrictEqual(yield* server.next, Message.notification("notifications/ours", { a: 1 }))
+    }))
+
+  it.scoped("drops it when nobody is left to hear it", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      yield* server.hangUp
+      yield* client.ended
+      yield* client.notify("notifications/ours")
+    }))
+})
+
+describe("Calls at the same time", () => {
+  it.scoped("each get their own answer, in whatever order the answers come", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const calling = yield* Effect.fork(Effect.forEach(
+        ["a", "b", "c", "d"],
+        (name) => client.callTool(name),
+        { concurrency: "unbounded" }
+      ))
+      const ids: Array<readonly [RequestId, string]> = []
+      for (const _ of [1, 2, 3, 4]) {
+        const { id, params } = yield* server.expectRequest("tools/call")
+        ids.push([id, String(params?.name)])
+      }
+      assert.strictEqual(new Set(ids.map(([id]) => id)).size, 4)
+      for (const [id, name] of ids.reverse()) {
+        yield* server.send(Message.success(id, { content: [{ type: "text", text: name }] }))
+      }
+      const results = yield* Fiber.join(calling)
+      assert.deepStrictEqual(
+        results.map(({ content }) => content),
+        ["a", "b", "c", "d"].map((text) => [{ type: "text" as const, text }])
+      )
+    }))
+
+  it.scoped("take an id that came back as the other kind, for a result and for an error", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const pinging = yield* Effect.fork(client.ping())
+      const ping = yield* server.expectRequest("ping")
+      yield* server.send(Message.success(String(ping.id), {}))
+      yield* Fiber.join(pinging)
+      const calling = yield* Effect.fork(Effect.flip(client.callTool("gone")))
+      const call = yield* server.expectRequest("tools/call")
+      yield* server.send(Message.failure(String(call.id), { code: -32602, message: "Unknown tool: gone" }))
+      assert.strictEqual((yield* Fiber.join(calling))._tag, "InvalidParams")
+    }))
+})

@@ -1,0 +1,89 @@
+/**
+ * What scripts of a client and a played server have in common: asking and being answered, waiting for a fiber that waits,
+ * and finding out that nothing is left behind.
+ */
+import { assert } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type * as TestPeer from "@effect-mcp/testing/TestPeer"
+import type { Clock, Duration, Exit, Scope } from "effect"
+import { Effect, Fiber, Supervisor } from "effect"
+
+/** Runs a call; the server must hear a request of this method as the next thing, and answers it. */
+export const exchange = <A, E, R>(
+  server: TestPeer.TestPeer,
+  call: Effect.Effect<A, E, R>,
+  method: string,
+  result: JsonObject
+): Effect.Effect<{ readonly params: JsonObject | undefined; readonly exit: Exit.Exit<A, E> }, never, R> =>
+  Effect.gen(function*() {
+    const calling = yield* Effect.fork(call)
+    const { id, params } = yield* server.expectRequest(method)
+    yield* Effect.orDie(server.send(Message.success(id, result)))
+    return { params, exit: yield* Fiber.await(calling) }
+  })
+
+/** The same, for calls that succeed. */
+export const answered = <A, E, R>(
+  server: TestPeer.TestPeer,
+  call: Effect.Effect<A, E, R>,
+  method: string,
+  result: JsonObject
+): Effect.Effect<{ readonly params: JsonObject | undefined; readonly value: A }, E, R> =>
+  Effect.flatMap(
+    exchange(server, call, method, result),
+    ({ exit, params }) => Effect.map(exit, (value) => ({ params, value }))
+  )
+
+/** The same, for calls that fail. */
+export const refused = <A, E, R>(
+  server: TestPeer.TestPeer,
+  call: Effect.Effect<A, E, R>,
+  method: string,
+  result: JsonObject
+): Effect.Effect<E, never, R> => Effect.flatMap(exchange(server, call, method, result), ({ exit }) => failure(exit))
+
+/** The error that an effect fails with; dies when it succeeds. */
+export const failure = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<E, never, R> =>
+  Effect.orDieWith(Effect.flip(effect), (value) => new Error(`Expected a failure, got ${JSON.stringify(value)}`))
+
+/** Runs it beside this, in the scope, and goes on when it can do nothing but wait. */
+export const waiting = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<Fiber.RuntimeFiber<A, E>, never, R | Scope.Scope> =>
+  Effect.tap(
+    Effect.forkScoped(effect),
+    (fiber) =>
+      Effect.repeat(Effect.yieldNow(), {
+        until: () => Effect.map(Fiber.status(fiber), ({ _tag }) => _tag !== "Running")
+      })
+  )
+
+/** The same clock, and how many sleep on it. */
+const counting = (clock: Clock.Clock) => {
+  let sleeping = 0
+  const counted: Clock.Clock = Object.create(clock, {
+    sleep: {
+      value: (duration: Duration.Duration) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => sleeping++),
+          () => clock.sleep(duration),
+          () => Effect.sync(() => sleeping--)
+        )
+    }
+  })
+  return { clock: counted, sleeping: () => sleeping }
+}
+
+/** Runs the effect in a scope of its own, and finds no fiber of it and no timer afterwards. */
+export const leavesNothing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
+  Effect.gen(function*() {
+    const supervisor = yield* Supervisor.track
+    const { clock, sleeping } = counting(yield* Effect.clock)
+    const result = yield* Effect.scoped(effect).pipe(Effect.withClock(clock), Effect.supervised(supervisor))
+    // What was interrupted last still has to be scheduled.
+    for (let i = 0; i < 100 && (yield* supervisor.value).length > 0; i++) yield* Effect.yieldNow()
+    assert.strictEqual((yield* supervisor.value).length, 0, "fibers left behind")
+    assert.strictEqual(sleeping(), 0, "timers left behind")
+    return result
+  })

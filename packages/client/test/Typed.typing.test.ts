@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import type { Layer, Scope, Stream } from "effect"
+import { Context, Effect, Schema } from "effect"
+import { expectTypeOf } from "vitest"
+import * as Client from "../src/Client.js"
+import type { ClientError, ConnectError, ToolError } from "../src/ClientError.js"
+import type { CallOptions, ClientSessionService } from "../src/ClientSession.js"
+import type * as Typed from "../src/Typed.js"
+
+class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
+
+const Search = Tool.make("search", {
+  parameters: {
+    q: Schema.String,
+    limit: Schema.optionalWith(Schema.Int, { default: () => 10 }),
+    since: Schema.optional(Schema.Date)
+  },
+  success: Schema.Struct({ hits: Schema.Array(Schema.Date) }),
+  failure: NotFound
+})
+const Tell = Tool.make("tell", { parameters: { what: Schema.optional(Schema.String) } })
+const Now = Tool.make("now", { success: Schema.Date })
+const Notes = Definition.make(Search, Tell, Now)
+
+type NotesClient = Typed.Typed<typeof Notes>
+type ErrorOf<F extends (...args: Array<never>) => unknown> = ReturnType<F> extends Effect.Effect<any, infer E> ? E
+  : never
+type GivesOf<F extends (...args: Array<never>) => unknown> = ReturnType<F> extends Effect.Effect<infer A, any> ? A
+  : never
+
+describe("A typed client's type", () => {
+  it("has the tools of the definition, and no others", () => {
+    expectTypeOf<keyof NotesClient>().toEqualTypeOf<"search" | "tell" | "now">()
+    const notes = Client.of(Notes)
+    expectTypeOf(notes).toEqualTypeOf<Effect.Effect<NotesClient, never, Client.Client>>()
+    assert.isTrue(Effect.isEffect(notes))
+  })
+
+  it("takes arguments decoded, and lets those be left out that have a default or are optional", () => {
+    const calls = (notes: NotesClient) => [
+      notes.search({ q: "x" }),
+      notes.search({ q: "x", limit: 1, since: new Date(0) }),
+      notes.search({ q: "x" }, { timeout: "1 second", onProgress: () => Effect.void, meta: { a: 1 } }),
+      // @ts-expect-error an argument without a default is missing
+      notes.search({}),
+      // @ts-expect-error it has no arguments at all
+      notes.search(),
+      // @ts-expect-error not of its type
+      notes.search({ q: 1 }),
+      // @ts-expect-error encoded
+      notes.search({ q: "x", since: "1970-01-01" }),
+      // @ts-expect-error no such parameter
+      notes.search({ q: "x", query: "x" })
+    ]
+    expectTypeOf<Parameters<NotesClient["search"]>[1]>().toEqualTypeOf<CallOptions | undefined>()
+    assert.isFunction(calls)
+  })
+
+  it("lets all arguments be left out when none must be given", () => {
+    const calls = (notes: NotesClient) => [notes.tell(), notes.tell({}), notes.tell({ what: "x" }), notes.now()]
+    assert.isFunction(calls)
+  })
+
+  it("gives the success decoded; the whole result of a tool that declares none", () => {
+    expectTypeOf<GivesOf<NotesClient["search"]>>().toEqualTypeOf<{ readonly hits: ReadonlyArray<Date> }>()
+    expectTypeOf<GivesOf<NotesClient["now"]>>().toEqualTypeOf<Date>()
+    expectTypeOf<GivesOf<NotesClient["tell"]>>().toEqualTypeOf<Tools.CallToolResult>()
+    assert.strictEqual(Now.name, "now")
+  })
+
+  it("fails with what the tool declares, with what it does not, and as any call", () => {
+    expectTypeOf<ErrorOf<NotesClient["search"]>>().toEqualTypeOf<NotFound | ToolError | ClientError>()
+    expectTypeOf<ErrorOf<NotesClient["tell"]>>().toEqualTypeOf<ToolError | ClientError>()
+    const handled = (notes: NotesClient) =>
+      notes.search({ q: "x" }).pipe(
+        Effect.catchTags({
+          NotFound: ({ q }) => Effect.succeed(q),
+          ToolError: ({ tool }) => Effect.succeed(tool),
+          InvalidParams: ({ data }) => Effect.succeed(data),
+          ConnectionClosed: ({ cause }) => Effect.succeed(cause),
+          RequestTimeout: ({ millis }) => Effect.succeed(millis)
+        })
+      )
+    type Left = ReturnType<typeof handled> extends Effect.Effect<any, infer E extends { readonly _tag: string }>
+      ? E["_tag"]
+      : never
+    expectTypeOf<"NotFound" | "ToolError" | "ConnectionClosed">().not.toExtend<Left>()
+    expectTypeOf<"TransportError" | "PeerError">().toExtend<Left>()
+    assert.isFunction(handled)
+  })
+
+  it("has the tools of both of two definitions that were merged", () => {
+    const More = Definition.make(Tool.make("more"))
+    const both = Definition.merge(Notes, More)
+    expectTypeOf<keyof Typed.Typed<typeof both>>().toEqualTypeOf<"search" | "tell" | "now" | "more">()
+    assert.strictEqual(both.tools.size, 4)
+  })
+})
+
+describe("A client's type", () => {
+  class Address extends Context.Tag("Address")<Address, string>() {}
+  const addressed = Connector.make("addressed", Effect.zipRight(Address, Effect.never))
+
+  it("needs what its connector needs, and a scope", () => {
+    expectTypeOf(Client.make(addressed)).toEqualTypeOf<
+      Effect.Effect<ClientSessionService, ConnectError, Address | Scope.Scope>
+    >()
+    const layer = Client.layer(addressed)
+    expectTypeOf(layer).toEqualTypeOf<Layer.Layer<Client.Client, ConnectError, Address>>()
+    assert.isObject(layer)
+  })
+
+  it("says of what is streamed how it may fail", () => {
+    expectTypeOf<ClientSessionService["tools"]>().toEqualTypeOf<Stream.Stream<Tools.Tool, ClientError>>()
+    expectTypeOf<Stream.Stream.Error<ClientSessionService["logs"]>>().toBeNever()
+    expectTypeOf<Stream.Stream.Error<ClientSessionService["notifications"]>>().toBeNever()
+    assert.isFunction(Client.make)
+  })
+})

@@ -1,0 +1,239 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import * as Transcript from "@effect-mcp/testing/Transcript"
+import { Effect, Exit, Fiber, TestClock } from "effect"
+import * as Client from "../../src/Client.js"
+import { NoCommonVersion } from "../../src/ClientError.js"
+import type { Options } from "../../src/ClientSession.js"
+import { failure } from "../Scripts.js"
+
+const good = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  serverInfo: { name: "played", version: "1.0.0" }
+}
+
+/** A client that has asked to be let in, and the id under which it did. */
+const knocking = (options?: Options) =>
+  Effect.gen(function*() {
+    const transcript = Transcript.make()
+    const [server, connector] = yield* TestPeer.server({ transcript })
+    const connecting = yield* Effect.fork(Client.make(connector, options))
+    const { id, params } = yield* server.expectRequest("initialize")
+    return { server, connecting, id, params, transcript }
+  })
+
+/** The error with which a client refuses this answer, after which it has hung up and said nothing more. */
+const refusal = (answer: (id: Message.RequestId) => Message.Message, options?: Options) =>
+  Effect.gen(function*() {
+    const { connecting, id, server } = yield* knocking(options)
+    yield* server.send(answer(id))
+    const error = yield* failure(Fiber.join(connecting))
+    yield* server.expectEnd
+    return error
+  })
+
+const result = (value: unknown) => (id: Message.RequestId) => Message.success(id, value as JsonObject)
+
+describe("initialize", () => {
+  describe("asks", () => {
+    it.scoped("for the latest revision that has it, and says who it is and what it can do", () =>
+      Effect.gen(function*() {
+        const { params } = yield* knocking()
+        assert.deepStrictEqual(params, {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "effect-mcp", version: "0.1.0" }
+        })
+      }))
+
+    it.scoped("under the name that it was given", () =>
+      Effect.gen(function*() {
+        const clientInfo = { name: "ours", title: "Ours", version: "2.0.0" }
+        const { params } = yield* knocking({ clientInfo })
+        assert.deepStrictEqual(params?.clientInfo, clientInfo)
+      }))
+
+    it.scoped("for the latest of the revisions that it may speak, whatever their order", () =>
+      Effect.gen(function*() {
+        const { params } = yield* knocking({ versions: ["2025-03-26", "2025-06-18", "2024-11-05"] })
+        assert.strictEqual(params?.protocolVersion, "2025-06-18")
+      }))
+  })
+
+  it.scoped("MUST be followed by one initialized notification, before any other request", () =>
+    Effect.gen(function*() {
+      const { connecting, id, server, transcript } = yield* knocking()
+      yield* server.send(Message.success(id, good))
+      const client = yield* Fiber.join(connecting)
+      const pinging = yield* Effect.fork(client.ping())
+      yield* server.expectNotification("notifications/initialized")
+      const ping = yield* server.expectRequest("ping")
+      yield* server.send(Message.success(ping.id, {}))
+      yield* Fiber.join(pinging)
+      assert.deepStrictEqual(Transcript.render(transcript).split("\n"), [
+        "client → 1 initialize {\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}," +
+        "\"clientInfo\":{\"name\":\"effect-mcp\",\"version\":\"0.1.0\"}}",
+        "server ← 1 {\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}," +
+        "\"serverInfo\":{\"name\":\"played\",\"version\":\"1.0.0\"}}",
+        "client · notifications/initialized",
+        "client → 2 ping",
+        "server ← 2 {}"
+      ])
+    }))
+
+  it.scoped("gives what the server said of itself", () =>
+    Effect.gen(function*() {
+      const { connecting, id, server } = yield* knocking()
+      const capabilities = { tools: { listChanged: true }, logging: {}, experimental: { ours: { a: 1 } } }
+      const serverInfo = { name: "played", title: "Played", version: "1.0.0" }
+      yield* server.send(Message.success(id, { ...good, capabilities, serverInfo, instructions: "Ask first." }))
+      const client = yield* Fiber.join(connecting)
+      assert.deepStrictEqual(client.serverCapabilities, capabilities)
+      assert.deepStrictEqual(client.serverInfo, serverInfo)
+      assert.strictEqual(client.instructions, "Ask first.")
+      assert.strictEqual(client.version, "2025-11-25")
+      yield* server.expectNotification("notifications/initialized")
+    }))
+
+  describe("SHOULD be given up when the server's version is not spoken", () => {
+    for (const version of Version.legacy) {
+      it.scoped(`but takes ${version} when that is what the server answers`, () =>
+        Effect.gen(function*() {
+          const { connecting, id, server } = yield* knocking()
+          yield* server.send(Message.success(id, { ...good, protocolVersion: version }))
+          assert.strictEqual((yield* Fiber.join(connecting)).version, version)
+          yield* server.expectNotification("notifications/initialized")
+        }))
+    }
+
+    for (const version of ["2099-01-01", "1999-01-01", "2026-07-28", "latest", ""]) {
+      it.scoped(`as for ${JSON.stringify(version)}`, () =>
+        Effect.gen(function*() {
+          const error = yield* refusal(result({ ...good, protocolVersion: version }))
+          assert.instanceOf(error, NoCommonVersion)
+          assert.strictEqual(
+            error.message,
+            `The server speaks protocol version "${version}"; ` +
+              "this client speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"
+          )
+        }))
+    }
+
+    it.scoped("although we know it, when we were told not to speak it", () =>
+      Effect.gen(function*() {
+        const error = yield* refusal(result({ ...good, protocolVersion: "2024-11-05" }), {
+          versions: ["2025-06-18", "2025-11-25"]
+        })
+        assert.deepStrictEqual(
+          error,
+          new NoCommonVersion({ offered: "2024-11-05", supported: ["2025-06-18", "2025-11-25"] })
+        )
+      }))
+  })
+
+  describe("fails on a result that is none, and names the place", () => {
+    const places: ReadonlyArray<readonly [place: string, value: unknown]> = [
+      ["protocolVersion", { ...good, protocolVersion: 20251125 }],
+      ["protocolVersion", { capabilities: {}, serverInfo: good.serverInfo }],
+      ["capabilities", { ...good, capabilities: null }],
+      ["capabilities.tools", { ...good, capabilities: { tools: true } }],
+      ["serverInfo", { ...good, serverInfo: "played" }],
+      ["serverInfo.version", { ...good, serverInfo: { name: "played" } }],
+      ["instructions", { ...good, instructions: ["Ask", "first"] }],
+      ["protocolVersion", {}]
+    ]
+    for (const [place, value] of places) {
+      it.scoped(`${place} in ${JSON.stringify(value)}`, () =>
+        Effect.gen(function*() {
+          const error = yield* refusal(result(value))
+          assert.strictEqual(error._tag, "TransportError")
+          assert.strictEqual((error as TransportError).reason, "Decode")
+          assert.isTrue(
+            error.message.startsWith(`The result of "initialize" is not valid: ${place}: `),
+            error.message
+          )
+        }))
+    }
+
+    it.scoped("or is no object at all", () =>
+      Effect.gen(function*() {
+        const error = yield* refusal(result([1]))
+        assert.strictEqual((error as TransportError).reason, "Decode")
+        assert.include(error.message, "\"result\" must be an object")
+      }))
+  })
+
+  it.scoped("fails with the server's error", () =>
+    Effect.gen(function*() {
+      const unsupported = yield* refusal((id) =>
+        Message.failure(id, {
+          code: -32602,
+          message: "Unsupported protocol version",
+          data: { supported: ["2024-10-07"], requested: "2025-11-25" }
+        })
+      )
+      assert.deepInclude(unsupported, { _tag: "UnsupportedVersion", supported: ["2024-10-07"] })
+      const internal = yield* refusal((id) => Message.failure(id, { code: -32603, message: "no database" }))
+      assert.deepInclude(internal, { _tag: "InternalError", message: "no database" })
+      const unknown = yield* refusal((id) => Message.failure(id, { code: -32601, message: "Method not found" }))
+      assert.strictEqual(unknown._tag, "MethodNotFound")
+    }))
+
+  it.scoped("fails when the server hangs up", () =>
+    Effect.gen(function*() {
+      const { connecting, server } = yield* knocking()
+      yield* server.hangUp
+      assert.strictEqual((yield* failure(Fiber.join(connecting)))._tag, "ConnectionClosed")
+    }))
+
+  it.scoped("MUST NOT be cancelled: one that is not answered in time is left alone", () =>
+    Effect.gen(function*() {
+      const { connecting, server } = yield* knocking()
+      yield* TestClock.adjust("59999 millis")
+      assert.isNull(connecting.unsafePoll())
+      yield* TestClock.adjust("1 millis")
+      const error = yield* failure(Fiber.join(connecting))
+      assert.deepInclude(error, { _tag: "RequestTimeout", method: "initialize", millis: 60_000 })
+      yield* server.expectEnd
+    }))
+
+  it.scoped("waits as long as any request of the client", () =>
+    Effect.gen(function*() {
+      const { connecting } = yield* knocking({ timeout: "2 seconds" })
+      yield* TestClock.adjust("2 seconds")
+      assert.deepInclude(yield* failure(Fiber.join(connecting)), { _tag: "RequestTimeout", millis: 2000 })
+    }))
+
+  it.scoped("MUST NOT be cancelled: who is interrupted while it waits hangs up and says nothing", () =>
+    Effect.gen(function*() {
+      const { connecting, server } = yield* knocking()
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(connecting)))
+      yield* server.expectEnd
+    }))
+
+  it.scoped("is not disturbed by what the server asks and tells meanwhile", () =>
+    Effect.gen(function*() {
+      const { connecting, id, server } = yield* knocking()
+      yield* server.notify("notifications/message", { level: "info", data: "starting" })
+      yield* server.send(Message.success("made up", {}))
+      yield* server.expectSilence
+      const early = yield* server.request("roots/list")
+      assert.strictEqual((yield* server.expectError(early)).code, -32601)
+      yield* server.send(Message.success(id, good))
+      yield* Fiber.join(connecting)
+      yield* server.expectNotification("notifications/initialized")
+    }))
+
+  it.scoped("takes the answer under its id written as a string", () =>
+    Effect.gen(function*() {
+      const { connecting, id, server } = yield* knocking()
+      yield* server.send(Message.success(String(id), good))
+      yield* Fiber.join(connecting)
+      yield* server.expectNotification("notifications/initialized")
+    }))
+})

@@ -1,0 +1,169 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { bundled, isRunning, node, until } from "../Fixture.js"
+import * as Contract from "../fixtures/toolContract.js"
+import { clients } from "./OfficialClients.js"
+
+const program = bundled("toolServer.ts")
+
+for (const [name, connectTo] of Object.entries(clients)) {
+  const connect = Effect.flatMap(program, (path) => connectTo(path))
+
+  describe(`A server of ours and ${name}`, () => {
+    it.scopedLive("shake hands", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        assert.deepStrictEqual(client.serverInfo, { name: "tools", version: "1.0.0" })
+        assert.strictEqual(client.instructions, "Call them.")
+        yield* client.ping
+        assert.deepStrictEqual(client.complaints, [])
+      }))
+
+    it.scopedLive("list tools, schemas intact", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        const tools = yield* client.list
+        assert.deepStrictEqual(
+          tools,
+          ["die", "echo", "log", "print", "release", "root", "slow"].map((name) =>
+            Contract.Tools.tools.get(name)!.advertised
+          )
+        )
+      }))
+
+    it.scopedLive("call tools: text, structured content, defaults", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        // From here on it checks structured content against the schemas.
+        yield* client.list
+        const text = (text: string) => [{ type: "text", text }]
+        assert.deepStrictEqual((yield* client.call("echo", { text: "a\nä€😀" })).content, text("a\nä€😀"))
+        assert.deepStrictEqual((yield* client.call("echo", { text: "a", times: 3 })).content, text("a a a"))
+        const { content, structuredContent } = yield* client.call("root", { n: 9 })
+        assert.deepStrictEqual(structuredContent, { root: 3, exact: true })
+        assert.deepStrictEqual(content, text("{\"root\":3,\"exact\":true}"))
+      }))
+
+    it.scopedLive("call many tools at the same time", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        const texts = Array.from({ length: 60 }, (_, n) => String(n))
+        const results = yield* Effect.forEach(texts, (text) => client.call("echo", { text }), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(results.map(({ content }) => content[0].text), texts)
+      }))
+
+    it.scopedLive("tell progress in order, before the result", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        const seen: Array<unknown> = []
+        const calling = yield* Effect.fork(client.call("slow", { steps: 50, then: "wait" }, {
+          onprogress: (progress) => seen.push(progress)
+        }))
+        // These clients lose the progress that they read together with the result.
+        yield* until(() => seen.length === 50)
+        yield* client.call("release")
+        assert.deepStrictEqual((yield* Fiber.join(calling)).structuredContent, { steps: 50 })
+        assert.deepStrictEqual(
+          seen,
+          Array.from({ length: 50 }, (_, n) => ({ progress: n + 1, total: 50, message: `step ${n + 1}` }))
+        )
+        assert.deepStrictEqual(client.complaints, [])
+      }))
+
+    it.scopedLive("cancel: the handler stops, nothing is answered, the server serves on", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        const abort = new AbortController()
+        let steps = 0
+        const calling = yield* Effect.fork(Effect.flip(client.call("slow", { steps: 3, then: "wait" }, {
+          signal: abort.signal,
+          onprogress: () => steps++
+        })))
+        const beside = yield* Effect.fork(Effect.flip(client.call("slow", { steps: 0, then: "wait" })))
+        yield* until(() => steps === 3 && client.stderr().split("slow began").length === 3)
+        abort.abort()
+        yield* Fiber.join(calling)
+        yield* until(() => client.stderr().includes("slow stopped"))
+        assert.deepStrictEqual((yield* client.call("echo", { text: "on" })).content, [{ type: "text", text: "on" }])
+        // An answer to what was cancelled would be one to nothing.
+        assert.deepStrictEqual(client.complaints, [])
+        // The call beside it was left alone.
+        assert.lengthOf(client.stderr().split("slow stopped"), 2)
+        assert.isNull(beside.unsafePoll())
+        yield* client.close
+        yield* Fiber.join(beside)
+      }))
+
+    it.scopedLive("tell the model of a declared failure, and of arguments that do not fit", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        yield* client.list
+        const failed = yield* client.call("root", { n: -4 })
+        assert.isTrue(failed.isError)
+        assert.deepStrictEqual(JSON.parse(failed.content[0].text), { _tag: "OutOfRange", n: -4 })
+        const refused = yield* client.call("root", { n: "four" })
+        assert.isTrue(refused.isError)
+        assert.match(refused.content[0].text, /^Invalid arguments for tool "root": n: Expected number/)
+      }))
+
+    it.scopedLive("tell the program of a tool that does not exist, and of a handler that dies", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        const unknown = yield* Effect.flip(client.call("forget"))
+        assert.strictEqual(unknown.code, -32602)
+        assert.include(unknown.message, "Unknown tool: forget")
+        const died = yield* Effect.flip(client.call("die"))
+        assert.strictEqual(died.code, -32603)
+        assert.include(died.message, "Internal error")
+        assert.notInclude(JSON.stringify([died.message, died.data ?? null]), "hunter2")
+        // The operator hears of it.
+        yield* until(() => client.stderr().includes("hunter2"))
+        yield* client.ping
+      }))
+
+    it.scopedLive("log, from the level on that the client asked for", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        yield* client.call("log", { levels: ["debug"] })
+        yield* client.setLevel("warning")
+        yield* client.call("log", { levels: ["debug", "error", "info", "warning"] })
+        yield* until(() => client.logs.length >= 3)
+        assert.deepStrictEqual(
+          client.logs,
+          ["debug", "error", "warning"].map((level) => ({ level, logger: "tools", data: { said: level } }))
+        )
+      }))
+
+    it.scopedLive("are not disturbed by what a handler prints", () =>
+      Effect.gen(function*() {
+        const client = yield* connect
+        yield* client.call("print")
+        yield* client.ping
+        yield* until(() => client.stderr().includes("printed by writeSync"))
+        assert.lengthOf(client.stderr().match(/printed by /g)!, 5)
+        assert.deepStrictEqual(client.complaints, [])
+      }))
+
+    it.scopedLive("part: the server ends by itself when the client closes, in the middle of a call too", () =>
+      Effect.gen(function*() {
+        const path = yield* program
+        // Says how the server ended; a signal would reach the shell alone, which then says nothing.
+        const client = yield* connectTo(path, (path) => [
+          "/bin/sh",
+          "-c",
+          "\"$0\" \"$1\"; echo \"ended with $?\" >&2",
+          node,
+          path
+        ])
+        yield* Effect.fork(Effect.ignore(client.call("slow", { steps: 1, then: "wait" })))
+        yield* until(() => client.stderr().includes("slow began"))
+        assert.isTrue(isRunning(client.pid))
+        yield* client.close
+        yield* until(() => !isRunning(client.pid))
+        yield* until(() => client.stderr().includes("ended with"))
+        assert.match(client.stderr(), /slow stopped\n(.*\n)*ended with 0\n/)
+      }))
+  })
+}

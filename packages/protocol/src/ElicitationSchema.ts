@@ -1,0 +1,222 @@
+/**
+ * The fields of a form: text, numbers, yes or no, and choices of one or several, with titles or without. The flat part of
+ * JSON Schema that elicitation allows, and no more.
+ *
+ * 2025-06-18 knows one shape of choice, and of one only: others are told to such peers in that shape. What a form may ask
+ * beyond its shape, and which answers fit it, is said in `ElicitationForm`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Integer, Key } from "./Json.js"
+import { since, sinceOtherwise } from "./Since.js"
+
+const words = {
+  title: Schema.optional(Schema.String),
+  description: Schema.optional(Schema.String)
+}
+
+const strings = Schema.Array(Schema.String)
+const titled = Schema.Array(Schema.Struct({ const: Schema.String, title: Schema.String }))
+const several = {
+  minItems: Schema.optional(Integer),
+  maxItems: Schema.optional(Integer),
+  default: Schema.optional(strings)
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface StringSchema extends Schema.Schema.Type<typeof StringSchema> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const StringSchema = Schema.Struct({
+  type: Schema.Literal("string"),
+  ...words,
+  minLength: Schema.optional(Integer),
+  maxLength: Schema.optional(Integer),
+  format: Schema.optional(Schema.Literal("email", "uri", "date", "date-time")),
+  default: since("2025-11-25", Schema.optional(Schema.String))
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface NumberSchema extends Schema.Schema.Type<typeof NumberSchema> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const NumberSchema = Schema.Struct({
+  type: Schema.Literal("number", "integer"),
+  ...words,
+  minimum: Schema.optional(Schema.Finite),
+  maximum: Schema.optional(Schema.Finite),
+  default: since("2025-11-25", Schema.optional(Schema.Finite))
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface BooleanSchema extends Schema.Schema.Type<typeof BooleanSchema> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const BooleanSchema = Schema.Struct({
+  type: Schema.Literal("boolean"),
+  ...words,
+  default: Schema.optional(Schema.Boolean)
+})
+
+/**
+ * One of several strings. Their titles in a list of their own are the form of 2025-06-18.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface EnumSchema extends Schema.Schema.Type<typeof EnumSchema> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const EnumSchema = Schema.Struct({
+  type: Schema.Literal("string"),
+  ...words,
+  enum: strings,
+  /** What people read, in the order of `enum`. */
+  enumNames: Schema.optional(strings),
+  default: since("2025-11-25", Schema.optional(Schema.String))
+})
+
+/**
+ * One of several strings, each with its title.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TitledEnumSchema extends Schema.Schema.Type<typeof TitledEnumSchema> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const TitledEnumSchema = Schema.Struct({
+  type: Schema.Literal("string"),
+  ...words,
+  oneOf: titled,
+  default: Schema.optional(Schema.String)
+})
+
+/**
+ * Any number of several strings.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface MultiEnumSchema extends Schema.Schema.Type<typeof MultiEnumSchema> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const MultiEnumSchema = Schema.Struct({
+  type: Schema.Literal("array"),
+  ...words,
+  ...several,
+  items: Schema.Struct({ type: Schema.Literal("string"), enum: strings })
+})
+
+/**
+ * Any number of several strings, each with its title.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TitledMultiEnumSchema extends Schema.Schema.Type<typeof TitledMultiEnumSchema> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const TitledMultiEnumSchema = Schema.Struct({
+  type: Schema.Literal("array"),
+  ...words,
+  ...several,
+  items: Schema.Struct({ anyOf: titled })
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type PrimitiveSchema =
+  | StringSchema
+  | NumberSchema
+  | BooleanSchema
+  | EnumSchema
+  | TitledEnumSchema
+  | MultiEnumSchema
+  | TitledMultiEnumSchema
+
+type Choices = ReadonlyArray<{ readonly const: string; readonly title: string }>
+
+const choice = (
+  { description, title }: { readonly description?: string | undefined; readonly title?: string | undefined },
+  values: ReadonlyArray<string>,
+  names?: ReadonlyArray<string>
+): EnumSchema => ({
+  type: "string",
+  ...(title === undefined ? undefined : { title }),
+  ...(description === undefined ? undefined : { description }),
+  enum: values,
+  ...(names === undefined ? undefined : { enumNames: names })
+})
+
+const titledChoice = (field: Parameters<typeof choice>[0], choices: Choices): EnumSchema =>
+  choice(field, choices.map((one) => one.const), choices.map(({ title }) => title))
+
+/**
+ * One field. The shapes that say more come first: what has choices would also do as text.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
+  sinceOtherwise("2025-11-25", TitledEnumSchema, (field) => titledChoice(field, field.oneOf)),
+  EnumSchema,
+  sinceOtherwise("2025-11-25", TitledMultiEnumSchema, (field) => titledChoice(field, field.items.anyOf)),
+  sinceOtherwise("2025-11-25", MultiEnumSchema, (field) => choice(field, field.items.enum)),
+  StringSchema,
+  NumberSchema,
+  BooleanSchema
+)
+
+/**
+ * What a form asks: its fields by name, and which of them must be filled in.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface RequestedSchema extends Schema.Schema.Type<typeof RequestedSchema> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const RequestedSchema = Schema.Struct({
+  $schema: since("2025-11-25", Schema.optional(Schema.String)),
+  type: Schema.Literal("object"),
+  properties: Schema.Record({ key: Key, value: PrimitiveSchema }),
+  required: Schema.optional(strings)
+})

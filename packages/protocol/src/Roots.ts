@@ -1,0 +1,43 @@
+/**
+ * The words of roots: the folders that a client lets a server work in. Which addresses lie inside one is said in
+ * `FileUri`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as Meta from "./Meta.js"
+import { since, until } from "./Since.js"
+import { Uri } from "./Text.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Root extends Schema.Schema.Type<typeof Root> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Root = Schema.Struct({
+  /** Begins with `file://`. */
+  uri: Uri,
+  name: Schema.optional(Schema.String),
+  _meta: since("2025-06-18", Meta.any._meta)
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ListRootsResult extends Schema.Schema.Type<typeof ListRootsResult> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ListRootsResult = Schema.Struct({
+  roots: Schema.Array(Root),
+  _meta: until("2025-11-25", Meta.any._meta)
+})

@@ -1,0 +1,78 @@
+/**
+ * The methods of tasks, which only 2025-11-25 has, and as an experiment. Both sides may have tasks, and both may ask.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ * @since 0.1.0
+ */
+import * as Method from "../Method.js"
+import * as Pagination from "../Pagination.js"
+import * as Tasks from "../Tasks.js"
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const getTask = Method.request({
+  name: "tasks/get",
+  from: "both",
+  params: Tasks.TaskParams,
+  result: Tasks.TaskResult,
+  capability: "tasks",
+  since: "2025-11-25",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const getTaskPayload = Method.request({
+  name: "tasks/result",
+  from: "both",
+  params: Tasks.TaskParams,
+  result: Tasks.TaskPayload,
+  capability: "tasks",
+  since: "2025-11-25",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listTasks = Method.request({
+  name: "tasks/list",
+  from: "both",
+  params: Pagination.PaginatedParams,
+  result: Tasks.ListTasksResult,
+  capability: "tasks.list",
+  since: "2025-11-25",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const cancelTask = Method.request({
+  name: "tasks/cancel",
+  from: "both",
+  params: Tasks.TaskParams,
+  result: Tasks.TaskResult,
+  capability: "tasks.cancel",
+  since: "2025-11-25",
+  until: "2025-11-25"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const taskStatus = Method.notification({
+  name: "notifications/tasks/status",
+  from: "both",
+  params: Tasks.TaskResult,
+  capability: "tasks",
+  since: "2025-11-25",
+  until: "2025-11-25"
+})

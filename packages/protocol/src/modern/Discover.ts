@@ -1,0 +1,33 @@
+/**
+ * The words of `server/discover`: what a server speaks and can do, asked by whoever wants to know before asking for
+ * anything else. It takes nothing but the envelope.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { ServerCapabilities } from "../Capabilities.js"
+import * as Caching from "./Caching.js"
+import * as Envelope from "./Envelope.js"
+import * as ResultType from "./ResultType.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface DiscoverResult extends Schema.Schema.Type<typeof DiscoverResult> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const DiscoverResult = Schema.Struct({
+  /** May name revisions of the legacy era, which begin with `initialize`. */
+  supportedVersions: Schema.Array(Schema.String),
+  capabilities: ServerCapabilities,
+  /** How to use the server, for the model. */
+  instructions: Schema.optional(Schema.String),
+  ...Caching.hints,
+  ...ResultType.complete,
+  ...Envelope.result
+})

@@ -1,0 +1,208 @@
+/**
+ * What every modern request carries in `_meta`, because no handshake said it before: the revision it is written in, what
+ * its client can do and who that is, and from which level on it wants to hear logs.
+ *
+ * Reading it is the first thing done to a request; the headers of HTTP that repeat it are in `Headers`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import { ClientCapabilities } from "../Capabilities.js"
+import * as Guard from "../Guard.js"
+import { Implementation } from "../Implementation.js"
+import { Key } from "../Json.js"
+import { LoggingLevel } from "../Logging.js"
+import { InvalidParams, ofIssue, UnsupportedVersion } from "../McpError.js"
+import * as Meta from "../Meta.js"
+import * as Version from "../Version.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface RequestMeta extends Schema.Schema.Type<typeof RequestMeta> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const RequestMeta = Schema.Struct(
+  {
+    [Meta.keys.protocolVersion]: Schema.String,
+    [Meta.keys.clientCapabilities]: ClientCapabilities,
+    [Meta.keys.clientInfo]: Schema.optional(Implementation),
+    [Meta.keys.logLevel]: Schema.optional(LoggingLevel),
+    [Meta.keys.progressToken]: Schema.optional(Meta.RequestId)
+  },
+  { key: Key, value: Schema.Unknown }
+)
+
+/**
+ * The field of modern requests.
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const request: { readonly _meta: Schema.Schema<RequestMeta> } = { _meta: RequestMeta }
+
+/**
+ * `_meta` of a modern result: it says who answered.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ResultMeta extends Schema.Schema.Type<typeof ResultMeta> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ResultMeta = Schema.Struct(
+  { [Meta.keys.serverInfo]: Schema.optional(Implementation) },
+  { key: Key, value: Schema.Unknown }
+)
+
+/**
+ * The field of modern results.
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const result: { readonly _meta: Schema.optional<Schema.Schema<ResultMeta>> } = {
+  _meta: Schema.optional(ResultMeta)
+}
+
+/**
+ * `_meta` of a modern notification: it says to which subscription it belongs, if to one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface NotificationMeta extends Schema.Schema.Type<typeof NotificationMeta> {}
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const NotificationMeta = Schema.Struct(
+  { [Meta.keys.subscriptionId]: Schema.optional(Meta.RequestId) },
+  { key: Key, value: Schema.Unknown }
+)
+
+/**
+ * The field of modern notifications.
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const notification: { readonly _meta: Schema.optional<Schema.Schema<NotificationMeta>> } = {
+  _meta: Schema.optional(NotificationMeta)
+}
+
+/**
+ * What a request says of itself and its client.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Envelope {
+  readonly version: Version.ModernVersion
+  readonly capabilities: ClientCapabilities
+  readonly clientInfo: Implementation | undefined
+  readonly logLevel: LoggingLevel | undefined
+}
+
+interface Params {
+  readonly [key: string]: unknown
+}
+
+const decodeMeta = Guard.decoder(RequestMeta)
+
+const invalid = (what: string): InvalidParams => new InvalidParams({ message: `Invalid params: ${what}` })
+
+/**
+ * The revision that a request names; `undefined` when it names none, or not in words.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const versionOf = (params: Params | undefined): string | undefined => {
+  const version = (params?._meta as Params | null | undefined)?.[Meta.keys.protocolVersion]
+  return typeof version === "string" ? version : undefined
+}
+
+/**
+ * Reads the envelope of a request. First whether the required keys are there, then whether the revision is spoken, and
+ * only then whether all is written as that revision writes it: what a later one says may be no mistake.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const decode = (
+  params: Params | undefined,
+  supported: ReadonlyArray<string> = Version.all
+): Either.Either<Envelope, InvalidParams | UnsupportedVersion> => {
+  const meta = params?._meta
+  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) {
+    return Either.left(invalid(`_meta must be an object with ${required.join(" and ")}`))
+  }
+  const missing = required.filter((key) => !Object.hasOwn(meta, key))
+  if (missing.length > 0) return Either.left(invalid(`_meta lacks ${missing.join(" and ")}`))
+  const version = versionOf(params)
+  if (version === undefined) return Either.left(invalid(`_meta.${Meta.keys.protocolVersion} must be a string`))
+  if (!Version.isModern(version) || !supported.includes(version)) {
+    return Either.left(new UnsupportedVersion({ requested: version, supported }))
+  }
+  return Either.mapBoth(decodeMeta(meta), {
+    onLeft: ({ issue }) => ofIssue(new ParseResult.Pointer("_meta", meta, issue)),
+    onRight: (meta) => ({
+      version,
+      capabilities: meta[Meta.keys.clientCapabilities],
+      clientInfo: meta[Meta.keys.clientInfo],
+      logLevel: meta[Meta.keys.logLevel]
+    })
+  })
+}
+
+const required = [Meta.keys.protocolVersion, Meta.keys.clientCapabilities]
+
+/**
+ * Writes the envelope of a client into the parameters of its requests. Made once per client; keys of its own in `_meta`
+ * stay, those of the envelope are the client's.
+ *
+ * @since 0.1.0
+ * @category encoding
+ */
+export const writer = (
+  facts: {
+    readonly version: Version.ModernVersion
+    readonly capabilities: ClientCapabilities
+    readonly clientInfo?: Implementation | undefined
+    readonly logLevel?: LoggingLevel | undefined
+  }
+): <P extends Params>(params: P) => P & { readonly _meta: RequestMeta } => {
+  const { capabilities, clientInfo, logLevel, version } = facts
+  const own: RequestMeta = {
+    [Meta.keys.protocolVersion]: version,
+    [Meta.keys.clientCapabilities]: capabilities,
+    ...(clientInfo === undefined ? undefined : { [Meta.keys.clientInfo]: clientInfo }),
+    ...(logLevel === undefined ? undefined : { [Meta.keys.logLevel]: logLevel })
+  }
+  return (params) => ({ ...params, _meta: params._meta === undefined ? own : { ...params._meta, ...own } })
+}
+
+/**
+ * `_meta` without what only modern requests carry, for a request that goes on to a legacy server: there, the key of the
+ * revision would make it a modern one.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const without = (meta: Meta.Meta): Meta.Meta => {
+  const rest = { ...meta }
+  for (const key of [...required, Meta.keys.clientInfo, Meta.keys.logLevel]) delete rest[key]
+  return rest
+}

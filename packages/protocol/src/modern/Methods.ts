@@ -1,0 +1,280 @@
+/**
+ * Everything that may be said from 2026-07-28 on: a table of contents. A method that is not here does not exist in the
+ * modern era; what a server asks is no method, and is in `InputRequired`.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as Completion from "../Completion.js"
+import * as Logging from "../Logging.js"
+import * as Meta from "../Meta.js"
+import * as Method from "../Method.js"
+import * as Pagination from "../Pagination.js"
+import * as Progress from "../Progress.js"
+import * as Prompts from "../Prompts.js"
+import * as Resources from "../Resources.js"
+import * as Tools from "../Tools.js"
+import * as Caching from "./Caching.js"
+import * as Discover from "./Discover.js"
+import * as Envelope from "./Envelope.js"
+import * as InputRequired from "./InputRequired.js"
+import * as ResultType from "./ResultType.js"
+import * as Subscriptions from "./Subscriptions.js"
+
+type Fields = Schema.Struct.Fields
+
+type Over<Old extends Fields, More extends Fields> = {
+  readonly [Name in keyof Old | keyof More]: Name extends keyof More ? More[Name]
+    : Name extends keyof Old ? Old[Name]
+    : never
+}
+
+// A type of both eras in the words of this one: the envelope in place of the open `_meta`, the kind of a result.
+const over = <Old extends Fields, More extends Fields>({ fields }: { readonly fields: Old }, more: More) =>
+  // The spread of type parameters is typed as if both sides held; the latter does.
+  Schema.Struct({ ...fields, ...more } as Over<Old, More>)
+
+const answer = { ...ResultType.complete, ...Envelope.result }
+const kept = { ...Caching.hints, ...answer }
+const again = { ...InputRequired.retry, ...Envelope.request }
+
+// Tasks have left the core: a modern server does not look at the wish for one.
+const { task: _, ...callToolFields } = Tools.CallToolParams.fields
+
+const paginated = over(Pagination.PaginatedParams, Envelope.request)
+const changed = Schema.Struct(Envelope.notification)
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const discover = Method.request({
+  name: "server/discover",
+  from: "client",
+  params: Schema.Struct(Envelope.request),
+  result: Discover.DiscoverResult,
+  since: "2026-07-28"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listTools = Method.request({
+  name: "tools/list",
+  from: "client",
+  params: paginated,
+  result: over(Tools.ListToolsResult, kept),
+  capability: "tools"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const callTool = Method.request({
+  name: "tools/call",
+  from: "client",
+  params: over({ fields: callToolFields }, again),
+  result: over(Tools.CallToolResult, answer),
+  capability: "tools"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listResources = Method.request({
+  name: "resources/list",
+  from: "client",
+  params: paginated,
+  result: over(Resources.ListResourcesResult, kept),
+  capability: "resources"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listResourceTemplates = Method.request({
+  name: "resources/templates/list",
+  from: "client",
+  params: paginated,
+  result: over(Resources.ListResourceTemplatesResult, kept),
+  capability: "resources"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const readResource = Method.request({
+  name: "resources/read",
+  from: "client",
+  params: over(Resources.ReadResourceParams, again),
+  result: over(Resources.ReadResourceResult, kept),
+  capability: "resources"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listPrompts = Method.request({
+  name: "prompts/list",
+  from: "client",
+  params: paginated,
+  result: over(Prompts.ListPromptsResult, kept),
+  capability: "prompts"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const getPrompt = Method.request({
+  name: "prompts/get",
+  from: "client",
+  params: over(Prompts.GetPromptParams, again),
+  result: over(Prompts.GetPromptResult, answer),
+  capability: "prompts"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const complete = Method.request({
+  name: "completion/complete",
+  from: "client",
+  params: over(Completion.CompleteParams, Envelope.request),
+  result: over(Completion.CompleteResult, answer),
+  capability: "completions"
+})
+
+/**
+ * @since 0.1.0
+ * @category requests
+ */
+export const listen = Method.request({
+  name: "subscriptions/listen",
+  from: "client",
+  params: Subscriptions.ListenParams,
+  result: Subscriptions.ListenResult,
+  since: "2026-07-28"
+})
+
+/**
+ * On stdio a client withdraws a request with it, and a server ends a subscription. Over HTTP, closing the stream does.
+ *
+ * @since 0.1.0
+ * @category notifications
+ */
+export const cancelled = Method.notification({
+  name: "notifications/cancelled",
+  from: "both",
+  params: over(Progress.CancelledParams, { requestId: Meta.RequestId, ...Envelope.notification })
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const progress = Method.notification({
+  name: "notifications/progress",
+  from: "server",
+  params: over(Progress.ProgressParams, Envelope.notification)
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const message = Method.notification({
+  name: "notifications/message",
+  from: "server",
+  params: over(Logging.LoggingMessage, Envelope.notification),
+  capability: "logging"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const toolListChanged = Method.notification({
+  name: "notifications/tools/list_changed",
+  from: "server",
+  params: changed,
+  capability: "tools.listChanged"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const resourceListChanged = Method.notification({
+  name: "notifications/resources/list_changed",
+  from: "server",
+  params: changed,
+  capability: "resources.listChanged"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const resourceUpdated = Method.notification({
+  name: "notifications/resources/updated",
+  from: "server",
+  params: over(Resources.ResourceUpdated, Envelope.notification),
+  capability: "resources.subscribe"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const promptListChanged = Method.notification({
+  name: "notifications/prompts/list_changed",
+  from: "server",
+  params: changed,
+  capability: "prompts.listChanged"
+})
+
+/**
+ * @since 0.1.0
+ * @category notifications
+ */
+export const acknowledged = Method.notification({
+  name: "notifications/subscriptions/acknowledged",
+  from: "server",
+  params: Subscriptions.Acknowledged,
+  since: "2026-07-28"
+})
+
+/**
+ * Everything, by name.
+ *
+ * @since 0.1.0
+ * @category table
+ */
+export const table = Method.table(
+  discover,
+  listTools,
+  callTool,
+  listResources,
+  listResourceTemplates,
+  readResource,
+  listPrompts,
+  getPrompt,
+  complete,
+  listen,
+  cancelled,
+  progress,
+  message,
+  toolListChanged,
+  resourceListChanged,
+  resourceUpdated,
+  promptListChanged,
+  acknowledged
+)

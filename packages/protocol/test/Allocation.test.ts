@@ -1,0 +1,92 @@
+/**
+ * Nothing is built per message: what decoding a call and telling its result allocate is asked of the engine itself, by the
+ * function that allocated it.
+ */
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import { Session } from "node:inspector"
+import { describe, expect, it } from "vitest"
+import * as Legacy from "../src/legacy/Methods.js"
+import * as LegacyNarrow from "../src/legacy/Narrow.js"
+import * as Modern from "../src/modern/Methods.js"
+import * as ModernNarrow from "../src/modern/Narrow.js"
+import * as Stamp from "../src/modern/Stamp.js"
+import * as Canonical from "./Canonical.js"
+
+interface Node {
+  readonly callFrame: { readonly functionName: string; readonly url: string }
+  readonly selfSize: number
+  readonly children: ReadonlyArray<Node>
+}
+
+const RUNS = 5000
+
+/**
+ * Every function that allocated while `work` ran, garbage included: at least a word each time. Less is the engine's own,
+ * which compiles when it likes.
+ */
+const allocating = (work: () => unknown): ReadonlyArray<string> => {
+  for (let i = 0; i < 4 * RUNS; i++) work()
+  const session = new Session()
+  const found = new Map<string, number>()
+  const visit = ({ callFrame, children, selfSize }: Node): void => {
+    const frame = `${callFrame.url}#${callFrame.functionName}`
+    found.set(frame, (found.get(frame) ?? 0) + selfSize)
+    children.forEach(visit)
+  }
+  session.connect()
+  session.post("HeapProfiler.startSampling", {
+    samplingInterval: 32,
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: true
+  } as never)
+  for (let i = 0; i < RUNS; i++) work()
+  session.post("HeapProfiler.stopSampling", (_, { profile }) => visit(profile.head))
+  session.disconnect()
+  return [...found].flatMap(([frame, size]) => size >= 8 * RUNS ? [frame] : [])
+}
+
+const building = /effect\/(?:dist\/.*|src)\/(?:Schema|SchemaAST|ParseResult)\.[jt]s#/
+const compiling =
+  /\/(?:Guard|Projection|Since|Method)\.ts#(?:make|struct|union|array|field|member|which|compile|guard|request)$/
+
+const stamp = Stamp.make("tools/call", { serverInfo: { name: "test", version: "1" } })
+const [legacyParams, legacyResult] = Canonical.legacy["tools/call"]!
+const [modernParams] = Canonical.modern["tools/call"]!
+
+const roads: Readonly<Record<string, () => unknown>> = {
+  "a call at 2024-11-05": () => {
+    Either.getOrThrow(Legacy.callTool.decodeParams(legacyParams))
+    return LegacyNarrow.compile(Legacy.callTool.result, "2024-11-05")(legacyResult as never)
+  },
+  "a call at 2025-11-25": () => {
+    Either.getOrThrow(Legacy.callTool.decodeParams(legacyParams))
+    return LegacyNarrow.compile(Legacy.callTool.result, "2025-11-25")(legacyResult as never)
+  },
+  "a call at 2026-07-28": () => {
+    Either.getOrThrow(Modern.callTool.decodeParams(modernParams))
+    return stamp(ModernNarrow.compile(Modern.callTool.result, "2026-07-28")(legacyResult as never) as {})
+  },
+  "the result of a call, read": () => Either.getOrThrow(Legacy.callTool.decodeResult(legacyResult))
+}
+
+describe("what is allocated per message", () => {
+  for (const [road, walk] of Object.entries(roads)) {
+    it(`${road}: no schema, no syntax tree, no parser, no compiled guard or projection`, () => {
+      const found = allocating(walk)
+      expect(found.filter((frame) => building.test(frame) || compiling.test(frame))).toEqual([])
+    })
+  }
+
+  it("a result that needs no change is the very same object", () => {
+    const plain = { content: [{ type: "text", text: "hi" }] } as const
+    for (const version of ["2024-11-05", "2025-11-25"] as const) {
+      expect(LegacyNarrow.compile(Legacy.callTool.result, version)(plain)).toBe(plain)
+    }
+    expect(ModernNarrow.compile(Modern.callTool.result, "2026-07-28")(plain)).toBe(plain)
+  })
+
+  it("sees a schema that is built", () => {
+    expect(allocating(() => Schema.Struct({ a: Schema.String })).some((frame) => building.test(frame))).toBe(true)
+  })
+})

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest"
+import * as Completion from "../src/Completion.js"
+import * as Guard from "../src/Guard.js"
+import * as Projection from "../src/Projection.js"
+
+const many = Array.from({ length: 150 }, (_, i) => `${i}`)
+
+describe("Completion", () => {
+  it("asks about a prompt or a template", () => {
+    const is = Guard.compile(Completion.CompleteParams)
+    const argument = { name: "a", value: "" }
+    expect(is({ ref: { type: "ref/prompt", name: "p" }, argument })).toBe(true)
+    expect(is({ ref: { type: "ref/resource", uri: "n://{id}" }, argument, context: { arguments: { b: "c" } } })).toBe(
+      true
+    )
+    expect(is({ ref: { type: "ref/resource", name: "p" }, argument })).toBe(false)
+    expect(is({ ref: { type: "ref/tool", name: "p" }, argument })).toBe(false)
+    expect(is({ ref: { type: "ref/prompt", name: "p" }, argument: { name: "a" } })).toBe(false)
+    expect(is({ ref: { type: "ref/prompt", name: "p" }, argument, context: { arguments: { b: 1 } } })).toBe(false)
+  })
+
+  it("tells older revisions less of the question", () => {
+    const params = {
+      ref: { type: "ref/prompt", name: "p", title: "P" },
+      argument: { name: "a", value: "x" },
+      context: {}
+    } as const
+    expect(Projection.compile(Completion.CompleteParams, "2025-03-26")(params)).toEqual({
+      ref: { type: "ref/prompt", name: "p" },
+      argument: { name: "a", value: "x" }
+    })
+  })
+
+  it("says a hundred values at most, at every revision, and that there are more", () => {
+    for (const version of ["2024-11-05", "2025-11-25", "2026-07-28"] as const) {
+      const tell = Projection.compile(Completion.CompleteResult, version)
+      expect(tell({ completion: { values: many } })).toEqual({
+        completion: { values: many.slice(0, 100), total: 150, hasMore: true }
+      })
+      const few = { completion: { values: many.slice(0, 100) } }
+      expect(tell(few)).toBe(few)
+    }
+    expect(Completion.limited({ values: many, total: 900, hasMore: false })).toMatchObject({
+      total: 900,
+      hasMore: true
+    })
+  })
+
+  it("hears out a peer that says more", () => {
+    expect(Guard.compile(Completion.CompleteResult)({ completion: { values: many } })).toBe(true)
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest"
+import * as Elicitation from "../src/Elicitation.js"
+import * as Guard from "../src/Guard.js"
+import * as Projection from "../src/Projection.js"
+import * as Canonical from "./Canonical.js"
+
+const schema = { type: "object", properties: {} } as const
+
+describe("Elicitation", () => {
+  it("is a form when it does not say what", () => {
+    const is = Guard.compile(Elicitation.ElicitParams)
+    expect([
+      { message: "", requestedSchema: schema },
+      { message: "", requestedSchema: schema, mode: "form" },
+      { message: "", url: "https://a.b", mode: "url" }
+    ].map(is)).toEqual([true, true, true])
+    expect([
+      { message: "" },
+      { requestedSchema: schema },
+      { message: "", url: "https://a.b" },
+      { message: "", mode: "url" },
+      { message: "", requestedSchema: schema, mode: "page" }
+    ].map(is)).toEqual([false, false, false, false, false])
+  })
+
+  it("says which capability it needs", () => {
+    expect(Elicitation.capability({ mode: "url" })).toBe("elicitation.url")
+    expect([Elicitation.capability({ mode: "form" }), Elicitation.capability({})])
+      .toEqual(["elicitation.form", "elicitation.form"])
+  })
+
+  it("says to each revision what it knows", () => {
+    const form = { message: "m", mode: "form", requestedSchema: schema, task: {}, _meta: { a: 1 } } as const
+    const tell = (version: "2025-06-18" | "2026-07-28") => Projection.compile(Elicitation.ElicitParams, version)(form)
+    expect(tell("2025-06-18")).toEqual({ message: "m", requestedSchema: schema, _meta: { a: 1 } })
+    expect(tell("2026-07-28")).toEqual({ message: "m", mode: "form", requestedSchema: schema })
+  })
+
+  it("is answered with texts, numbers, yes or no, and lists of texts", () => {
+    const is = Guard.compile(Elicitation.ElicitResult)
+    expect([{ action: "cancel" }, { action: "accept", content: { a: "", b: 0.5, c: true, d: [] } }].map(is))
+      .toEqual([true, true])
+    expect([{}, { action: "ok" }, { action: "accept", content: { a: null } }, { action: "accept", content: { a: [1] } }]
+      .map(is)).toEqual([false, false, false, false])
+  })
+
+  it("is answered to 2025-06-18 without lists", () => {
+    const [, result] = Canonical.legacy["elicitation/create"]!
+    const tell = Projection.compile(Elicitation.ElicitResult, "2025-06-18")
+    expect(tell({ action: "accept", content: { a: ["x", "y"], b: 1 } })).toEqual({
+      action: "accept",
+      content: { a: "x, y", b: 1 }
+    })
+    const plain = { action: "accept", content: { a: "x" } } as const
+    expect(tell(plain)).toBe(plain)
+    expect(Projection.compile(Elicitation.ElicitResult, "2026-07-28")(result as never)).not.toHaveProperty("_meta")
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest"
+import * as ElicitationSchema from "../src/ElicitationSchema.js"
+import * as Guard from "../src/Guard.js"
+import * as Projection from "../src/Projection.js"
+import * as Canonical from "./Canonical.js"
+
+const is = Guard.compile(ElicitationSchema.PrimitiveSchema)
+
+describe("ElicitationSchema", () => {
+  it("knows fields of every kind", () => {
+    for (const field of Object.values(Canonical.requestedSchema.properties)) expect(is(field)).toBe(true)
+    expect(is({ type: "string", pattern: "^a" })).toBe(true)
+  })
+
+  it.each([
+    [{ type: "object", properties: {} }],
+    [{ type: "array", items: { type: "number" } }],
+    [{ type: "array", items: {} }],
+    [{ type: "null" }],
+    [{ type: "string", format: "uuid" }],
+    [{ type: "string", minLength: 1.5 }],
+    [{ type: "number", minimum: "0" }],
+    [{ type: "boolean", default: "yes" }],
+    [{}],
+    [null]
+  ])("MUST be flat, and not %j", (field) => expect(is(field)).toBe(false))
+
+  it("asks 2025-06-18 in the one shape of choice that it knows", () => {
+    const told = Projection.compile(ElicitationSchema.RequestedSchema, "2025-06-18")(Canonical.requestedSchema as never)
+    const words = { title: "T", description: "D" }
+    const choice = { type: "string", ...words, enum: ["a"], enumNames: ["A"] }
+    expect(told).toEqual({
+      type: "object",
+      properties: {
+        text: { type: "string", ...words, minLength: 1, maxLength: 9, format: "email" },
+        number: { type: "integer", ...words, minimum: 0, maximum: 9 },
+        yes: { type: "boolean", ...words, default: true },
+        one: { type: "string", ...words, enum: ["a", "b"], enumNames: ["A", "B"] },
+        oneTitled: choice,
+        some: { type: "string", ...words, enum: ["a"] },
+        someTitled: choice
+      },
+      required: ["text"]
+    })
+  })
+
+  it("asks later revisions as it is", () => {
+    for (const version of ["2025-11-25", "2026-07-28"] as const) {
+      const tell = Projection.compile(ElicitationSchema.RequestedSchema, version)
+      expect(tell(Canonical.requestedSchema as never)).toBe(Canonical.requestedSchema)
+    }
+  })
+})

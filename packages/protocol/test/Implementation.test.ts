@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest"
+import * as Guard from "../src/Guard.js"
+import * as Implementation from "../src/Implementation.js"
+import * as Projection from "../src/Projection.js"
+import * as Canonical from "./Canonical.js"
+
+describe("Implementation", () => {
+  it("has a name and a version, and more if it likes", () => {
+    const is = Guard.compile(Implementation.Implementation)
+    expect([is({ name: "x", version: "1" }), is(Canonical.implementation)]).toEqual([true, true])
+    expect([is({ name: "x" }), is({ name: "x", version: 1 }), is({ version: "1" })]).toEqual([false, false, false])
+  })
+
+  it("says to each revision what it knows", () => {
+    const tell = (version: "2024-11-05" | "2025-06-18" | "2025-11-25") =>
+      Projection.compile(Implementation.Implementation, version)(Canonical.implementation as never)
+    expect(tell("2024-11-05")).toEqual({ name: "search", version: "1.0.0" })
+    expect(tell("2025-06-18")).toEqual({ name: "search", title: "Search", version: "1.0.0" })
+    expect(tell("2025-11-25")).toBe(Canonical.implementation)
+  })
+
+  it("knows icons for dark and for light", () => {
+    const is = Guard.compile(Implementation.Icon)
+    expect([is({ src: "data:," }), is({ src: "data:,", theme: "dark" })]).toEqual([true, true])
+    expect([is({ src: "data:,", theme: "grey" }), is({ src: "data:,", sizes: "48x48" }), is({})]).toEqual([
+      false,
+      false,
+      false
+    ])
+  })
+})

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest"
+import * as Guard from "../src/Guard.js"
+import * as Progress from "../src/Progress.js"
+import * as Projection from "../src/Projection.js"
+
+describe("Progress", () => {
+  it("MAY be a fraction, and has a token", () => {
+    const is = Guard.compile(Progress.ProgressParams)
+    expect([{ progressToken: 0, progress: 0.5, total: 1.5 }, { progressToken: "", progress: -1 }].map(is))
+      .toEqual([true, true])
+    expect([{ progress: 1 }, { progressToken: 1 }, { progressToken: 1, progress: "1" }].map(is))
+      .toEqual([false, false, false])
+    expect(is({ progressToken: 1, progress: Infinity })).toBe(false)
+  })
+
+  it("has words from 2025-03-26 on", () => {
+    const params = { progressToken: 1, progress: 1, message: "half way" }
+    expect(Projection.compile(Progress.ProgressParams, "2024-11-05")(params)).toEqual({ progressToken: 1, progress: 1 })
+    expect(Projection.compile(Progress.ProgressParams, "2025-03-26")(params)).toBe(params)
+  })
+
+  it("is withdrawn by an id, which 2025-11-25 may leave out", () => {
+    const is = Guard.compile(Progress.CancelledParams)
+    expect([{ requestId: 0 }, { requestId: "" }, {}, { requestId: 1, reason: "late" }].map(is))
+      .toEqual([true, true, true, true])
+    expect([{ requestId: null }, { requestId: true }, { requestId: 1, reason: 1 }].map(is)).toEqual([
+      false,
+      false,
+      false
+    ])
+  })
+})

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest"
+import * as Guard from "../src/Guard.js"
+import * as Projection from "../src/Projection.js"
+import * as Prompts from "../src/Prompts.js"
+import * as Canonical from "./Canonical.js"
+
+describe("Prompts", () => {
+  it("describe a prompt to each revision as it knows one", () => {
+    const tell = (version: "2024-11-05" | "2025-06-18") =>
+      Projection.compile(Prompts.Prompt, version)(Canonical.prompt as never)
+    expect(tell("2024-11-05")).toEqual({
+      name: "search",
+      description: "Greets",
+      arguments: [{ name: "search", description: "Who", required: true }]
+    })
+    const { icons: _, ...rest } = Canonical.prompt
+    expect(tell("2025-06-18")).toEqual(rest)
+  })
+
+  it("take texts for arguments, and nothing else", () => {
+    const is = Guard.compile(Prompts.GetPromptParams)
+    expect([{ name: "x" }, { name: "x", arguments: { a: "" } }].map(is)).toEqual([true, true])
+    expect([1, null, {}, ["x"]].map((a) => is({ name: "x", arguments: { a } }))).toEqual([false, false, false, false])
+  })
+
+  it("are messages of any content, told as each revision knows it", () => {
+    const result = { messages: [{ role: "user", content: Canonical.link }] }
+    expect(Guard.compile(Prompts.GetPromptResult)(result)).toBe(true)
+    expect(Projection.compile(Prompts.GetPromptResult, "2025-03-26")(result as never)).toMatchObject({
+      messages: [{ role: "user", content: { type: "text", text: "[resource: search] file:///notes/a.md" } }]
+    })
+    expect(Guard.compile(Prompts.GetPromptResult)({ messages: [{ role: "user", content: [Canonical.text] }] })).toBe(
+      false
+    )
+  })
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest"
+import * as Guard from "../src/Guard.js"
+import * as Tasks from "../src/Tasks.js"
+import * as Canonical from "./Canonical.js"
+
+describe("Tasks", () => {
+  it("are kept for a time or for ever", () => {
+    const is = Guard.compile(Tasks.Task)
+    expect([is(Canonical.task), is({ ...Canonical.task, ttl: null })]).toEqual([true, true])
+    const { ttl: _, ...withoutTtl } = Canonical.task
+    expect([withoutTtl, { ...Canonical.task, status: "done" }, { ...Canonical.task, ttl: 1.5 }].map(is))
+      .toEqual([false, false, false])
+  })
+
+  it("MUST NOT leave an end, nor stay where they are", () => {
+    const from = (status: Tasks.TaskStatus) => Tasks.TaskStatus.literals.filter((to) => Tasks.mayBecome(status, to))
+    expect(from("working")).toEqual(["input_required", "completed", "failed", "cancelled"])
+    expect(from("input_required")).toEqual(["working", "completed", "failed", "cancelled"])
+    for (const end of ["completed", "failed", "cancelled"] as const) {
+      expect([Tasks.isTerminal(end), from(end)]).toEqual([true, []])
+    }
+  })
+
+  it("are wished for, given, named and listed", () => {
+    expect(Guard.compile(Tasks.TaskMetadata)({})).toBe(true)
+    expect(Guard.compile(Tasks.CreateTaskResult)({ task: Canonical.task })).toBe(true)
+    expect(Guard.compile(Tasks.CreateTaskResult)(Canonical.task)).toBe(false)
+    expect(Guard.compile(Tasks.RelatedTask)({ taskId: "t" })).toBe(true)
+    expect(Guard.compile(Tasks.ListTasksResult)({ tasks: [Canonical.task] })).toBe(true)
+    expect(Guard.compile(Tasks.TaskPayload)({ whatever: 1 })).toBe(true)
+    expect(Guard.compile(Tasks.TaskPayload)({ _meta: 1 })).toBe(false)
+  })
+})

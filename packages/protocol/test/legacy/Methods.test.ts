@@ -1,0 +1,57 @@
+import * as Either from "effect/Either"
+import { describe, expect, it } from "vitest"
+import * as Methods from "../../src/legacy/Methods.js"
+import * as Method from "../../src/Method.js"
+import * as Version from "../../src/Version.js"
+import * as Canonical from "../Canonical.js"
+
+const names = (version: Version.LegacyVersion) =>
+  [...Methods.table.values()].filter((method) => Method.isIn(method, version)).map(({ name }) => name)
+
+const news = (version: Version.LegacyVersion, before: Version.LegacyVersion) =>
+  names(version).filter((name) => !names(before).includes(name)).sort()
+
+describe("legacy/Methods", () => {
+  it("say what each revision brought, and lose nothing", () => {
+    expect(names("2024-11-05").length).toBe(24)
+    expect(news("2025-03-26", "2024-11-05")).toEqual([])
+    expect(news("2025-06-18", "2025-03-26")).toEqual(["elicitation/create"])
+    expect(news("2025-11-25", "2025-06-18")).toEqual([
+      "notifications/elicitation/complete",
+      "notifications/tasks/status",
+      "tasks/cancel",
+      "tasks/get",
+      "tasks/list",
+      "tasks/result"
+    ])
+    for (const version of Version.legacy) expect(news("2024-11-05", version)).toEqual([])
+  })
+
+  it("read what they are for", () => {
+    for (const method of Methods.table.values()) {
+      const [params, result] = Canonical.legacy[method.name]!
+      expect(Either.getOrThrow(method.decodeParams(params)), method.name).toBe(params)
+      if (method.kind === "request") expect(Either.getOrThrow(method.decodeResult(result)), method.name).toBe(result)
+      expect(Either.isLeft(method.decodeParams({ _meta: 1 })), method.name).toBe(true)
+    }
+  })
+
+  it("take a notification without parameters", () => {
+    expect(Either.getOrThrow(Methods.initialized.decodeParams(undefined))).toEqual({})
+    expect(Either.getOrThrow(Methods.rootsListChanged.decodeParams(undefined))).toEqual({})
+  })
+
+  it("can be asked for by both sides only where both may", () => {
+    const both = [...Methods.table.values()].filter(({ from }) => from === "both").map(({ name }) => name).sort()
+    expect(both).toEqual([
+      "notifications/cancelled",
+      "notifications/progress",
+      "notifications/tasks/status",
+      "ping",
+      "tasks/cancel",
+      "tasks/get",
+      "tasks/list",
+      "tasks/result"
+    ])
+  })
+})

@@ -1,0 +1,80 @@
+import * as Either from "effect/Either"
+import { describe, expect, it } from "vitest"
+import * as Guard from "../../src/Guard.js"
+import type * as Method from "../../src/Method.js"
+import * as InputRequired from "../../src/modern/InputRequired.js"
+import * as Methods from "../../src/modern/Methods.js"
+import * as Narrow from "../../src/modern/Narrow.js"
+import * as Canonical from "../Canonical.js"
+import * as Official from "../Official.js"
+
+const isResult = Guard.compile(InputRequired.InputRequiredResult)
+const official = Official.judge("2026-07-28", "InputRequiredResult", { closed: true })
+const full = { resultType: "input_required", inputRequests: Canonical.inputRequests, requestState: "s" } as const
+
+describe("modern/InputRequired", () => {
+  it("MUST ask something or come back with a state", () => {
+    expect(isResult(full)).toBe(true)
+    expect(isResult({ resultType: "input_required", requestState: "" })).toBe(true)
+    expect(isResult({ resultType: "input_required", inputRequests: {} })).toBe(true)
+    expect(isResult({ resultType: "input_required" })).toBe(false)
+    expect(isResult({ ...full, resultType: "complete" })).toBe(false)
+    expect(isResult({ requestState: "s" })).toBe(false)
+  })
+
+  it.each([
+    [{ method: "tools/call", params: { name: "x" } }],
+    [{ method: "elicitation/create" }],
+    [{ method: "elicitation/create", params: { message: "m" } }],
+    [{ method: "sampling/createMessage", params: { messages: [] } }],
+    [{ params: {} }],
+    [null]
+  ])("MUST NOT ask %j", (question) => {
+    expect(isResult({ ...full, inputRequests: { a: question } })).toBe(false)
+  })
+
+  it("asks for roots without parameters, too", () => {
+    expect(isResult({ ...full, inputRequests: { a: { method: "roots/list" } } })).toBe(true)
+  })
+
+  it("is told without what ended with the legacy era", () => {
+    const told = Narrow.compile(InputRequired.InputRequiredResult, "2026-07-28")(full as never)
+    expect(official(told)).toBeUndefined()
+    expect(JSON.stringify(told)).not.toContain("\"execution\"")
+    expect(official(full)).toBeDefined()
+  })
+
+  it("MUST NOT be the answer to anything but three methods", () => {
+    const asking = [...Methods.table.keys()].filter(InputRequired.mayAsk)
+    expect(asking).toEqual(["tools/call", "resources/read", "prompts/get"])
+    for (const name of asking) {
+      const method: Method.Method = Methods.table.get(name)!
+      const [params] = Canonical.modern[name]!
+      expect(Either.isRight(method.decodeParams({ ...params, inputResponses: Canonical.inputResponses }))).toBe(true)
+      expect(Either.isLeft(method.decodeParams({ ...params, inputResponses: { a: { any: 1 } } }))).toBe(true)
+      expect(Either.isLeft(method.decodeParams({ ...params, requestState: 1 }))).toBe(true)
+    }
+  })
+
+  it("knows its questions, what each needs and how each is answered", () => {
+    for (const [key, question] of Object.entries(Canonical.inputRequests)) {
+      const kind = InputRequired.questions.get(question.method)!
+      expect(Either.isRight(kind.decodeParams(question.params))).toBe(true)
+      const answer = Canonical.inputResponses[key as keyof typeof Canonical.inputResponses]
+      expect(kind.kind === "request" && kind.isResult(answer)).toBe(true)
+    }
+    expect([...InputRequired.questions.values()].map(({ capability }) => capability))
+      .toEqual(["elicitation", "sampling", "roots"])
+  })
+
+  it("asks for pages in place of the legacy error", () => {
+    const asked = InputRequired.ofPages([{ message: "Open", url: "https://a.b", elicitationId: "e" } as never])
+    expect(asked).toEqual({
+      resultType: "input_required",
+      inputRequests: {
+        "url-0": { method: "elicitation/create", params: { mode: "url", message: "Open", url: "https://a.b" } }
+      }
+    })
+    expect(official(asked)).toBeUndefined()
+  })
+})

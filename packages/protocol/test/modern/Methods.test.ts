@@ -1,0 +1,63 @@
+import * as Either from "effect/Either"
+import { describe, expect, it } from "vitest"
+import * as Issue from "../../src/Issue.js"
+import { keys } from "../../src/Meta.js"
+import type * as Method from "../../src/Method.js"
+import * as Methods from "../../src/modern/Methods.js"
+import * as Canonical from "../Canonical.js"
+
+const all: ReadonlyArray<Method.Method> = [...Methods.table.values()]
+const requests = all.filter((method) => method.kind === "request")
+
+describe("modern/Methods", () => {
+  it("read what they are for", () => {
+    for (const method of all) {
+      const [params, result] = Canonical.modern[method.name]!
+      expect(Either.getOrThrow(method.decodeParams(params)), method.name).toBe(params)
+      if (method.kind === "request") expect(Either.getOrThrow(method.decodeResult(result)), method.name).toBe(result)
+    }
+  })
+
+  it("MUST refuse a request without its envelope, and say what is missing", () => {
+    for (const method of requests) {
+      const { _meta, ...params } = Canonical.modern[method.name]![0] as { readonly _meta: object }
+      for (const key of [keys.protocolVersion, keys.clientCapabilities]) {
+        const { [key]: _, ...rest } = _meta as Record<string, unknown>
+        const refused = Either.getOrThrow(Either.flip(method.decodeParams({ ...params, _meta: rest })))
+        expect(Issue.places(refused.issue)).toEqual([{ path: `_meta.${key}`, message: "is missing" }])
+      }
+      const bare = Either.getOrThrow(Either.flip(method.decodeParams(params)))
+      expect(Issue.places(bare.issue)).toContainEqual({ path: "_meta", message: "is missing" })
+    }
+  })
+
+  it("serve a client that does not say who it is", () => {
+    const { _meta } = Canonical.modern["tools/list"]![0] as { readonly _meta: Record<string, unknown> }
+    const { [keys.clientInfo]: _, ...rest } = _meta
+    expect(Either.isRight(Methods.listTools.decodeParams({ _meta: rest }))).toBe(true)
+  })
+
+  it("read results of older servers, without their kind and their hints", () => {
+    expect(Either.isRight(Methods.listTools.decodeResult({ tools: [] }))).toBe(true)
+    expect(Either.isRight(Methods.listTools.decodeResult({ tools: [], resultType: "complete", ttlMs: -1 }))).toBe(true)
+  })
+
+  it("take questions, and kinds that nobody knows, for no result", () => {
+    for (const method of requests) {
+      const [, result] = Canonical.modern[method.name]!
+      for (const resultType of ["input_required", "task", "", null]) {
+        expect(method.isResult({ ...result, resultType }), `${method.name} ${resultType}`).toBe(false)
+      }
+    }
+  })
+
+  it("do not look at the wish for a task", () => {
+    const [params] = Canonical.modern["tools/call"]!
+    expect(Either.isRight(Methods.callTool.decodeParams({ ...params, task: "soon" }))).toBe(true)
+  })
+
+  it("withdraw a request by its id", () => {
+    expect(Either.isLeft(Methods.cancelled.decodeParams({ reason: "late" }))).toBe(true)
+    expect(Either.isRight(Methods.cancelled.decodeParams({ requestId: 0 }))).toBe(true)
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest"
+import * as Guard from "../../src/Guard.js"
+import { keys } from "../../src/Meta.js"
+import * as Subscriptions from "../../src/modern/Subscriptions.js"
+
+const all = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+  resourceSubscriptions: ["file:///a", "file:///a", "file:///b/"]
+}
+const server = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true }
+}
+
+describe("modern/Subscriptions", () => {
+  it("MUST honour no more than the server can do", () => {
+    expect(Subscriptions.honoured(all, server)).toEqual({ ...all, resourceSubscriptions: ["file:///a", "file:///b/"] })
+    expect(Subscriptions.honoured(all, {})).toEqual({})
+    expect(Subscriptions.honoured(all, { tools: {}, resources: { subscribe: true } })).toEqual({
+      resourceSubscriptions: ["file:///a", "file:///b/"]
+    })
+    expect(Subscriptions.honoured({ toolsListChanged: false }, server)).toEqual({})
+    expect(Subscriptions.honoured({}, server)).toEqual({})
+  })
+
+  it.each([
+    ["notifications/tools/list_changed", undefined, true],
+    ["notifications/prompts/list_changed", undefined, true],
+    ["notifications/resources/list_changed", undefined, true],
+    ["notifications/resources/updated", "file:///a", true],
+    ["notifications/resources/updated", "file:///a/x", true],
+    ["notifications/resources/updated", "file:///b/", true],
+    ["notifications/resources/updated", "file:///b/x", true],
+    ["notifications/resources/updated", "file:///b", false],
+    ["notifications/resources/updated", "file:///ab", false],
+    ["notifications/resources/updated", undefined, false],
+    ["notifications/progress", undefined, false],
+    ["notifications/message", undefined, false]
+  ])("MUST NOT bring what was not asked for: %s of %s is brought: %s", (method, uri, brought) => {
+    const params = uri === undefined ? undefined : { uri }
+    expect(Subscriptions.brings(all, method, params)).toBe(brought)
+    expect(Subscriptions.brings({}, method, params)).toBe(false)
+  })
+
+  it("MUST tag all that it brings with the id of the request, as it came", () => {
+    for (const id of [7, "7", 0, ""]) {
+      const params = Subscriptions.tagged(id, { uri: "a:b", _meta: { x: 1 } })
+      expect(params).toEqual({ uri: "a:b", _meta: { x: 1, [keys.subscriptionId]: id } })
+      expect(Subscriptions.idOf(params)).toBe(id)
+    }
+    for (const params of [undefined, {}, { _meta: null }, { _meta: { [keys.subscriptionId]: true } }]) {
+      expect(Subscriptions.idOf(params)).toBeUndefined()
+    }
+  })
+
+  it("MUST end with the id", () => {
+    const is = Guard.compile(Subscriptions.ListenResult)
+    expect(is({ resultType: "complete", _meta: { [keys.subscriptionId]: 1 } })).toBe(true)
+    expect([is({ resultType: "complete" }), is({ _meta: {} })]).toEqual([false, false])
+  })
+
+  it("MUST say what it wants", () => {
+    const is = Guard.compile(Subscriptions.SubscriptionFilter)
+    expect([{}, all, { taskIds: ["t"] }].map(is)).toEqual([true, true, true])
+    expect([null, { toolsListChanged: 1 }, { resourceSubscriptions: "a:b" }].map(is)).toEqual([false, false, false])
+  })
+})

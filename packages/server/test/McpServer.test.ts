@@ -1,0 +1,283 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope, TestClock } from "effect"
+import type { DispatcherService } from "../src/Dispatcher.js"
+import { Dispatcher } from "../src/Dispatcher.js"
+import * as McpServer from "../src/McpServer.js"
+import type { RegistryService } from "../src/Registry.js"
+import { Registry } from "../src/Registry.js"
+import { RequestContext } from "../src/RequestContext.js"
+import { ServerSession } from "../src/ServerSession.js"
+import { act, call, connect, Greet, GreetLive, names, result, serve, stranger } from "./Serving.js"
+
+class Db extends Context.Tag("Db")<Db, { readonly find: (q: string) => Effect.Effect<string> }>() {}
+
+const text = (result: unknown) =>
+  (result as { readonly content: ReadonlyArray<{ readonly text: string }> }).content[0]?.text
+
+/** A client that was answered, and has not said that it is ready. */
+const connectHalf = Effect.gen(function*() {
+  const peer = yield* stranger
+  const id = yield* peer.request("initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "0.0.0" }
+  })
+  yield* peer.expectResult(id)
+  return peer
+})
+
+/** The registry of a server, which features find in their context. */
+const registryOf = <E, R>(features: Layer.Layer<never, E, R>) =>
+  Effect.map(Deferred.make<RegistryService>(), (registry) => ({
+    registry: Deferred.await(registry),
+    features: Layer.merge(features, Layer.effectDiscard(Effect.flatMap(Registry, (r) => Deferred.succeed(registry, r))))
+  }))
+
+describe("A server", () => {
+  it.scoped("offers everything that its features keep, and uses what they need", () =>
+    Effect.gen(function*() {
+      const Find = Tool.make("find", { parameters: { q: Schema.String } })
+      const FindLive = McpServer.tool(Find, ({ q }) => Effect.flatMap(Db, (db) => db.find(q)))
+      const DbLive = Layer.succeed(Db, { find: (q) => Effect.succeed(`found ${q}`) })
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.deepStrictEqual(yield* names(peer), ["find", "greet"])
+        assert.strictEqual(text(yield* result(peer, "find", { q: "it" })), "found it")
+        assert.strictEqual(text(yield* result(peer, "greet", { name: "Ada" })), "Hello, Ada!")
+      }).pipe(Effect.provide(Layer.provide(serve(Layer.merge(GreetLive, FindLive)), DbLive)))
+    }))
+
+  it.scoped("keeps a whole definition at once", () =>
+    Effect.gen(function*() {
+      const promised = Definition.make(Greet, Tool.make("now"))
+      const features = McpServer.implement(promised, {
+        greet: ({ name }) => Effect.succeed(name),
+        now: () => Effect.map(Db, () => "now")
+      })
+      const DbLive = Layer.succeed(Db, { find: Effect.succeed })
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.deepStrictEqual(yield* names(peer), ["greet", "now"])
+        assert.strictEqual(text(yield* result(peer, "now")), "now")
+        assert.strictEqual(text(yield* result(peer, "greet", { name: "Ada" })), "Ada")
+      }).pipe(Effect.provide(Layer.provide(serve(features), DbLive)))
+    }))
+
+  it.effect("cannot be built with two tools of one name, and says which", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(
+        Effect.scoped(Layer.build(serve(Layer.merge(GreetLive, McpServer.tool(Greet, () => Effect.void)))))
+      )
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes(`tools named "greet"`))
+    }))
+
+  it.effect("cannot be built when a feature cannot, and releases the others", () =>
+    Effect.gen(function*() {
+      let released = 0
+      const Kept = Layer.scopedDiscard(Effect.addFinalizer(() => Effect.sync(() => released++)))
+      const Broken = Layer.provide(Layer.effectDiscard(Effect.fail("broken")), Kept)
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(serve(Layer.merge(GreetLive, Broken)))))
+      assert.strictEqual(error, "broken")
+      assert.strictEqual(released, 1)
+    }))
+
+  it.effect("has everything in its first answer, however long a feature takes", () =>
+    Effect.gen(function*() {
+      const SlowLive = Layer.unwrapEffect(
+        Effect.delay(Effect.succeed(McpServer.tool(Tool.make("slow"), () => Effect.void)), "1 hour")
+      )
+      const first = yield* Effect.fork(
+        Effect.gen(function*() {
+          const peer = yield* connect()
+          return yield* names(peer)
+        }).pipe(Effect.scoped, Effect.provide(serve(Layer.merge(GreetLive, SlowLive))))
+      )
+      yield* TestClock.adjust("59 minutes")
+      assert.isNull(first.unsafePoll())
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* Fiber.join(first), ["greet", "slow"])
+    }))
+
+  it.effect("shares no feature with another, also where both are given the same layer", () =>
+    Effect.gen(function*() {
+      let built = 0
+      const Counted = Layer.merge(GreetLive, Layer.effectDiscard(Effect.sync(() => built++)))
+      class One extends Context.Tag("One")<One, DispatcherService>() {}
+      class Two extends Context.Tag("Two")<Two, DispatcherService>() {}
+      const both = Layer.merge(
+        Layer.project(serve(Counted), Dispatcher, One, (dispatcher) => dispatcher),
+        Layer.project(serve(Counted), Dispatcher, Two, (dispatcher) => dispatcher)
+      )
+      yield* Effect.gen(function*() {
+        for (const dispatcher of [yield* One, yield* Two]) {
+          const peer = yield* Effect.provideService(connect(), Dispatcher, dispatcher)
+          assert.deepStrictEqual(yield* names(peer), ["greet"])
+          assert.strictEqual(text(yield* result(peer, "greet", { name: "Ada" })), "Hello, Ada!")
+        }
+        assert.strictEqual(built, 2)
+      }).pipe(Effect.scoped, Effect.provide(both))
+    }))
+
+  it.effect("builds a service that two of its features need once", () =>
+    Effect.gen(function*() {
+      let built = 0
+      const DbLive = Layer.sync(Db, () => ({ find: () => Effect.succeed(String(++built)) }))
+      const find = (name: string) =>
+        Layer.provide(McpServer.tool(Tool.make(name), () => Effect.flatMap(Db, (db) => db.find(name))), DbLive)
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.deepStrictEqual([text(yield* result(peer, "a")), text(yield* result(peer, "b"))], ["1", "2"])
+      }).pipe(Effect.scoped, Effect.provide(serve(Layer.merge(find("a"), find("b")))))
+    }))
+})
+
+describe("What a handler gets", () => {
+  it.scoped("is the request's scope, never the one in which it was registered", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const handler = act(Effect.gen(function*() {
+        const scope = yield* Effect.scope
+        yield* Scope.addFinalizer(scope, Effect.sync(() => log.push("request")))
+        log.push("handler")
+      }))
+      const feature = Layer.provide(
+        handler,
+        Layer.scopedContext(Effect.gen(function*() {
+          yield* Effect.addFinalizer(() => Effect.sync(() => log.push("registration")))
+          return Context.make(Scope.Scope, yield* Effect.scope)
+        }))
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        yield* result(peer, "act")
+        yield* result(peer, "act")
+        log.push("answered")
+      }).pipe(Effect.scoped, Effect.provide(serve(feature)))
+      assert.deepStrictEqual(log, ["handler", "request", "handler", "request", "answered", "registration"])
+    }))
+
+  it.scoped("is the request's context and session, also where it was registered inside another request", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const inner = McpServer.tool(Tool.make("inner"), () =>
+        Effect.gen(function*() {
+          seen.push((yield* RequestContext).id, (yield* ServerSession).id)
+        }))
+      const outer = act(
+        Effect.gen(function*() {
+          const registry = yield* Registry
+          const scope = yield* Effect.scope
+          // What the handler itself holds is all that the inner feature could capture.
+          yield* Layer.buildWithScope(Layer.provide(inner, Layer.succeed(Registry, registry)), scope)
+          yield* Effect.flatMap(ServerSession, (session) => Effect.orDie(session.request("roots/list")))
+        }),
+        "outer"
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        const id = yield* call(peer, "outer")
+        const question = yield* peer.expectRequest("roots/list")
+        yield* peer.expectNotification("notifications/tools/list_changed")
+        yield* peer.expectResult(yield* peer.request("tools/call", { name: "inner" }, "mine"))
+        assert.deepStrictEqual(seen, ["mine", "mine"])
+        yield* peer.send({ jsonrpc: "2.0", id: question.id, result: { roots: [] } })
+        yield* peer.expectResult(id)
+        yield* peer.expectNotification("notifications/tools/list_changed")
+      }).pipe(Effect.provide(serve(outer)))
+    }))
+
+  it.scoped("is what its own layer provides, whatever else a server needs", () =>
+    Effect.gen(function*() {
+      const find = (name: string) =>
+        Layer.provide(
+          McpServer.tool(Tool.make(name), () => Effect.flatMap(Db, (db) => db.find(name))),
+          Layer.succeed(Db, { find: () => Effect.succeed(`${name}'s`) })
+        )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.strictEqual(text(yield* result(peer, "a")), "a's")
+        assert.strictEqual(text(yield* result(peer, "b")), "b's")
+      }).pipe(Effect.provide(serve(Layer.merge(find("a"), find("b")))))
+    }))
+})
+
+describe("A feature that comes and goes", () => {
+  const two = Layer.merge(act(Effect.void, "one"), act(Effect.void, "two"))
+
+  it.scoped("is told of, once for all of it, to clients that are initialized", () =>
+    Effect.gen(function*() {
+      const { features, registry } = yield* registryOf(GreetLive)
+      yield* Effect.gen(function*() {
+        const ready = yield* connect()
+        const other = yield* connect("2024-11-05")
+        const waiting = yield* connectHalf
+        const scope = yield* Scope.make()
+        yield* Layer.buildWithScope(Layer.provide(two, Layer.succeed(Registry, yield* registry)), scope)
+        for (const peer of [ready, other]) {
+          yield* peer.expectNotification("notifications/tools/list_changed")
+          assert.deepStrictEqual(yield* names(peer), ["greet", "one", "two"])
+        }
+        yield* result(ready, "one")
+        yield* Scope.close(scope, Exit.void)
+        for (const peer of [ready, other]) {
+          yield* peer.expectNotification("notifications/tools/list_changed")
+          assert.deepStrictEqual(yield* names(peer), ["greet"])
+        }
+        assert.strictEqual((yield* ready.expectError(yield* call(ready, "one"))).message, "Unknown tool: one")
+        // The one that had not said that it is ready heard nothing, and finds everything when it asks.
+        yield* waiting.expectSilence
+        assert.deepStrictEqual(yield* names(waiting), ["greet"])
+        for (const peer of [ready, other]) yield* peer.expectSilence
+      }).pipe(Effect.provide(serve(features)))
+    }))
+
+  it.scoped("takes nothing from a call that is under way", () =>
+    Effect.gen(function*() {
+      const { features, registry } = yield* registryOf(GreetLive)
+      const started = yield* Deferred.make<void>()
+      const gate = yield* Deferred.make<void>()
+      const handler = Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(gate))
+      yield* Effect.gen(function*() {
+        const scope = yield* Scope.make()
+        const waiting = Layer.provide(act(handler), Layer.succeed(Registry, yield* registry))
+        yield* Layer.buildWithScope(waiting, scope)
+        const peer = yield* connect()
+        const id = yield* call(peer, "act")
+        yield* Deferred.await(started)
+        yield* Scope.close(scope, Exit.void)
+        yield* peer.expectNotification("notifications/tools/list_changed")
+        yield* Deferred.succeed(gate, undefined)
+        yield* peer.expectResult(id)
+      }).pipe(Effect.provide(serve(features)))
+    }))
+
+  it.scoped("leaves an empty list, of which its clients can read that it is", () =>
+    Effect.gen(function*() {
+      const { features, registry } = yield* registryOf(Layer.empty)
+      yield* Effect.gen(function*() {
+        const scope = yield* Scope.make()
+        yield* Layer.buildWithScope(Layer.provide(two, Layer.succeed(Registry, yield* registry)), scope)
+        const peer = yield* connect()
+        yield* Scope.close(scope, Exit.void)
+        yield* peer.expectNotification("notifications/tools/list_changed")
+        assert.deepStrictEqual(yield* names(peer), [])
+        assert.strictEqual((yield* peer.expectError(yield* call(peer, "one"))).code, -32602)
+      }).pipe(Effect.provide(serve(features)))
+    }))
+
+  it.scoped("is not told of to clients that were told that there are no tools", () =>
+    Effect.gen(function*() {
+      const { features, registry } = yield* registryOf(Layer.empty)
+      yield* Effect.gen(function*() {
+        const before = yield* connect()
+        const scope = yield* Effect.scope
+        yield* Layer.buildWithScope(Layer.provide(two, Layer.succeed(Registry, yield* registry)), scope)
+        const after = yield* connect()
+        yield* Effect.scoped(Layer.build(Layer.provide(act(Effect.void), Layer.succeed(Registry, yield* registry))))
+        yield* after.expectNotification("notifications/tools/list_changed")
+        yield* before.expectSilence
+      }).pipe(Effect.provide(serve(features)))
+    }))
+})

@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import { Context, Effect, Layer, Schema } from "effect"
+import { expectTypeOf } from "vitest"
+import type { Dispatcher } from "../src/Dispatcher.js"
+import * as McpServer from "../src/McpServer.js"
+import type { Registry } from "../src/Registry.js"
+import { RequestContext } from "../src/RequestContext.js"
+import { ServerSession } from "../src/ServerSession.js"
+
+class Db extends Context.Tag("Db")<Db, { readonly find: Effect.Effect<string> }>() {}
+class Cache extends Context.Tag("Cache")<Cache, { readonly size: number }>() {}
+class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
+class Busy extends Schema.TaggedError<Busy>()("Busy", {}) {}
+
+const Search = Tool.make("search", {
+  parameters: { q: Schema.String, limit: Schema.optionalWith(Schema.Int, { default: () => 10 }) },
+  success: Schema.Struct({ hits: Schema.Array(Schema.String) }),
+  failure: NotFound
+})
+const Tell = Tool.make("tell")
+const Both = Definition.make(Search, Tell)
+
+const found = { hits: ["a"] }
+
+describe("A handler's type", () => {
+  it("is given the parameters with their defaults", () => {
+    const live = McpServer.tool(Search, (parameters) => {
+      expectTypeOf(parameters.limit).toEqualTypeOf<number>()
+      expectTypeOf(parameters.q).toEqualTypeOf<string>()
+      // @ts-expect-error it has no such parameter
+      return Effect.succeed({ hits: [parameters.query] })
+    })
+    assert.isTrue(Layer.isLayer(live))
+  })
+
+  it("gives the success, or rich content with it", () => {
+    const good = [
+      McpServer.tool(Search, () => Effect.succeed(found)),
+      McpServer.tool(Search, () => Effect.succeed(ToolResult.text("a").pipe(ToolResult.withStructured(found)))),
+      McpServer.tool(Tell, () => Effect.void),
+      McpServer.tool(Tell, () => Effect.succeed("told")),
+      McpServer.tool(Tell, () => Effect.succeed(ToolResult.text("told")))
+    ]
+    const bad = [
+      // @ts-expect-error not the success
+      McpServer.tool(Search, () => Effect.succeed({ hits: [1] })),
+      // @ts-expect-error no structured content
+      McpServer.tool(Search, () => Effect.succeed(ToolResult.text("a"))),
+      // @ts-expect-error not the success
+      McpServer.tool(Search, () => Effect.void),
+      // @ts-expect-error no content
+      McpServer.tool(Tell, () => Effect.succeed(1))
+    ]
+    assert.lengthOf([...good, ...bad], 9)
+  })
+
+  it("fails with what was declared, or with an McpError", () => {
+    const good = [
+      McpServer.tool(Search, ({ q }) => new NotFound({ q })),
+      McpServer.tool(Search, () => new McpError.InvalidParams({ message: "no" })),
+      McpServer.tool(Tell, () => new McpError.InternalError({ message: "later" }))
+    ]
+    const bad = [
+      // @ts-expect-error undeclared
+      McpServer.tool(Search, () => new Busy()),
+      // @ts-expect-error undeclared
+      McpServer.tool(Search, ({ q }) => q === "" ? new NotFound({ q }) : new Busy()),
+      // @ts-expect-error nothing was declared
+      McpServer.tool(Tell, () => Effect.fail("no"))
+    ]
+    assert.lengthOf([...good, ...bad], 6)
+  })
+
+  it("leaves in the layer what it needs, but for what every request brings along", () => {
+    const live = McpServer.tool(Search, () =>
+      Effect.gen(function*() {
+        yield* RequestContext
+        yield* ServerSession
+        yield* Effect.addFinalizer(() => Effect.void)
+        yield* Cache
+        const db = yield* Db
+        return { hits: [yield* db.find] }
+      }))
+    expectTypeOf(live).toEqualTypeOf<Layer.Layer<never, never, Registry | Db | Cache>>()
+    expectTypeOf(McpServer.tool(Tell, () => Effect.void)).toEqualTypeOf<Layer.Layer<never, never, Registry>>()
+    const none = McpServer.tool(Tell, () => Effect.asVoid(Effect.zipRight(ServerSession, Effect.scope)))
+    expectTypeOf(none).toEqualTypeOf<Layer.Layer<never, never, Registry>>()
+  })
+})
+
+describe("A definition's type", () => {
+  it("asks for a handler of each of its tools", () => {
+    const good = McpServer.implement(Both, {
+      search: ({ limit, q }) => limit > 5 ? Effect.map(Db, () => found) : new NotFound({ q }),
+      tell: () => Effect.asVoid(Effect.zipRight(RequestContext, Cache))
+    })
+    expectTypeOf(good).toEqualTypeOf<Layer.Layer<never, never, Registry | Db | Cache>>()
+    const bad = [
+      // @ts-expect-error "tell" is missing
+      () => McpServer.implement(Both, { search: () => Effect.succeed(found) }),
+      // @ts-expect-error not the success of "search"
+      () => McpServer.implement(Both, { search: () => Effect.succeed("found"), tell: () => Effect.void }),
+      // @ts-expect-error a failure that "tell" has not declared
+      () => McpServer.implement(Both, { search: () => Effect.succeed(found), tell: () => new Busy() })
+    ]
+    assert.lengthOf(bad, 3)
+  })
+})
+
+describe("A server's type", () => {
+  it("has the failures and the needs of its features, and provides a dispatcher", () => {
+    const DbLive = Layer.effect(Db, Effect.as(Effect.fail("no database" as const), { find: Effect.succeed("") }))
+    const live = McpServer.tool(Tell, () => Effect.asVoid(Effect.zipRight(Cache, Effect.flatMap(Db, (db) => db.find))))
+    const server = McpServer.layer({ name: "typed", version: "1.0.0" }, Layer.provide(live, DbLive))
+    expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher, "no database", Cache>>()
+    const bare = McpServer.layer({ name: "bare", version: "1.0.0" }, Layer.empty)
+    expectTypeOf(bare).toEqualTypeOf<Layer.Layer<Dispatcher>>()
+  })
+
+  it("keeps asking the client out of features that are not requests", () => {
+    const live = Layer.effectDiscard(ServerSession)
+    const server = McpServer.layer({ name: "typed", version: "1.0.0" }, live)
+    // Nobody can provide it, so this server cannot be launched.
+    expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher, never, ServerSession>>()
+  })
+})

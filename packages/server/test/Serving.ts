@@ -1,0 +1,79 @@
+/**
+ * A server with a few tools, and clients who say exactly what a test tells them to. What the two say to each other is put
+ * to the official schema.
+ */
+import * as Tool from "@effect-mcp/definition/Tool"
+import type { Request } from "@effect-mcp/jsonrpc/Message"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import type { Cause, Layer, Scope } from "effect"
+import { Effect, Logger, Schema } from "effect"
+import type { Dispatcher } from "../src/Dispatcher.js"
+import * as McpServer from "../src/McpServer.js"
+
+export const info = { name: "test", version: "0.0.0" }
+
+export const serve = <E = never, R = never>(features: Layer.Layer<never, E, R>, options?: McpServer.Options) =>
+  McpServer.layer(info, features, options)
+
+/** A tool without parameters that does whatever a test needs. */
+export const act = <R = never>(
+  handler: Effect.Effect<unknown, never, R>,
+  name = "act"
+): Layer.Layer<never, never, Exclude<R, McpServer.RequestServices> | import("../src/Registry.js").Registry> =>
+  McpServer.tool(Tool.make(name), () => Effect.asVoid(handler))
+
+export const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
+export const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))
+
+/** A client that has not shaken hands yet; what the two say is not judged, so that it may say anything. */
+export const stranger: Effect.Effect<TestPeer.TestPeer, never, Dispatcher | Scope.Scope> = TestPeer.client()
+
+/** A client that has shaken hands. */
+export const connect = (version?: string, capabilities?: JsonObject) =>
+  Effect.gen(function*() {
+    const peer = yield* TestPeer.client({ oracle: true })
+    yield* peer.initialize({
+      ...(version === undefined ? undefined : { version }),
+      ...(capabilities === undefined ? undefined : { capabilities })
+    })
+    return peer
+  })
+
+/** Calls a tool, and asks for progress when there is a token. */
+export const call = (peer: TestPeer.TestPeer, name: string, args?: unknown, progressToken?: Request["id"]) =>
+  peer.request("tools/call", {
+    name,
+    ...(args === undefined ? undefined : { arguments: args }),
+    ...(progressToken === undefined ? undefined : { _meta: { progressToken } })
+  })
+
+/** Calls a tool and waits for its result. */
+export const result = (peer: TestPeer.TestPeer, name: string, args?: unknown) =>
+  Effect.flatMap(call(peer, name, args), peer.expectResult)
+
+/** The names in a `tools/list`. */
+export const names = (peer: TestPeer.TestPeer) =>
+  Effect.map(
+    Effect.flatMap(peer.request("tools/list"), peer.expectResult),
+    ({ tools }) => (tools as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name)
+  )
+
+export interface Line {
+  readonly level: string
+  readonly message: string
+  readonly cause: Cause.Cause<unknown>
+}
+
+/** A layer under which everything that is logged is kept. */
+export const logbook = () => {
+  const lines: Array<Line> = []
+  const layer = Logger.add(Logger.make(({ cause, logLevel, message }) => {
+    lines.push({ level: logLevel._tag, message: String(message), cause })
+  }))
+  return { lines, layer }
+}
+
+/** Waits until it holds, which takes only turns of the scheduler. */
+export const until = (holds: () => boolean): Effect.Effect<void> =>
+  Effect.asVoid(Effect.iterate(0, { while: () => !holds(), body: () => Effect.as(Effect.yieldNow(), 0) }))

@@ -1,0 +1,220 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import { Effect, Layer, Schema } from "effect"
+import * as McpServer from "../../src/McpServer.js"
+import { call, connect, GreetLive, logbook, result, serve } from "../Serving.js"
+
+class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
+
+const Search = Tool.make("search", {
+  parameters: { q: Schema.NonEmptyString, limit: Schema.optionalWith(Schema.Int, { default: () => 10 }) },
+  success: Schema.Struct({ hits: Schema.Array(Schema.String), limit: Schema.Int }),
+  failure: NotFound
+})
+const SearchLive = McpServer.tool(
+  Search,
+  ({ limit, q }) => q === "nothing" ? Effect.fail(new NotFound({ q })) : Effect.succeed({ hits: [q], limit })
+)
+
+const PhotoLive = McpServer.tool(
+  Tool.make("photo", { success: Schema.Struct({ taken: Schema.Date }) }),
+  () =>
+    Effect.succeed(
+      ToolResult.image(new Uint8Array([1, 2, 3]), "image/png", { annotations: { audience: ["user"] } }).pipe(
+        ToolResult.concat(ToolResult.text("A photo.")),
+        ToolResult.withStructured({ taken: new Date(0) }),
+        ToolResult.withMeta({ "example.com/id": 1 })
+      )
+    )
+)
+
+describe("tools/call", () => {
+  it.scoped("gives structured content and, for older clients, the same as text", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* result(peer, "search", { q: "effect" }), {
+        content: [{ type: "text", text: `{"hits":["effect"],"limit":10}` }],
+        structuredContent: { hits: ["effect"], limit: 10 }
+      })
+    }).pipe(Effect.provide(serve(SearchLive))))
+
+  it.scoped("gives rich content as it was made", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* result(peer, "photo"), {
+        content: [
+          { type: "image", data: "AQID", mimeType: "image/png", annotations: { audience: ["user"] } },
+          { type: "text", text: "A photo." }
+        ],
+        structuredContent: { taken: "1970-01-01T00:00:00.000Z" },
+        _meta: { "example.com/id": 1 }
+      })
+    }).pipe(Effect.provide(serve(PhotoLive))))
+
+  it.scoped("takes a call without arguments for one with none", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* result(peer, "now"), { content: [{ type: "text", text: "now" }] })
+      assert.deepStrictEqual(yield* result(peer, "now", {}), { content: [{ type: "text", text: "now" }] })
+      assert.deepStrictEqual((yield* result(peer, "search")).isError, true)
+    }).pipe(
+      Effect.provide(serve(Layer.merge(SearchLive, McpServer.tool(Tool.make("now"), () => Effect.succeed("now")))))
+    ))
+
+  it.scoped("tells the model of a declared failure, with isError", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* result(peer, "search", { q: "nothing" }), {
+        content: [{ type: "text", text: `{"q":"nothing","_tag":"NotFound"}` }],
+        isError: true
+      })
+    }).pipe(Effect.provide(serve(SearchLive))))
+
+  it.scoped("tells the calling program of an McpError, with its code", () =>
+    Effect.gen(function*() {
+      const errors: ReadonlyArray<readonly [McpError.McpError, object]> = [
+        [new McpError.InvalidParams({ message: "no", data: { a: 1 } }), {
+          code: -32602,
+          message: "no",
+          data: { a: 1 }
+        }],
+        [new McpError.InternalError({ message: "later" }), { code: -32603, message: "later" }],
+        [new McpError.PeerError({ code: 7, message: "own" }), { code: 7, message: "own" }],
+        [
+          new McpError.ResourceNotFound({ uri: "file:///a" }),
+          { code: -32002, message: "Resource not found: file:///a", data: { uri: "file:///a" } }
+        ]
+      ]
+      for (const [error, told] of errors) {
+        yield* Effect.gen(function*() {
+          const peer = yield* connect()
+          assert.deepStrictEqual<unknown>(yield* peer.expectError(yield* call(peer, "fail")), told)
+        }).pipe(
+          Effect.scoped,
+          Effect.provide(serve(McpServer.tool(Tool.make("fail"), () => Effect.fail(error))))
+        )
+      }
+    }))
+
+  it.scoped("does not know a tool that is not there", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      for (const name of ["grete", "", "__proto__", "constructor", "Greet"]) {
+        const error = yield* peer.expectError(yield* call(peer, name, {}))
+        assert.deepStrictEqual(error, { code: -32602, message: `Unknown tool: ${name}` })
+      }
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.scoped("SHOULD tell the model of bad arguments, from 2025-11-25 on", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect("2025-11-25")
+      const told = yield* result(peer, "search", { q: 1 })
+      assert.deepStrictEqual(told, {
+        content: [{
+          type: "text",
+          text: `Invalid arguments for tool "search": q: Expected string, actual 1`
+        }],
+        isError: true
+      })
+    }).pipe(Effect.provide(serve(SearchLive))))
+
+  for (const version of ["2024-11-05", "2025-03-26", "2025-06-18"]) {
+    it.scoped(`tells the calling program of bad arguments at ${version}`, () =>
+      Effect.gen(function*() {
+        const peer = yield* connect(version)
+        const error = yield* peer.expectError(yield* call(peer, "search", { q: "x", limit: 1.5 }))
+        assert.strictEqual(error.code, -32602)
+        assert.match(error.message, /^Invalid arguments for tool "search": limit: /)
+        const { issues } = error.data as { readonly issues: ReadonlyArray<{ readonly path: string }> }
+        assert.deepStrictEqual(issues.map(({ path }) => path), ["limit"])
+      }).pipe(Effect.provide(serve(SearchLive))))
+  }
+
+  it.scoped("runs no handler on bad arguments, also where an effect decodes them", () =>
+    Effect.gen(function*() {
+      let ran = 0
+      const Slow = Schema.transformOrFail(Schema.String, Schema.String, {
+        decode: (s) => Effect.as(Effect.yieldNow(), s),
+        encode: Effect.succeed
+      })
+      const tool = Tool.make("slow", { parameters: { a: Slow.pipe(Schema.minLength(2)) } })
+      const SlowLive = McpServer.tool(tool, ({ a }) => Effect.sync(() => `${a} ${++ran}`))
+      yield* Effect.gen(function*() {
+        for (const version of ["2025-11-25", "2025-06-18"]) {
+          const peer = yield* connect(version)
+          const id = yield* call(peer, "slow", { a: "x" })
+          if (version === "2025-11-25") assert.strictEqual((yield* peer.expectResult(id)).isError, true)
+          else assert.strictEqual((yield* peer.expectError(id)).code, -32602)
+        }
+        assert.strictEqual(ran, 0)
+        const peer = yield* connect()
+        assert.deepStrictEqual((yield* result(peer, "slow", { a: "xx" })).content, [{ type: "text", text: "xx 1" }])
+      }).pipe(Effect.provide(serve(SlowLive)))
+    }))
+
+  it.effect("says \"Internal error\" of a handler that gives something else than it promised", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logbook()
+      const give = (value: unknown, name: string) =>
+        McpServer.tool(
+          Tool.make(name, { success: Schema.Struct({ n: Schema.Int }) }),
+          () => Effect.succeed(value as never)
+        )
+      const features = Layer.mergeAll(
+        give({ n: "secret" }, "wrong"),
+        give(undefined, "nothing"),
+        give(new ToolResult.ToolResult([{ type: "video" } as never], { n: 1 }), "content"),
+        give(new ToolResult.ToolResult([], { n: "secret" }), "structured"),
+        McpServer.tool(Tool.make("undeclared"), () => Effect.fail("secret" as never)),
+        McpServer.tool(Tool.make("unspeakable", { success: Schema.Unknown }), () => Effect.succeed({ n: 1n }))
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        for (const name of ["wrong", "nothing", "content", "structured", "undeclared", "unspeakable"]) {
+          const error = yield* peer.expectError(yield* call(peer, name))
+          assert.deepStrictEqual(error, { code: -32603, message: "Internal error" }, name)
+          assert.deepStrictEqual(lines.splice(0).map(({ level }) => level), ["Error"], name)
+        }
+      }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(features), layer)))
+    }))
+
+  it.effect("misses no bug of a handler that also failed", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logbook()
+      const fails = Effect.fail(new NotFound({ q: "x" }))
+      const dies = Effect.dieMessage("a bug")
+      const one = (name: string, handler: Effect.Effect<never, NotFound>) =>
+        McpServer.tool(Tool.make(name, { failure: NotFound }), () => handler)
+      const features = Layer.mergeAll(
+        one("finalizer", Effect.ensuring(fails, dies)),
+        one(
+          "beside",
+          Effect.zipRight(Effect.all([fails, Effect.uninterruptible(dies)], { concurrency: 2 }), Effect.never)
+        ),
+        one("defect", Effect.zipRight(dies, fails)),
+        one("interrupted", Effect.all([fails, Effect.never], { concurrency: 2 }) as Effect.Effect<never, NotFound>)
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        for (const name of ["finalizer", "beside", "defect"]) {
+          assert.strictEqual((yield* peer.expectError(yield* call(peer, name))).code, -32603, name)
+          assert.include(String(lines.splice(0)[0]?.cause), "a bug")
+        }
+        assert.strictEqual((yield* result(peer, "interrupted")).isError, true)
+        assert.lengthOf(lines, 0)
+      }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(features), layer)))
+    }))
+
+  it.effect("takes a handler that joins an interrupted fiber for a bug, not for a cancel", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logbook()
+      const joins = McpServer.tool(Tool.make("joins"), () => Effect.interrupt)
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.strictEqual((yield* peer.expectError(yield* call(peer, "joins"))).code, -32603)
+        assert.lengthOf(lines, 1)
+      }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(joins), layer)))
+    }))
+})

@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import { Deferred, Effect } from "effect"
+import { Connection } from "../../src/legacy/Connection.js"
+import { until } from "../Serving.js"
+
+/** The way to a client, who takes what it is told when the gate opens. */
+const toClient = (gate: Effect.Effect<void> = Effect.void) => {
+  const told: Array<string> = []
+  let stopped = 0
+  const outbound: Outbound = {
+    request: () => Effect.never,
+    notify: (method) =>
+      Effect.zipRight(gate, Effect.sync(() => told.push(method))).pipe(
+        Effect.onInterrupt(() => Effect.sync(() => stopped++)),
+        Effect.asVoid
+      )
+  }
+  return { outbound, told, stopped: () => stopped }
+}
+
+const ready = (outbound: Outbound): Connection => {
+  const connection = new Connection(outbound)
+  connection.accepted = true
+  connection.initialized = true
+  connection.serverCapabilities = { tools: { listChanged: true } }
+  return connection
+}
+
+describe("Connection", () => {
+  it.effect("tells a client that is ready", () =>
+    Effect.gen(function*() {
+      const { outbound, told } = toClient()
+      const connection = ready(outbound)
+      yield* connection.announce(Methods.toolListChanged)
+      yield* until(() => told.length > 0)
+      yield* connection.announce(Methods.toolListChanged)
+      yield* until(() => told.length > 1)
+      assert.deepStrictEqual(told, ["notifications/tools/list_changed", "notifications/tools/list_changed"])
+    }))
+
+  it.effect("tells nothing to a client that is not initialized", () =>
+    Effect.gen(function*() {
+      const { outbound, told } = toClient()
+      const connection = ready(outbound)
+      connection.initialized = false
+      yield* connection.announce(Methods.toolListChanged)
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(told, [])
+    }))
+
+  it.effect("tells nothing of what the client was not told that there is", () =>
+    Effect.gen(function*() {
+      const { outbound, told } = toClient()
+      const connection = ready(outbound)
+      for (const capabilities of [{}, { logging: {} }, { tools: {} }, { tools: { listChanged: false } }]) {
+        connection.serverCapabilities = capabilities
+        yield* connection.announce(Methods.toolListChanged)
+      }
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(told, [])
+    }))
+
+  it.effect("waits for nobody, and says it once to a client that does not read", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const { outbound, told } = toClient(Deferred.await(gate))
+      const connection = ready(outbound)
+      for (let i = 0; i < 100; i++) yield* connection.announce(Methods.toolListChanged)
+      assert.deepStrictEqual(told, [])
+      yield* Deferred.succeed(gate, undefined)
+      yield* until(() => told.length > 0)
+      yield* Effect.yieldNow()
+      assert.lengthOf(told, 1)
+    }))
+
+  it.effect("stops telling when it is silenced", () =>
+    Effect.gen(function*() {
+      const { outbound, stopped, told } = toClient(Effect.never)
+      const connection = ready(outbound)
+      yield* connection.announce(Methods.toolListChanged)
+      yield* Effect.yieldNow()
+      yield* connection.silence
+      assert.strictEqual(stopped(), 1)
+      assert.deepStrictEqual(told, [])
+      yield* connection.silence
+    }))
+
+  it.effect("tells from where nothing can be interrupted, and can be stopped all the same", () =>
+    Effect.gen(function*() {
+      const { outbound, stopped } = toClient(Effect.never)
+      const connection = ready(outbound)
+      yield* Effect.uninterruptible(connection.announce(Methods.toolListChanged))
+      yield* Effect.yieldNow()
+      yield* connection.silence
+      assert.strictEqual(stopped(), 1)
+    }))
+})

@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import * as Version from "@effect-mcp/protocol/Version"
+import { Effect, Layer } from "effect"
+import * as Serve from "../../src/legacy/Serve.js"
+import * as McpServer from "../../src/McpServer.js"
+import * as Registry from "../../src/Registry.js"
+import * as Router from "../../src/Router.js"
+import { connect, GreetLive, info, names, serve, stranger } from "../Serving.js"
+
+const hello = (version: string, more?: object) => ({
+  protocolVersion: version,
+  capabilities: {},
+  clientInfo: { name: "test", version: "0.0.0" },
+  ...more
+})
+
+describe("initialize", () => {
+  for (const version of Version.legacy) {
+    it.scoped(`MUST be answered with ${version} when that is what the client asked for`, () =>
+      Effect.gen(function*() {
+        const peer = yield* stranger
+        const result = yield* peer.initialize({ version })
+        assert.strictEqual(result.protocolVersion, version)
+      }).pipe(Effect.provide(serve(GreetLive))))
+  }
+
+  for (const version of ["2026-07-28", "2024-10-07", "1.0", ""]) {
+    it.scoped(`MUST be answered with a version we speak, the latest, when the client asked for "${version}"`, () =>
+      Effect.gen(function*() {
+        const peer = yield* stranger
+        const result = yield* peer.initialize({ version })
+        assert.strictEqual(result.protocolVersion, "2025-11-25")
+        assert.deepStrictEqual(yield* names(peer), ["greet"])
+      }).pipe(Effect.provide(serve(GreetLive))))
+  }
+
+  it.scoped("says who the server is, what it offers and how to use it", () =>
+    Effect.gen(function*() {
+      const peer = yield* stranger
+      assert.deepStrictEqual(yield* peer.initialize(), {
+        protocolVersion: "2025-11-25",
+        capabilities: { logging: {}, tools: { listChanged: true } },
+        serverInfo: info,
+        instructions: "Greet people."
+      })
+    }).pipe(Effect.provide(serve(GreetLive, { instructions: "Greet people." }))))
+
+  it.scoped("offers nothing that the server does not have", () =>
+    Effect.gen(function*() {
+      const bare = yield* Effect.flatMap(stranger, (peer) => peer.initialize()).pipe(Effect.provide(serve(Layer.empty)))
+      assert.deepStrictEqual(bare.capabilities, { logging: {} })
+      assert.notProperty(bare, "instructions")
+      const quiet = yield* Effect.flatMap(stranger, (peer) => peer.initialize()).pipe(
+        Effect.provide(serve(GreetLive, { logging: false }))
+      )
+      assert.deepStrictEqual(quiet.capabilities, { tools: { listChanged: true } })
+    }))
+
+  it.effect("introduces the server in the words of the client's revision", () =>
+    Effect.gen(function*() {
+      const introduced = (version: string) =>
+        Effect.scoped(
+          Effect.flatMap(stranger, (peer) => Effect.map(peer.initialize({ version }), ({ serverInfo }) => serverInfo))
+        )
+      const server = yield* Effect.all([introduced("2024-11-05"), introduced("2025-06-18"), introduced("2025-11-25")])
+      const { icons: _, websiteUrl: __, ...titled } = full
+      assert.deepStrictEqual(server, [info, titled, full])
+    }).pipe(Effect.provide(McpServer.layer(full, GreetLive))))
+
+  it.scoped("takes effect before anything that was said after it", () =>
+    Effect.gen(function*() {
+      const peer = yield* stranger
+      const early = yield* peer.request("tools/list")
+      const first = yield* peer.request("initialize", hello("2024-11-05"))
+      const late = yield* peer.request("tools/list")
+      assert.strictEqual((yield* peer.expectError(early)).code, -32602)
+      yield* peer.expectResult(first)
+      yield* peer.expectResult(late)
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.scoped("is refused the second time, and changes nothing then", () =>
+    Effect.gen(function*() {
+      const peer = yield* stranger
+      yield* peer.initialize({ version: "2024-11-05" })
+      const again = yield* peer.request("initialize", hello("2025-11-25"))
+      const error = yield* peer.expectError(again)
+      assert.strictEqual(error.code, -32600)
+      assert.strictEqual(error.message, "Invalid request: this conversation is initialized already")
+      const id = yield* peer.request("tools/list")
+      const { tools } = (yield* peer.expectResult(id)) as { tools: ReadonlyArray<object> }
+      assert.notProperty(tools[0], "title")
+    }).pipe(
+      Effect.provide(serve(McpServer.tool(Tool.make("titled", { title: "Titled" }), () => Effect.void)))
+    ))
+
+  it.scoped("is refused when it is malformed, with the places, and can be sent again", () =>
+    Effect.gen(function*() {
+      const peer = yield* stranger
+      const malformed: ReadonlyArray<readonly [object | undefined, string]> = [
+        [undefined, "protocolVersion"],
+        [hello("2025-11-25", { protocolVersion: 1 }), "protocolVersion"],
+        [hello("2025-11-25", { clientInfo: { name: "test" } }), "clientInfo.version"],
+        [hello("2025-11-25", { capabilities: undefined }), "capabilities"]
+      ]
+      for (const [params, path] of malformed) {
+        const id = yield* peer.request("initialize", params as never)
+        const error = yield* peer.expectError(id)
+        assert.strictEqual(error.code, -32602)
+        assert.include(error.message, path)
+        const { issues } = error.data as { issues: ReadonlyArray<{ path: string }> }
+        assert.deepStrictEqual(issues.map(({ path }) => path), [path])
+      }
+      yield* peer.initialize()
+      assert.deepStrictEqual(yield* names(peer), ["greet"])
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.effect("MUST NOT be cancelled by the client", () =>
+    Effect.gen(function*() {
+      const registry = yield* Registry.make
+      const { request } = Serve.make({
+        info,
+        instructions: undefined,
+        logging: true,
+        capabilities: () => ({}),
+        router: Router.make(registry, { pageSize: 1 })
+      }, Outbound.none)
+      const work = (method: string, params?: object) =>
+        request(Message.request(1, method, params as never), {} as never)
+      assert.strictEqual(work("initialize", hello("2025-11-25")).cancellable, false)
+      assert.notStrictEqual(work("ping").cancellable, false)
+    }))
+
+  it.scoped("is of its own conversation: another client is a stranger still", () =>
+    Effect.gen(function*() {
+      yield* connect("2024-11-05")
+      const peer = yield* stranger
+      const id = yield* peer.request("tools/list")
+      assert.strictEqual((yield* peer.expectError(id)).code, -32602)
+    }).pipe(Effect.provide(serve(GreetLive))))
+})
+
+const full = {
+  ...info,
+  title: "Test",
+  websiteUrl: "https://example.com",
+  icons: [{ src: "https://example.com/icon.png" }]
+}

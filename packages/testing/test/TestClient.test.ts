@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as Transcript from "@effect-mcp/testing/Transcript"
+import { Effect, Exit, Fiber } from "effect"
+
+describe("TestClient", () => {
+  it.scoped("is a client that has shaken hands, and the server that the test plays", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      assert.strictEqual(client.version, "2025-11-25")
+      assert.deepStrictEqual(client.serverCapabilities, {})
+      const calling = yield* Effect.fork(client.callTool("echo", { text: "hello" }))
+      const { id, params } = yield* server.expectRequest("tools/call")
+      assert.deepStrictEqual(params, { name: "echo", arguments: { text: "hello" } })
+      yield* server.send(Message.success(id, { content: [] }))
+      assert.deepStrictEqual(yield* Fiber.join(calling), { content: [] })
+    }))
+
+  it.scoped("has the server say what the test wants it to say", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      const { client } = yield* TestClient.make({
+        version: "2025-03-26",
+        capabilities: { tools: { listChanged: true } },
+        client: { clientInfo: { name: "ours", version: "1.0.0" } },
+        transcript
+      })
+      assert.strictEqual(client.version, "2025-03-26")
+      assert.deepStrictEqual(client.serverCapabilities, { tools: { listChanged: true } })
+      assert.include(
+        Transcript.line(transcript.entries[0]!),
+        "\"clientInfo\":{\"name\":\"ours\",\"version\":\"1.0.0\"}"
+      )
+    }))
+
+  it.scoped("fails as its client does when the two have nothing in common", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(TestClient.make({ version: "1999-01-01" }))
+      assert.strictEqual(error._tag, "NoCommonVersion")
+    }))
+
+  it.scoped("fails as its client does when the time is over", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(TestClient.make({ client: { timeout: 0 } }))
+      assert.strictEqual(error._tag, "RequestTimeout")
+    }))
+
+  it.effect("ends a test in which the client says what the specification does not allow", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
+        const { client, server } = yield* TestClient.make()
+        yield* client.notify("notifications/progress", { progressToken: true })
+        yield* server.next
+      })))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("ProgressNotification of 2025-11-25"))
+    }))
+
+  it.effect("ends a test in which the client says what the test did not expect", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
+        const { client, server } = yield* TestClient.make()
+        yield* client.notify("notifications/ours")
+        yield* client.notify("notifications/ours")
+        yield* server.next
+      })))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("not expected:\n· notifications/ours"))
+    }))
+})

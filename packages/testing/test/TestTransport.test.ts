@@ -1,0 +1,194 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as TestTransport from "@effect-mcp/testing/TestTransport"
+import * as Transcript from "@effect-mcp/testing/Transcript"
+import { Cause, Chunk, Effect, Exit, Fiber, Stream } from "effect"
+
+const initialize = Message.request(1, "initialize", {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "test", version: "0.0.0" }
+})
+
+const initialized = (protocolVersion: string) =>
+  Message.success(1, { protocolVersion, capabilities: {}, serverInfo: { name: "test", version: "0.0.0" } })
+
+const hears = (transport: Transport.Transport, count: number) =>
+  Effect.map(Stream.runCollect(Stream.take(transport.incoming, count)), Chunk.toArray)
+
+const audio = { content: [{ type: "audio", data: "", mimeType: "audio/wav" }] }
+
+describe("A test transport", () => {
+  it.scoped("delivers what a wire would: no undefined, and nothing shared", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestTransport.pair()
+      const list: Array<number> = [1]
+      yield* client.send(Message.notification("x", { list, nothing: undefined, when: new Date(0) }))
+      assert.isTrue(server.unsafeSend(Message.notification("y", { list })))
+      list.push(2)
+      assert.deepStrictEqual(yield* hears(server, 1), [
+        Message.notification("x", { list: [1], when: "1970-01-01T00:00:00.000Z" })
+      ])
+    }))
+
+  it.scoped("fails who says what has no text, and delivers nothing", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      const { client, server } = yield* TestTransport.pair({ transcript })
+      const circular: Record<string, unknown> = {}
+      circular.self = circular
+      for (const value of [1n, circular]) {
+        const error = yield* Effect.flip(client.send(Message.notification("x", { value })))
+        assert.strictEqual(error.reason, "Encode")
+        assert.isFalse(client.unsafeSend(Message.request(1, "x", { value })))
+      }
+      yield* client.send(Message.notification("after"))
+      assert.deepStrictEqual(yield* hears(server, 1), [Message.notification("after")])
+      assert.strictEqual(Transcript.render(transcript), "client · after")
+    }))
+
+  it.scoped("answers an answer that has no text with an internal error, as any transport", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestTransport.pair()
+      assert.isTrue(server.unsafeSend(Message.success(1, { big: 1n })))
+      assert.deepStrictEqual(yield* hears(client, 1), [
+        Message.failure(1, { code: -32603, message: "Internal error" })
+      ])
+    }))
+
+  it.scoped("delivers what is no message as malformed", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestTransport.pair({ oracle: false })
+      const said: ReadonlyArray<unknown> = [[Message.request(1, "x")], { jsonrpc: "2.0", id: null, method: "x" }, 7]
+      for (const one of said) yield* client.send(one as Message.Message)
+      yield* client.send(new Message.Malformed("response", -32600, "spoilt", 1) as unknown as Message.Message)
+      const heard = yield* hears(server, 4)
+      assert.isTrue(heard.every(Message.isMalformed))
+      assert.deepStrictEqual((heard[0] as Message.Malformed).batch, said[0] as ReadonlyArray<unknown>)
+      assert.strictEqual((heard[3] as Message.Malformed).message, "spoilt")
+    }))
+
+  it.scoped("writes down who said what, in the order in which it arrives", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      const { client, server } = yield* TestTransport.pair({ transcript, capacity: 1, oracle: false })
+      client.unsafeSend(Message.request(1, "first"))
+      // There is no room for it yet.
+      const waiting = yield* Effect.fork(client.send(Message.notification("third")))
+      yield* Effect.yieldNow()
+      client.unsafeSend(Message.request(2, "second"))
+      server.unsafeSend(Message.success(1, {}))
+      const heard = yield* hears(server, 2)
+      assert.deepStrictEqual(heard, [Message.request(1, "first"), Message.request(2, "second")])
+      yield* Effect.exit(Fiber.join(waiting))
+      assert.strictEqual(
+        Transcript.render(transcript).replace(/\nclient · third$/, ""),
+        "client → 1 first\nclient → 2 second\nserver ← 1 {}"
+      )
+    }))
+
+  it.scoped("writes nothing down that nobody was there to hear", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      const { client, server } = yield* TestTransport.pair({ transcript })
+      const listening = yield* Effect.fork(Stream.runDrain(server.incoming))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(listening)
+      assert.isFalse(client.unsafeSend(Message.request(1, "late")))
+      assert.strictEqual(yield* Effect.flip(client.send(Message.request(1, "late"))), Transport.closed)
+      assert.strictEqual(Transcript.render(transcript), "")
+    }))
+})
+
+describe("The judge of a test transport", () => {
+  /** What a conversation of these messages is convicted of. */
+  const convicts = (
+    said: ReadonlyArray<readonly [from: "client" | "server", message: unknown]>,
+    oracle?: TestTransport.Options["oracle"]
+  ) =>
+    Effect.gen(function*() {
+      let violations: ReadonlyArray<string> = []
+      const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
+        const pair = yield* TestTransport.pair({ oracle })
+        violations = pair.violations
+        for (const [from, message] of said) yield* pair[from].send(message as Message.Message)
+      })))
+      assert.strictEqual(Exit.isFailure(exit), violations.length > 0)
+      if (Exit.isFailure(exit)) {
+        const defect = Chunk.unsafeHead(Cause.defects(exit.cause)) as Error
+        assert.strictEqual(defect.message, `The specification does not allow:\n${violations.join("\n")}`)
+      }
+      return violations
+    })
+
+  const wrong = [
+    ["client", Message.request(1, "tools/call", { arguments: {} })],
+    ["server", Message.success(1, { content: 7 })],
+    ["server", Message.notification("notifications/message", { level: "loud", data: 1 })],
+    ["client", { jsonrpc: "2.0", id: 1 }]
+  ] as const
+
+  it.effect("lets a conversation pass in which nothing is wrong", () =>
+    Effect.gen(function*() {
+      const violations = yield* convicts([
+        ["client", initialize],
+        ["server", initialized("2025-11-25")],
+        ["client", Message.notification("notifications/initialized")],
+        ["client", Message.request(2, "tools/call", { name: "x" })],
+        ["server", Message.request(2, "ping")],
+        ["client", Message.success(2, {})],
+        ["server", Message.success(2, audio)],
+        ["server", Message.failure(undefined, { code: -32700, message: "what?" })],
+        ["client", Message.request(3, "ours/do", { anything: 1 })],
+        ["server", Message.success(3, { goes: true })]
+      ])
+      assert.deepStrictEqual(violations, [])
+    }))
+
+  it.effect("ends a test in which something is wrong, and says what and by whom", () =>
+    Effect.gen(function*() {
+      const violations = yield* convicts(wrong)
+      assert.lengthOf(violations, 4)
+      assert.match(violations[0]!, /^client → 1 tools\/call .*\n {4}CallToolRequest of 2025-11-25: .*'name'/)
+      assert.match(violations[1]!, /^server ← 1 .*\n {4}CallToolResult of 2025-11-25: /)
+      assert.match(
+        violations[2]!,
+        /^server · notifications\/message .*\n {4}LoggingMessageNotification of 2025-11-25: /
+      )
+      assert.match(violations[3]!, /^client \? .*\n {4}Invalid request: "method" is missing/)
+    }))
+
+  it.effect("judges one side only, when it was told so", () =>
+    Effect.gen(function*() {
+      const by = (violations: ReadonlyArray<string>) => violations.map((violation) => violation.slice(0, 6))
+      assert.deepStrictEqual(by(yield* convicts(wrong, "client")), ["client", "client"])
+      assert.deepStrictEqual(by(yield* convicts(wrong, "server")), ["server", "server"])
+      assert.deepStrictEqual(by(yield* convicts(wrong, true)), ["client", "server", "server", "client"])
+      assert.deepStrictEqual(by(yield* convicts(wrong, false)), [])
+    }))
+
+  it.effect("judges by the revision that the two agreed on", () =>
+    Effect.gen(function*() {
+      const call = ["client", Message.request(2, "tools/call", { name: "x" })] as const
+      const at = (version: string) =>
+        convicts([["client", initialize], ["server", initialized(version)], call, [
+          "server",
+          Message.success(2, audio)
+        ]])
+      assert.deepStrictEqual(yield* at("2025-03-26"), [])
+      const [violation] = yield* at("2024-11-05")
+      assert.include(violation, "CallToolResult of 2024-11-05")
+    }))
+
+  it.effect("knows an answer by who asked: the two sides may use the same ids", () =>
+    Effect.gen(function*() {
+      const violations = yield* convicts([
+        ["client", Message.request(1, "tools/list")],
+        ["server", Message.request(1, "roots/list")],
+        ["client", Message.success(1, { roots: [] })],
+        ["server", Message.success(1, { tools: [] })]
+      ])
+      assert.deepStrictEqual(violations, [])
+    }))
+})

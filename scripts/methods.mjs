@@ -1,0 +1,116 @@
+// Writes docs/methods.md: every method of every revision, who sends it, what gates it, and whether our server and
+// client have it. The methods come from the tables of the built protocol package, so build first; what is supported
+// comes from methods.json beside this file, by side and era. `--check` writes nothing and exits 1 when the page is stale.
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { root } from "./workspace.mjs"
+
+const page = "docs/methods.md"
+
+/** The rooms of the protocol that name methods and revisions. */
+export const readProtocol = async (at = root) => {
+  const room = (name) => import(pathToFileURL(join(at, "packages/protocol/dist", `${name}.js`)).href)
+  const [legacy, modern, asked, version, method] = await Promise.all(
+    ["legacy/Methods", "modern/Methods", "modern/InputRequired", "Version", "Method"].map(room)
+  )
+  return {
+    tables: { legacy: [...legacy.table.values()], modern: [...modern.table.values()] },
+    questions: [...asked.questions.values()],
+    revisions: [
+      ...version.legacy.map((name) => ({ name, era: "legacy" })),
+      ...version.modern.map((name) => ({ name, era: "modern" }))
+    ],
+    isIn: method.isIn,
+    gate: method.gate
+  }
+}
+
+const readSupport = (at = root) => JSON.parse(readFileSync(join(at, "scripts/methods.json"), "utf8"))
+
+/** What is wrong with the list of what is supported: a name that no table of its era has. */
+export const flaws = ({ tables }, support) =>
+  Object.entries(support).flatMap(([side, eras]) =>
+    Object.entries(eras).flatMap(([era, names]) =>
+      names.filter((name) => !tables[era]?.some((method) => method.name === name))
+        .map((name) => `scripts/methods.json: ${side} ${era}: there is no method "${name}"`)
+    )
+  )
+
+const row = (cells) => `| ${cells.join(" | ")} |`
+
+const table = (head, rows) => [row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n")
+
+const code = (text) => `\`${text}\``
+
+const byKind = (methods) => ["request", "notification"].flatMap((kind) => methods.filter((one) => one.kind === kind))
+
+/** The text of the page. */
+export const pageOf = ({ gate, isIn, questions, revisions, tables }, support) => {
+  const has = (side, era, { name }) => support[side][era].includes(name)
+  const methodsOf = ({ era, name }) => byKind(tables[era].filter((method) => isIn(method, name)))
+  const cells = (revision) => (method) => {
+    const capability = gate(method, revision.name)
+    return [
+      code(method.name),
+      method.kind,
+      method.from,
+      capability === undefined ? "" : code(capability),
+      ...["server", "client"].map((side) => has(side, revision.era, method) ? "yes" : "")
+    ]
+  }
+  const sections = revisions.map((revision) => {
+    const methods = methodsOf(revision)
+    const count = (side) => methods.filter((method) => has(side, revision.era, method)).length
+    return [
+      `## ${revision.name}`,
+      `${methods.length} methods, of the ${revision.era} era; the server has ${count("server")} of them, the client ${
+        count("client")
+      }.`,
+      table(["Method", "Kind", "Sent by", "Capability", "Server", "Client"], methods.map(cells(revision)))
+    ].join("\n\n")
+  })
+  const names = [...new Set([...tables.legacy, ...tables.modern].map(({ name }) => name))]
+  const where = (name) =>
+    revisions.map((revision) => methodsOf(revision).some((method) => method.name === name) ? "yes" : "")
+  return [
+    "# Methods",
+    `What may be said at each revision of the Model Context Protocol, and what the server and the client of this library
+have of it: a method that they do not have is answered with "Method not found", and a notification is not heard. The
+vocabulary of all of them is in \`@effect-mcp/protocol\`, proven by the official schemas.`,
+    `A method with a capability is there only if whoever answers it declared that capability; of a notification, whoever
+sends it, but for \`notifications/elicitation/complete\`.`,
+    "Written by `node scripts/methods.mjs` from the tables of the protocol.",
+    "## Which revision has which",
+    table(
+      ["Method", ...revisions.map(({ name }) => name)],
+      names.map((name) => [code(name), ...where(name)])
+    ),
+    ...sections,
+    "## What a modern server asks",
+    `From 2026-07-28 on a server sends no requests. It answers a request with questions, and the client makes the
+request again with the answers. Neither our server nor our client does so yet.`,
+    table(["Question", "Capability"], questions.map(({ capability, name }) => [code(name), code(capability)]))
+  ].join("\n\n") + "\n"
+}
+
+/** Writes the page, or says that it is stale. */
+export const methods = async (at = root, check = false) => {
+  const protocol = await readProtocol(at)
+  const support = readSupport(at)
+  const wrong = flaws(protocol, support)
+  if (wrong.length > 0) return { ok: false, lines: wrong }
+  const path = join(at, page)
+  const text = pageOf(protocol, support)
+  const before = existsSync(path) ? readFileSync(path, "utf8") : ""
+  if (before === text) return { ok: true, lines: [`${page} is up to date`] }
+  if (check) return { ok: false, lines: [`${page}: stale: run node scripts/methods.mjs`] }
+  writeFileSync(path, text)
+  return { ok: true, lines: [`${page} is written`] }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const { lines, ok } = await methods(root, process.argv.includes("--check"))
+  for (const line of lines) console.log(line)
+  if (!ok) process.exitCode = 1
+}

@@ -1,0 +1,48 @@
+// The page says what the tables say; a page that lags behind them is found, and so is a name that no table has.
+import assert from "node:assert/strict"
+import { describe, it } from "node:test"
+import { flaws, pageOf } from "./methods.mjs"
+
+const method = (name, more) => ({ name, kind: "request", from: "client", capability: undefined, ...more })
+
+const protocol = {
+  tables: {
+    legacy: [method("ping", { from: "both" }), method("x/find", { capability: "x" }), method("x/new", { late: true })],
+    modern: [method("x/find", { capability: "x" }), method("x/told", { kind: "notification", from: "server" })]
+  },
+  questions: [method("x/ask", { capability: "y" })],
+  revisions: [{ name: "1", era: "legacy" }, { name: "2", era: "legacy" }, { name: "3", era: "modern" }],
+  isIn: ({ late }, revision) => !late || revision === "2",
+  gate: ({ capability }, revision) => revision === "1" ? undefined : capability
+}
+
+const support = { server: { legacy: ["ping"], modern: [] }, client: { legacy: ["ping", "x/find"], modern: ["x/told"] } }
+
+const section = (text, name) => text.split(/^## /m).find((one) => one.startsWith(`${name}\n`))
+
+describe("the page of methods", () => {
+  const text = pageOf(protocol, support)
+
+  it("lists per revision every method and what is supported", () => {
+    assert.match(section(text, "1"), /^2 methods, of the legacy era; the server has 1 of them, the client 2\.$/m)
+    assert.match(section(text, "1"), /^\| `ping` \| request \| both \| {2}\| yes \| yes \|$/m)
+    assert.match(section(text, "1"), /^\| `x\/find` \| request \| client \| {2}\| {2}\| yes \|$/m)
+    assert.match(section(text, "2"), /^\| `x\/find` \| request \| client \| `x` \| {2}\| yes \|$/m)
+    assert.match(section(text, "2"), /^3 methods/m)
+    assert.match(section(text, "3"), /^\| `x\/told` \| notification \| server \| {2}\| {2}\| yes \|$/m)
+    assert.doesNotMatch(section(text, "3"), /ping/)
+  })
+
+  it("says which revision has which", () => {
+    assert.match(text, /^\| `x\/new` \| {2}\| yes \| {2}\|$/m)
+  })
+
+  it("says what is asked", () => assert.match(text, /^\| `x\/ask` \| `y` \|$/m))
+
+  it("is not made of names that no table has", () => {
+    assert.deepEqual(flaws(protocol, support), [])
+    assert.deepEqual(flaws(protocol, { server: { legacy: ["x/told"], modern: ["x/find"] } }), [
+      "scripts/methods.json: server legacy: there is no method \"x/told\""
+    ])
+  })
+})
