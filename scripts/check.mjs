@@ -19,6 +19,7 @@ const stages = [
   ["lint", tool("eslint/bin/eslint.js", ".", "--max-warnings", "0")],
   ["scripts", test(...selfTests)],
   ["types", tool("typescript/bin/tsc", "-b", "tsconfig.json")],
+  ["methods", script("methods.mjs", "--check")],
   ["docs", script("docs.mjs")]
 ]
 

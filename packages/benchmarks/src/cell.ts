@@ -5,6 +5,14 @@
 import type { Subject } from "./Workload.js"
 
 const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
+  ...Object.fromEntries(
+    ["own", "hand", "sdk1", "sdk2"].flatMap((who) => ["decode", "project"].map((what) => `${who}-${what}`)).map((
+      name
+    ) => [
+      name,
+      () => import("./subjects/decoding.js").then(({ decoding }) => decoding[name]!())
+    ])
+  ),
   "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair()),
   "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect()),
   "sdk1-pair": () => import("./subjects/sdk1.js").then(({ start }) => start()),

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url"
 interface Row {
   readonly name: string
   readonly inFlight: number
+  readonly calls: number
   readonly own: string
   readonly peers: ReadonlyArray<string>
   /** At most this part of the processor time of each peer. */
@@ -20,6 +21,7 @@ const rows: ReadonlyArray<Row> = [
   {
     name: "tools/call, 64 in flight over a pair of transports",
     inFlight: 64,
+    calls: 40_000,
     own: "own-pair",
     peers: ["sdk1-pair", "sdk2-pair"],
     budget: { "sdk2-pair": 0.25 }
@@ -27,25 +29,44 @@ const rows: ReadonlyArray<Row> = [
   {
     name: "tools/call, one at a time, in process",
     inFlight: 1,
+    calls: 40_000,
     own: "own-direct",
     peers: ["sdk1-pair", "sdk2-pair"],
     budget: { "sdk2-pair": 0.25 }
+  },
+  {
+    name: "the parameters of a tools/call, checked",
+    inFlight: 1,
+    calls: 400_000,
+    own: "own-decode",
+    peers: ["hand-decode", "sdk1-decode", "sdk2-decode"],
+    budget: {}
+  },
+  {
+    // The official SDK has no projection per revision: what it does to a result before it leaves is check it.
+    name: "the result of a tools/call, made fit for 2025-03-26",
+    inFlight: 1,
+    calls: 400_000,
+    own: "own-project",
+    peers: ["hand-project", "sdk1-project", "sdk2-project"],
+    budget: {}
   }
 ]
 
 const smoke = process.argv.includes("--smoke")
 const rounds = smoke ? 1 : 7
-const calls = smoke ? 200 : 40_000
 const cell = fileURLToPath(new URL("cell.js", import.meta.url))
 
-const measure = (subject: string, inFlight: number): number => {
-  const output = execFileSync(process.execPath, [cell, subject, String(inFlight), String(calls)], { encoding: "utf8" })
+const measure = (subject: string, { calls, inFlight }: Row): number => {
+  const output = execFileSync(process.execPath, [cell, subject, String(inFlight), String(smoke ? 200 : calls)], {
+    encoding: "utf8"
+  })
   return (JSON.parse(output) as { readonly microseconds: number }).microseconds
 }
 
 const median = (values: ReadonlyArray<number>): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
 
-console.log(`Node ${process.version}; processor time per call, client and server together; ${rounds} × ${calls} calls`)
+console.log(`Node ${process.version}; processor time per call, client and server together; median of ${rounds}`)
 
 let over = false
 for (const row of rows) {
@@ -53,10 +74,10 @@ for (const row of rows) {
   const subjects = [row.own, ...row.peers]
   const times = new Map<string, Array<number>>(subjects.map((subject) => [subject, []]))
   for (let round = 0; round < rounds; round++) {
-    for (const subject of subjects) times.get(subject)!.push(measure(subject, row.inFlight))
+    for (const subject of subjects) times.get(subject)!.push(measure(subject, row))
   }
   const own = times.get(row.own)!
-  console.log(`  ${row.own.padEnd(12)} ${median(own).toFixed(2).padStart(8)} µs`)
+  console.log(`  ${row.own.padEnd(12)} ${median(own).toFixed(3).padStart(8)} µs`)
   for (const peer of row.peers) {
     const theirs = times.get(peer)!
     // Pair by pair: both halves of a ratio were measured next to each other.
@@ -65,7 +86,7 @@ for (const row of rows) {
     const verdict = budget === undefined || smoke ? "" : ratio <= budget ? `  within ${budget}` : `  OVER ${budget}`
     over ||= verdict.includes("OVER")
     console.log(
-      `  ${peer.padEnd(12)} ${median(theirs).toFixed(2).padStart(8)} µs   ours is ${ratio.toFixed(3)} of it${verdict}`
+      `  ${peer.padEnd(12)} ${median(theirs).toFixed(3).padStart(8)} µs   ours is ${ratio.toFixed(3)} of it${verdict}`
     )
   }
 }

@@ -11,7 +11,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Version } from "../src/Version.js"
 
-const folder = fileURLToPath(new URL("../../testing/schema/", import.meta.url))
+const folder = fileURLToPath(new URL("../../testing/src/schema/", import.meta.url))
 
 interface Node {
   [key: string]: unknown
