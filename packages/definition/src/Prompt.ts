@@ -123,7 +123,7 @@ export interface Options<Fields> {
 export const make = <const Name extends string, Fields extends Schema.Struct.Fields = {}>(
   name: Name,
   options: Options<Fields> = {}
-): Prompt<Name, Schema.Struct.Type<Fields>, Schema.Struct.Constructor<Fields>> => {
+): Prompt<Name, Schema.Simplify<Schema.Struct.Type<Fields>>, Schema.Simplify<Schema.Struct.Constructor<Fields>>> => {
   const schema = Schema.Struct((options.arguments ?? {}) as Schema.Struct.Fields)
   const plain = schema as unknown as Schema.Schema<any, any>
   const args = argumentsOf(name, plain)

@@ -153,7 +153,8 @@ export const make =
 
 /**
  * Declares a template of a plain RFC 6570 string. A variable without a schema is a string, and a list where it is written
- * `{name*}`; one of a query need not be there.
+ * `{name*}`; one of a query need not be there. A variable with a schema is what the schema says: one of a query that need
+ * not be there has an optional one.
  *
  * @since 0.1.0
  * @category constructors
@@ -176,8 +177,8 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
     throw new Error(`Resource template "${name}": "${template}" has no variable named ${unknown.join(", ")}`)
   }
   const schema = Schema.Struct(Object.fromEntries(parsed.variables.map((variable) => {
-    const field = given[variable.name] ?? (variable.isList ? Schema.Array(Schema.String) : Schema.String)
-    return [variable.name, variable.isOptional && Schema.isSchema(field) ? Schema.optional(field) : field]
+    const value = variable.isList ? Schema.Array(Schema.String) : Schema.String
+    return [variable.name, given[variable.name] ?? (variable.isOptional ? Schema.optional(value) : value)]
   }))) as unknown as Schema.Schema<any, any>
   const encode = ParseResult.encodeUnknown(schema)
   return {

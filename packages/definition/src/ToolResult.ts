@@ -9,6 +9,19 @@ import type * as Content from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Encoding from "effect/Encoding"
 import * as Pipeable from "effect/Pipeable"
+import * as Predicate from "effect/Predicate"
+
+/**
+ * @since 0.1.0
+ * @category type ids
+ */
+export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/ToolResult")
+
+/**
+ * @since 0.1.0
+ * @category type ids
+ */
+export type TypeId = typeof TypeId
 
 /**
  * Blocks of content, in the order in which the model reads them, and the structured value that programs read.
@@ -17,6 +30,8 @@ import * as Pipeable from "effect/Pipeable"
  * @category models
  */
 export class ToolResult<out A = undefined> extends Pipeable.Class() {
+  readonly [TypeId]: TypeId = TypeId
+
   constructor(
     readonly content: ReadonlyArray<Content.ContentBlock>,
     readonly structured: A,
@@ -30,7 +45,7 @@ export class ToolResult<out A = undefined> extends Pipeable.Class() {
  * @since 0.1.0
  * @category guards
  */
-export const isToolResult = (u: unknown): u is ToolResult<unknown> => u instanceof ToolResult
+export const isToolResult = (u: unknown): u is ToolResult<unknown> => Predicate.hasProperty(u, TypeId)
 
 /**
  * @since 0.1.0

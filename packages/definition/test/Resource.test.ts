@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Resource } from "@effect-mcp/definition"
+
+describe("Resource.make", () => {
+  it("advertises what is known of a resource, and nothing that is not", () => {
+    const readme = Resource.make("readme", {
+      uri: "file:///README.md",
+      title: "Read me",
+      mimeType: "text/markdown",
+      size: 12,
+      annotations: { audience: ["user"], priority: 0.5, lastModified: "2025-01-12T15:00:58Z" },
+      meta: { "example.com/x": 1 }
+    })
+    assert.deepStrictEqual(readme.advertised, {
+      name: "readme",
+      uri: "file:///README.md",
+      title: "Read me",
+      mimeType: "text/markdown",
+      size: 12,
+      annotations: { audience: ["user"], priority: 0.5, lastModified: "2025-01-12T15:00:58Z" },
+      _meta: { "example.com/x": 1 }
+    })
+    assert.deepStrictEqual(Resource.make("bare", { uri: "x:y" }).advertised, { name: "bare", uri: "x:y" })
+  })
+
+  it("is told apart from anything else", () => {
+    assert.isTrue(Resource.isResource(Resource.make("a", { uri: "x:y" })))
+    assert.isFalse(Resource.isResource({ name: "a", uri: "x:y" }))
+  })
+})
+
+describe("what a read gives", () => {
+  it("is text under the address that was read", () => {
+    assert.deepStrictEqual(Resource.toResult("hi", "x:y", "text/plain"), {
+      contents: [{ uri: "x:y", mimeType: "text/plain", text: "hi" }]
+    })
+    assert.deepStrictEqual(Resource.toResult("", "x:y", undefined), { contents: [{ uri: "x:y", text: "" }] })
+  })
+
+  it("is bytes as base64", () => {
+    assert.deepStrictEqual(Resource.toResult(new Uint8Array([0, 255]), "x:y", undefined), {
+      contents: [{ uri: "x:y", blob: "AP8=" }]
+    })
+  })
+
+  it("is contents with addresses of their own, one or many, as they are", () => {
+    const one = { uri: "x:z", text: "z" }
+    assert.deepStrictEqual(Resource.toResult(one, "x:y", "text/plain"), { contents: [one] })
+    assert.deepStrictEqual(Resource.toResult([one, one], "x:y", "text/plain"), { contents: [one, one] })
+  })
+})
