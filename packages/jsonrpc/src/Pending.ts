@@ -247,7 +247,9 @@ export class Pending {
 
   private abandon(call: Call, reason: string): Effect.Effect<void> {
     const delivering = call.delivery?.stop()
-    if (this.forget(call)) this.cancel(call, reason)
+    // Over already: by its timeout, say, which no callback may hold up.
+    if (!this.forget(call)) return Effect.void
+    this.cancel(call, reason)
     return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.await(delivering))
   }
 

@@ -102,32 +102,40 @@ describe("closing a conversation", () => {
   for (const closeTimeout of [undefined, "1 second"] as const) {
     it.scoped(`leaves behind what does not stop within ${closeTimeout ?? "5 seconds"}, answers for it, and says so`, () =>
       Effect.gen(function*() {
-        const [asked, told] = [yield* stubborn, yield* stubborn]
-        const served = side({ stubborn: asked.serve }, () => Effect.asVoid(told.serve()))
+        const [asked, told, ended] = [yield* stubborn, yield* stubborn, yield* Deferred.make<void>()]
+        const served = side({
+          stubborn: () => ({
+            effect: asked.serve(),
+            reply: Reply.fromExit,
+            release: () => Effect.asVoid(Deferred.succeed(ended, undefined))
+          })
+        }, () => Effect.asVoid(told.serve()))
         const t = yield* talk(served, { closeTimeout })
         yield* t.peer.ask(1, "stubborn")
         yield* t.peer.tell("stubborn too")
         yield* Effect.zipRight(asked.came, told.came)
-        const leaving = yield* Effect.fork(t.leave)
+        const closing = yield* Effect.fork(t.conversation.close)
         yield* TestClock.adjust(closeTimeout === undefined ? 4999 : 999)
-        assert.strictEqual(leaving.unsafePoll(), null)
+        assert.strictEqual(closing.unsafePoll(), null)
         yield* TestClock.adjust(1)
-        yield* Fiber.join(leaving)
+        yield* Fiber.join(closing)
         assert.deepStrictEqual<unknown>(t.incidents, [
           { _tag: "Detached", method: "stubborn" },
           { _tag: "Detached", method: "stubborn too" }
         ])
-        yield* Effect.zipRight(asked.go, told.go)
-        assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)])
+        yield* asked.go.pipe(Effect.zipRight(told.go), Effect.zipRight(Deferred.await(ended)))
+        yield* t.leave
+        assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)], "answered once")
         assert.strictEqual(t.conversation.inFlight(), 0)
       }))
   }
 
   it.scoped("waits no longer for a release, or for a report", () =>
     Effect.gen(function*() {
+      const cut = yield* Deferred.make<void>()
       const t = yield* talk(
         side({ released: () => ({ effect: Effect.succeed({}), reply: Reply.fromExit, release: () => Effect.never }) }),
-        { report: () => Effect.never }
+        { report: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(cut, undefined)) }
       )
       yield* t.peer.ask(1, "released")
       yield* t.peer.heard
@@ -136,7 +144,7 @@ describe("closing a conversation", () => {
       assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(1))
       assert.strictEqual(leaving.unsafePoll(), null, "the report that the request was detached")
       yield* TestClock.adjust("5 seconds")
-      yield* Fiber.join(leaving)
+      yield* Effect.zipRight(Fiber.join(leaving), Deferred.await(cut))
     }))
 
   it.effect("waits no longer for a pipe whose reading does not stop", () =>
@@ -265,6 +273,15 @@ describe("a peer that hangs up", () => {
         assert.deepInclude(yield* refusal(conversation.request("m")), { _tag: "ConnectionClosed", cause: error })
       }))
   }
+
+  it.scoped("by a pipe whose reading is interrupted has hung up, and nothing has failed", () =>
+    Effect.gen(function*() {
+      const [here] = yield* Transport.memory()
+      const conversation = yield* Conversation.make({ ...here, run: () => Effect.interrupt }, side({}))
+      yield* conversation.ended
+      const error = yield* refusal(conversation.request("m"))
+      assert.deepStrictEqual([error._tag, error.cause], ["ConnectionClosed", undefined])
+    }))
 
   it.scoped("by a pipe that cannot even be read ends the conversation", () =>
     Effect.gen(function*() {

@@ -147,8 +147,13 @@ describe("the limit of a line", () => {
   it("holds one copy of a line that drips in byte by byte", () => {
     const decoder = new LineFraming.Decoder({ maxLineBytes: 100_000 })
     const byte = bytes("x")
-    for (let i = 0; i < 100_000; i++) assert.deepStrictEqual(decoder.push(byte), [])
-    assert.strictEqual(decoder["buffer"].length, 100_000)
+    const sizes = new Set<number>()
+    for (let i = 0; i < 100_000; i++) {
+      decoder.push(byte)
+      sizes.add(decoder["buffer"].length)
+    }
+    assert.strictEqual(Math.max(...sizes), 100_000)
+    assert.isAtMost(sizes.size, 20, "copied again and again")
     assert.deepStrictEqual(decoder.push(byte).map(shape), [parseError])
   })
 })

@@ -96,6 +96,7 @@ describe("Outbox", () => {
       outbox.unsafeOffer(1)
       const [gone, patient] = [yield* suspended(outbox.offer(2)), yield* suspended(outbox.offer(3))]
       yield* Fiber.interrupt(gone)
+      assert.strictEqual(outbox["waiting"].size, 1)
       assert.deepStrictEqual(outbox.unsafeTakeAll(), [1])
       yield* Fiber.join(patient)
       assert.deepStrictEqual(outbox.unsafeTakeAll(), [3])

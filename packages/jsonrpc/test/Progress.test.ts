@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as Message from "../src/Message.js"
 import type * as Outbound from "../src/Outbound.js"
 import * as Progress from "../src/Progress.js"
-import { refusal, side, talk } from "./Talk.js"
+import { leavesNothing, refusal, side, talk } from "./Talk.js"
 
 const note = (progressToken: unknown, progress: unknown, more?: Message.Params) =>
   Message.notification("notifications/progress", { progressToken, progress, ...more })
@@ -181,11 +181,16 @@ describe("a progress callback", () => {
 
   it.scoped("is interrupted with the caller, before the interruption is over", () =>
     Effect.gen(function*() {
-      const { callback, came, gone } = yield* interrupted
-      const call = yield* calling(callback)
+      const came: Array<number> = []
+      let gone = false
+      const call = yield* calling(({ progress }) => {
+        came.push(progress)
+        const going = Effect.repeatN(Effect.yieldNow(), 20)
+        return Effect.onInterrupt(Effect.never, () => Effect.zipRight(going, Effect.sync(() => gone = true)))
+      })
       for (const progress of [1, 2]) call.receive(note(1, progress))
       yield* Fiber.interrupt(call.fiber)
-      yield* gone
+      assert.isTrue(gone)
       assert.deepStrictEqual(came, [1])
       assert.strictEqual((yield* call.peer.heard).length, 1, "SHOULD cancel the request")
     }))
@@ -211,6 +216,20 @@ describe("a progress callback", () => {
       assert.strictEqual((yield* refusal(Fiber.join(call.fiber)))._tag, "RequestTimeout")
       yield* gone
     }))
+
+  for (const answered of [true, false]) {
+    const name = answered ? "an answer" : "the timeout"
+    it.scoped(`that cannot be interrupted holds up ${name} no longer than the timeout`, () =>
+      Effect.gen(function*() {
+        const gate = yield* gated
+        const call = yield* calling((progress) => Effect.uninterruptible(gate.callback(progress)), { timeout: 100 })
+        call.receive(note(1, 1))
+        if (answered) call.receive(Message.success(1, {}))
+        yield* TestClock.adjust(100)
+        assert.strictEqual(Exit.isSuccess(yield* Fiber.await(call.fiber)), answered)
+        yield* gate.open
+      }))
+  }
 
   it.scoped("keeps an answer back no longer than the timeout", () =>
     Effect.gen(function*() {
@@ -257,6 +276,17 @@ describe("a progress callback", () => {
       assert.deepStrictEqual(yield* Fiber.join(stuck), { id: 2 })
       yield* gone
     }))
+
+  it.effect("of an answered call that is over after the conversation leaves no timer", () =>
+    leavesNothing(Effect.gen(function*() {
+      const gate = yield* gated
+      const call = yield* calling(gate.callback, { timeout: "1 hour" })
+      call.receive(note(1, 1))
+      call.receive(Message.success(1, {}))
+      yield* call.leave
+      yield* gate.open
+      yield* Fiber.join(call.fiber)
+    })))
 
   it.scoped("that closes the conversation in its first steps is interrupted like any other", () =>
     Effect.gen(function*() {

@@ -121,6 +121,32 @@ export const talk = (
     }
   })
 
+/** Methods that never end by themselves, and a record of which request was stopped. */
+export const endless = Effect.gen(function*() {
+  const started: Array<Message.RequestId> = []
+  const stopped: Array<Message.RequestId> = []
+  let wake = () => undefined as void
+  const changed = Effect.async<void>((resume) => {
+    wake = () => resume(Effect.void)
+  })
+  const mark = (list: Array<Message.RequestId>, id: Message.RequestId) =>
+    Effect.sync(() => {
+      list.push(id)
+      wake()
+    })
+  return {
+    started,
+    stopped,
+    serve: ({ id }: Message.Request) =>
+      Effect.zipRight(mark(started, id), Effect.onInterrupt(Effect.never, () => mark(stopped, id))),
+    /** Waits until this many were stopped. */
+    stops: (count: number) =>
+      Effect.repeat(Effect.suspend(() => stopped.length < count ? changed : Effect.void), {
+        while: () => stopped.length < count
+      })
+  }
+})
+
 /** The same clock, and how many sleep on it. */
 const counting = (clock: Clock.Clock) => {
   let sleeping = 0

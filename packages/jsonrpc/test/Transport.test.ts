@@ -60,6 +60,15 @@ describe("Transport.memory", () => {
       }))
   }
 
+  it.scoped("takes nothing for who has stopped listening, before anyone else listens", () =>
+    Effect.gen(function*() {
+      const [left, right] = yield* Transport.memory()
+      const quitter = yield* Effect.fork(Transport.run(left, () => undefined))
+      yield* waiting(quitter)
+      yield* Fiber.interrupt(quitter)
+      assert.deepStrictEqual([left.unsafeSend(word("late")), right.unsafeSend(word("late"))], [false, false])
+    }))
+
   it.effect("ends both sides with its scope, after what was said", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()

@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import * as JsonRpcError from "../src/JsonRpcError.js"
+import * as Message from "../src/Message.js"
+import { side, talk } from "./Talk.js"
+
+describe("a batch", () => {
+  const batch = (...elements: ReadonlyArray<unknown>) => Message.fromUnknown(elements)
+  const ping = (id: number) => Message.request(id, "ping")
+  const refusal = Message.failure(undefined, {
+    code: JsonRpcError.INVALID_REQUEST,
+    message: "Invalid request: expected one message, received a batch"
+  })
+
+  it.scoped("is refused when nobody said that it is allowed", () =>
+    Effect.gen(function*() {
+      for (const options of [{}, { batches: () => false }]) {
+        const t = yield* talk(side({}), options)
+        t.conversation.receive(batch(ping(1), ping(2)))
+        assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal])
+        assert.strictEqual((yield* t.incident)._tag, "Malformed")
+      }
+    }))
+
+  it.scoped("is its messages, in order, when it is allowed", () =>
+    Effect.gen(function*() {
+      let allowed = false
+      const told: Array<string> = []
+      const served = side({}, ({ method }) => {
+        told.push(method)
+        return undefined
+      })
+      const t = yield* talk(served, { batches: () => allowed })
+      allowed = true
+      t.conversation.receive(batch(ping(1), Message.notification("note"), 5, ping(2)))
+      const no = { code: -32600, message: "Invalid request: expected an object, received number" }
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [
+        Message.success(1, {}),
+        Message.failure(undefined, no),
+        Message.success(2, {})
+      ])
+      assert.deepStrictEqual(told, ["note"])
+    }))
+
+  it.scoped("takes answers to our requests", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), { batches: () => true })
+      const calls = yield* Effect.fork(Effect.all([t.conversation.request("a"), t.conversation.request("b")], {
+        concurrency: "unbounded"
+      }))
+      yield* t.peer.hear
+      yield* t.peer.hear
+      t.conversation.receive(batch(Message.success(2, { b: 1 }), Message.success(1, { a: 1 })))
+      assert.deepStrictEqual(yield* Fiber.join(calls), [{ a: 1 }, { b: 1 }])
+    }))
+
+  it.scoped("is refused when it is empty, or has more than 100 messages", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), { batches: () => true })
+      t.conversation.receive(batch())
+      t.conversation.receive(batch(...Array.from({ length: 101 }, (_, id) => ping(id))))
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal, refusal])
+      t.conversation.receive(batch(...Array.from({ length: 100 }, (_, id) => ping(id))))
+      assert.strictEqual((yield* t.peer.heard).length, 100)
+    }))
+
+  it.scoped("holds no batch", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), { batches: () => true })
+      t.conversation.receive(batch([ping(1)], ping(2)))
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal, Message.success(2, {})])
+    }))
+
+  it.scoped("is refused when asking whether it is allowed throws", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), {
+        batches: () => {
+          throw new Error("boom")
+        }
+      })
+      t.conversation.receive(batch(ping(1)))
+      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal])
+    }))
+
+  it.scoped("is answered on the channel that it came from", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({}), { batches: () => true })
+      const written: Array<Message.Message> = []
+      t.conversation.receive(batch(ping(1), 5), {
+        send: () => Effect.void,
+        unsafeSend: (message) => written.push(message) > 0
+      })
+      assert.strictEqual(written.length, 2)
+      assert.deepStrictEqual(yield* t.peer.heard, [])
+    }))
+})
