@@ -94,9 +94,9 @@ export const make = (
             maxInFlight: options.maxInFlight,
             closeTimeout: options.closeTimeout,
             timeout: options.requestTimeout ?? "60 seconds",
-            // JSON-RPC batching is of 2025-03-26 alone.
+            // JSON-RPC batching is of 2025-03-26 alone, which no client speaks before `initialize`.
             batches: () =>
-              connection?.accepted === true && connection.version === "2025-03-26"
+              connection?.version === "2025-03-26"
           }
         )
         yield* Effect.acquireRelease(

@@ -28,7 +28,7 @@ export interface Page<out A> {
 }
 
 /**
- * The page that begins after `cursor`, of entries sorted by their keys. A cursor that this list never gave out is refused.
+ * The page that begins after `cursor`, of entries sorted by their keys. A cursor that is none of this list's is refused.
  *
  * @since 0.1.0
  * @category constructors

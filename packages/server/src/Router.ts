@@ -32,6 +32,8 @@ export interface Route {
   readonly method: Method.Request
   /** Whether its results come from our own code only, and need no check. */
   readonly trusted: boolean
+  /** Whether it gives the same result again and again: what was made of one for a peer is then kept with it. */
+  readonly kept?: boolean
   /** Parameters that the method's schema has taken, and what is known of the request. */
   readonly serve: (params: any, session: ServerSessionService) => Served
   /** Whether it is served before a legacy conversation is initialized. Default: false. */

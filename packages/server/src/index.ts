@@ -25,7 +25,8 @@ export * as Changes from "./Changes.js"
 export * as Dispatcher from "./Dispatcher.js"
 
 /**
- * A server as something to connect to, in the same process: no wire, no JSON, the same contract.
+ * A server as something to connect to, in the same process: no wire, no JSON, the same contract. Who connects is not
+ * known here; a client needs a `Connector` and nothing else.
  *
  * @since 0.1.0
  */

@@ -59,6 +59,8 @@ describe("Changes", () => {
       yield* until(() => telling === 1)
       change()
       change()
+      yield* Effect.forEach([1, 2, 3], () => Effect.yieldNow())
+      assert.strictEqual(telling, 1)
       yield* Deferred.succeed(gate, undefined)
       yield* until(() => told === 2)
       assert.strictEqual(telling, 2)

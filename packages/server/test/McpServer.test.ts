@@ -16,15 +16,17 @@ class Db extends Context.Tag("Db")<Db, { readonly find: (q: string) => Effect.Ef
 const text = (result: unknown) =>
   (result as { readonly content: ReadonlyArray<{ readonly text: string }> }).content[0]?.text
 
-/** A client that was answered, and has not said that it is ready. */
+/** A client that was answered, and said that it is ready too early, and in no way that counts. */
 const connectHalf = Effect.gen(function*() {
   const peer = yield* stranger
+  yield* peer.notify("notifications/initialized")
   const id = yield* peer.request("initialize", {
     protocolVersion: "2025-11-25",
     capabilities: {},
     clientInfo: { name: "test", version: "0.0.0" }
   })
   yield* peer.expectResult(id)
+  yield* peer.notify("notifications/initialized", { _meta: 1 })
   return peer
 })
 

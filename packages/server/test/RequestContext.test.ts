@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import type { RequestContextService } from "../src/RequestContext.js"
 import { RequestContext } from "../src/RequestContext.js"
 import { ServerSession } from "../src/ServerSession.js"
@@ -66,6 +66,22 @@ describe("RequestContext", () => {
         }
         assert.deepStrictEqual(seen.map(({ clientInfo }) => clientInfo?.name), ["client 1", "client 0", "client 1"])
       }).pipe(Effect.provide(serve(live)))
+    }))
+
+  it.scoped("stays the one of its request, however many others come meanwhile", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const gate = yield* Deferred.make<void>()
+      const late = Effect.zipRight(Deferred.await(gate), Effect.map(RequestContext, ({ id }) => seen.push(id)))
+      yield* Effect.gen(function*() {
+        const peer = yield* stranger
+        yield* peer.initialize()
+        for (const id of [1, 2, 3]) yield* peer.request("tools/call", { name: "act" }, id)
+        yield* peer.expectSilence
+        yield* Deferred.succeed(gate, undefined)
+        for (const id of [1, 2, 3]) yield* peer.expectResult(id)
+        assert.deepStrictEqual(seen, [1, 2, 3])
+      }).pipe(Effect.provide(serve(act(late))))
     }))
 
   it.scoped("is the session, seen from where nobody may be asked", () =>

@@ -17,7 +17,8 @@
 export * as OfficialSchema from "./OfficialSchema.js"
 
 /**
- * A client under test, and the server it talks to, played by the test.
+ * A client under test, and the server it talks to, played by the test. `TestServer` is the other way round: a server under
+ * test, and a real client.
  *
  * @since 0.1.0
  */
@@ -52,7 +53,8 @@ export * as TestServer from "./TestServer.js"
 export * as TestTransport from "./TestTransport.js"
 
 /**
- * A conversation as text: what was said, by whom, in order. To be read, and to be compared.
+ * A conversation as text: what was said, by whom, in order. To be read, and to be compared. It writes down what it is
+ * given; `TestTransport` gives it everything that crosses a wire.
  *
  * @since 0.1.0
  */

@@ -2,9 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestServer from "@effect-mcp/testing/TestServer"
+import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Effect, Exit, Layer, Schema } from "effect"
 
 class Negative extends Schema.TaggedError<Negative>()("Negative", { n: Schema.Number }) {}
@@ -61,4 +63,27 @@ describe("TestServer's wire", () => {
       )
       assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("LoggingMessageNotification of 2025-11-25"))
     }))
+})
+
+describe("TestServer.connector", () => {
+  it.effect("gives each client a wire of its own, to one server", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      const connector = yield* TestServer.connector({ transcript })
+      const dispatcher = yield* Dispatcher
+      yield* Effect.scoped(Effect.gen(function*() {
+        const first = yield* Client.make(connector)
+        const second = yield* Client.make(connector)
+        assert.strictEqual(dispatcher.conversations(), 2)
+        yield* second.callTool("greet", { name: "Ada" })
+        yield* first.callTool("greet", { name: "Bob" })
+        const calls = transcript.entries.map(Transcript.line).filter((line) => line.includes("tools/call"))
+        // Both count their requests from the beginning.
+        assert.deepStrictEqual(calls, [
+          "client → 2 tools/call {\"name\":\"greet\",\"arguments\":{\"name\":\"Ada\"}}",
+          "client → 2 tools/call {\"name\":\"greet\",\"arguments\":{\"name\":\"Bob\"}}"
+        ])
+      }))
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => dispatcher.conversations() === 0 })
+    }).pipe(Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, SumsLive))))
 })

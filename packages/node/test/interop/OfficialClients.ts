@@ -131,8 +131,13 @@ const official = (connect: Connect) =>
     }
   })
 
+/** By the era that they begin in. */
 export const clients = {
-  "the official client 1.32": official(connect1),
-  "the official client 2.4": official(connect2("legacy")),
-  "the official client 2.4, which asks for the newest revision first,": official(connect2("auto"))
+  legacy: {
+    "the official client 1.32": official(connect1),
+    "the official client 2.4": official(connect2("legacy"))
+  },
+  auto: {
+    "the official client 2.4": official(connect2("auto"))
+  }
 } as const

@@ -33,6 +33,7 @@ export const routes = (registry: RegistryService, options: { readonly pageSize: 
     {
       method: Methods.listTools,
       trusted: true,
+      kept: true,
       serve: (params) => ({ effect: list(params), context: Context.empty() })
     },
     {

@@ -16,6 +16,7 @@ import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams, MethodNotFound } from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
+import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -108,7 +109,7 @@ const work = (
   const session = new Session(connection, request, exchange, logging)
   const scope = new RequestScope()
   const { context, effect } = route.serve(params, session)
-  const { method, trusted } = route
+  const { kept, method, trusted } = route
   return {
     effect: effect as Effect.Effect<unknown, unknown>,
     context: within(context, session, scope),
@@ -117,11 +118,25 @@ const work = (
     reply: (exit) =>
       Reply.fromExit(exit, "legacy", (value) => {
         const reply = trusted ? { result: value as {} } : Reply.result(value, method)
-        return reply.result === undefined
-          ? reply
-          : { result: Narrow.compile(method.result, connection.version)(reply.result) as {} }
+        if (reply.result === undefined) return reply
+        const say = kept === true ? narrowOnce : narrow
+        return { result: say(method, connection.version, reply.result) }
       })
   }
+}
+
+const narrow = (method: Method.Request, version: LegacyVersion, result: {}): {} =>
+  Narrow.compile(method.result, version)(result) as {}
+
+const narrowed = new WeakMap<{}, Map<LegacyVersion, {}>>()
+
+/** The same for a result that is given many times, and is as large as a list: worked out once for each revision. */
+const narrowOnce = (method: Method.Request, version: LegacyVersion, result: {}): {} => {
+  let versions = narrowed.get(result)
+  if (versions === undefined) narrowed.set(result, versions = new Map())
+  let told = versions.get(version)
+  if (told === undefined) versions.set(version, told = narrow(method, version, result))
+  return told
 }
 
 /** The captured context with the services of this request, which come before any of the same name in it. */

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
 import * as Tool from "@effect-mcp/definition/Tool"
+import * as Version from "@effect-mcp/protocol/Version"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Effect, Encoding, Layer } from "effect"
 import * as Tools from "../../src/features/Tools.js"
+import * as InProcess from "../../src/InProcess.js"
 import * as McpServer from "../../src/McpServer.js"
 import * as Registry from "../../src/Registry.js"
 import { connect, names, serve } from "../Serving.js"
@@ -118,6 +121,28 @@ describe("tools/list", () => {
       assert.notStrictEqual(yield* raw(), first)
       assert.deepStrictEqual(yield* raw(), first)
     }))
+
+  it.scoped("says a page to a client of each revision in its own words, every time", () =>
+    Effect.gen(function*() {
+      const peers = yield* Effect.forEach(Version.legacy, (version) => connect(version))
+      for (const _ of [1, 2]) {
+        for (const [i, peer] of peers.entries()) {
+          const { tools } = (yield* list(peer)) as { tools: ReadonlyArray<object> }
+          assert.strictEqual("title" in tools[0]!, Version.legacy[i]! >= "2025-06-18")
+        }
+      }
+    }).pipe(Effect.provide(serve(McpServer.tool(Tool.make("a", { title: "A" }), () => Effect.void)))))
+
+  it.scoped("finds the words of a page once for all clients of a revision", () =>
+    Effect.gen(function*() {
+      // Without a wire, what is said twice is the same object.
+      const page = Effect.flatMap(InProcess.connector, (connector) =>
+        Effect.flatMap(
+          Client.make(connector, { versions: ["2024-11-05"] }),
+          (client) => client.request("tools/list")
+        ))
+      assert.strictEqual(yield* page, yield* page)
+    }).pipe(Effect.provide(serve(McpServer.tool(Tool.make("a", { title: "A" }), () => Effect.void)))))
 
   it.scoped("keeps the pages of the list only, whatever cursors a client makes up", () =>
     Effect.gen(function*() {

@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { Options } from "@effect-mcp/client/ClientSession"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import { Effect, Stream } from "effect"
+import { randomUUID } from "node:crypto"
+import { fixture, node, pidsOf, until } from "../Fixture.js"
+
+const connect = (wrong: string, mark: string, options?: Options) =>
+  Client.make(
+    StdioClient.connector({
+      command: node,
+      args: [fixture("badServer.mjs"), wrong, mark],
+      stderr: "ignore",
+      patience: { grace: "1 minute" }
+    }),
+    options
+  )
+
+/** Why a client gives this server up, after which the server is gone, although the scope is open. */
+const refusal = (wrong: string, options?: Options) =>
+  Effect.gen(function*() {
+    const mark = randomUUID()
+    const error = yield* Effect.flip(connect(wrong, mark, options))
+    assert.deepStrictEqual(pidsOf(mark), [])
+    return error
+  })
+
+describe("A client of ours", () => {
+  it.scopedLive("says of a server that crashes when it is launched how it ended, in its last words", () =>
+    Effect.gen(function*() {
+      const error = yield* refusal("crash")
+      assert.strictEqual(error._tag, "ConnectionClosed")
+      assert.strictEqual(
+        error.message,
+        `Connection closed: "${node}" exited with code 1; it said last:\nError: Cannot find module 'left-pad'`
+      )
+    }))
+
+  it.scopedLive("gives a server up that does not answer, and ends it", () =>
+    Effect.gen(function*() {
+      const error = yield* refusal("silent", { timeout: "500 millis" })
+      assert.strictEqual(error._tag, "RequestTimeout")
+      assert.strictEqual(error.message, "Request \"initialize\" timed out after 500 ms")
+    }))
+
+  it.scopedLive("gives a server up that speaks no revision that we do, and ends it", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* refusal("foreign"))._tag, "NoCommonVersion")
+    }))
+
+  it.scopedLive("gives a server up that is not there", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Client.make(StdioClient.connector({ command: "no-such-program" })))
+      assert.deepInclude(error as object, { _tag: "TransportError", reason: "Open" })
+    }))
+
+  it.scopedLive("understands a server that prints to its standard output what does not belong there", () =>
+    Effect.gen(function*() {
+      const client = yield* connect("banner", randomUUID())
+      assert.strictEqual(client.serverInfo.name, "bad")
+      yield* Effect.repeatN(client.ping(), 10)
+    }))
+
+  it.scopedLive("hears of a server that has said good-bye by itself", () =>
+    Effect.gen(function*() {
+      const mark = randomUUID()
+      const client = yield* connect("brief", mark)
+      yield* Effect.ignore(client.ended)
+      yield* Stream.runDrain(client.notifications)
+      const error = yield* Effect.flip(client.ping())
+      assert.strictEqual(error._tag, "ConnectionClosed")
+      yield* until(() => pidsOf(mark).length === 0)
+    }))
+})

@@ -1,0 +1,135 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import { Chunk, Deferred, Effect, Fiber, Schema, Stream } from "effect"
+import { randomUUID } from "node:crypto"
+import { createRequire } from "node:module"
+import { node, pidsOf } from "../Fixture.js"
+
+const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")
+
+const connect = (mark = randomUUID() as string) =>
+  Client.make(StdioClient.connector({
+    command: node,
+    args: [program, "stdio", mark],
+    stderr: "ignore",
+    // It does not end with its input while it has something to do.
+    patience: { grace: "100 millis" }
+  }))
+
+/** The tools of it that are called here, as somebody would write them down who has read what it lists. */
+const Echo = Tool.make("echo", { parameters: { message: Schema.String } })
+const Sum = Tool.make("get-sum", { parameters: { a: Schema.Number, b: Schema.Number } })
+const Weather = Tool.make("get-structured-content", {
+  parameters: { location: Schema.Literal("New York", "Chicago", "Los Angeles") },
+  success: Schema.Struct({ temperature: Schema.Number, conditions: Schema.String, humidity: Schema.Number })
+})
+const Long = Tool.make("trigger-long-running-operation", {
+  parameters: {
+    duration: Schema.Number,
+    steps: Schema.optionalWith(Schema.Int, { default: () => 5 })
+  }
+})
+const Everything = Definition.make(Echo, Sum, Weather, Long)
+
+const typed = Effect.flatMap(connect(), (client) =>
+  Effect.map(
+    Effect.provideService(Client.of(Everything), Client.Client, client),
+    (tools) => ({ client, tools })
+  ))
+
+const said = (text: string) => [{ type: "text" as const, text }]
+
+describe("A client of ours and the official server of everything", () => {
+  it.scopedLive("shake hands, and list what there is", () =>
+    Effect.gen(function*() {
+      const client = yield* connect()
+      assert.strictEqual(client.serverInfo.name, "mcp-servers/everything")
+      assert.strictEqual(client.version, "2025-11-25")
+      assert.isString(client.instructions)
+      const tools = Chunk.toArray(yield* Stream.runCollect(client.tools))
+      for (const name of Everything.tools.keys()) assert.include(tools.map(({ name }) => name), name)
+      const echo = tools.find(({ name }) => name === "echo")!
+      assert.deepInclude(echo.inputSchema, { type: "object", required: ["message"] })
+      assert.isString(echo.description)
+    }))
+
+  it.scopedLive("call `echo`, and others, with typed arguments and results", () =>
+    Effect.gen(function*() {
+      const { tools } = yield* typed
+      assert.deepStrictEqual((yield* tools.echo({ message: "ä€😀" })).content, said("Echo: ä€😀"))
+      assert.deepStrictEqual((yield* tools["get-sum"]({ a: 2, b: 3 })).content, said("The sum of 2 and 3 is 5."))
+      assert.deepStrictEqual(yield* tools["get-structured-content"]({ location: "Chicago" }), {
+        temperature: 36,
+        conditions: "Light rain / drizzle",
+        humidity: 82
+      })
+    }))
+
+  it.scopedLive("tell progress in order, all of it before the result", () =>
+    Effect.gen(function*() {
+      const { tools } = yield* typed
+      const seen: Array<Progress> = []
+      const result = yield* tools["trigger-long-running-operation"]({ duration: 0.1, steps: 10 }, {
+        onProgress: (progress) => Effect.sync(() => seen.push(progress))
+      })
+      assert.deepStrictEqual(seen, Array.from({ length: 10 }, (_, n) => ({ progress: n + 1, total: 10 })))
+      assert.deepStrictEqual(
+        result.content,
+        said("Long running operation completed. Duration: 0.1 seconds, Steps: 10.")
+      )
+    }))
+
+  it.scopedLive("cancel a long operation, and go on", () =>
+    Effect.gen(function*() {
+      const { client, tools } = yield* typed
+      const begun = yield* Deferred.make<void>()
+      const slow = yield* Effect.fork(tools["trigger-long-running-operation"]({ duration: 3600, steps: 72_000 }, {
+        onProgress: () => Deferred.succeed(begun, undefined)
+      }))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(slow)
+      assert.deepStrictEqual((yield* tools.echo({ message: "on" })).content, said("Echo: on"))
+      yield* client.ping()
+    }))
+
+  it.scopedLive("tell errors of a tool from errors of the program", () =>
+    Effect.gen(function*() {
+      const { client } = yield* typed
+      const bad = yield* client.callTool("get-sum", { a: "two" })
+      assert.isTrue(bad.isError)
+      const unknown = yield* client.callTool("forget")
+      assert.isTrue(unknown.isError)
+      assert.strictEqual((yield* Effect.flip(client.request("ours/do")))._tag, "MethodNotFound")
+    }))
+
+  it.scopedLive("log", () =>
+    Effect.gen(function*() {
+      const { client } = yield* typed
+      const logs = yield* Effect.fork(Stream.runHead(client.logs))
+      yield* Effect.repeat(Effect.yieldNow(), {
+        until: () => Effect.map(Fiber.status(logs), ({ _tag }) => _tag === "Suspended")
+      })
+      yield* client.callTool("toggle-simulated-logging")
+      const { data } = yield* Effect.flatten(Fiber.join(logs))
+      assert.match(String(data), /-(?:level )?message/i)
+    }))
+
+  it.scopedLive("part, although it is in the middle of something", () =>
+    Effect.gen(function*() {
+      const mark = randomUUID()
+      yield* Effect.scoped(Effect.gen(function*() {
+        const client = yield* connect(mark)
+        const begun = yield* Deferred.make<void>()
+        yield* Effect.forkScoped(Effect.ignore(client.callTool(Long.name, { duration: 3600, steps: 72_000 }, {
+          onProgress: () => Deferred.succeed(begun, undefined)
+        })))
+        yield* Deferred.await(begun)
+        assert.lengthOf(pidsOf(mark), 1)
+      }))
+      assert.deepStrictEqual(pidsOf(mark), [])
+    }))
+})

@@ -1,0 +1,219 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import type { Scope } from "effect"
+import { Chunk, Deferred, Effect, Fiber, Queue, Schema, Stream } from "effect"
+import { randomUUID } from "node:crypto"
+import { fixture, node, pidsOf, until } from "../Fixture.js"
+
+class OutOfRange extends Schema.TaggedError<OutOfRange>()("OutOfRange", { n: Schema.Number }) {}
+
+const Root = Tool.make("root", {
+  parameters: { n: Schema.Number },
+  success: Schema.Struct({ root: Schema.Number }),
+  failure: OutOfRange
+})
+const Tools = Definition.make(Root)
+
+const said = (text: string) => [{ type: "text" as const, text }]
+
+interface Talk {
+  readonly client: ClientSessionService
+  readonly mark: string
+  readonly stderr: () => string
+  /** What the server tells from now on. */
+  readonly heard: Queue.Dequeue<{ readonly method: string; readonly params?: unknown }>
+}
+
+const talk = (server: string): Effect.Effect<Talk, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const mark = randomUUID()
+    const lines: Array<string> = []
+    const client = yield* Effect.orDie(Client.make(StdioClient.connector({
+      command: node,
+      args: [fixture(server), mark],
+      stderr: (line) => Effect.sync(() => lines.push(line)).pipe(Effect.asVoid),
+      patience: { grace: "1 minute" }
+    })))
+    const heard = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
+    const listening = yield* Effect.forkScoped(
+      Stream.runForEach(client.notifications, (one) => Queue.offer(heard, one))
+    )
+    yield* Effect.repeat(Effect.yieldNow(), {
+      until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
+    })
+    return { client, mark, stderr: () => lines.join("\n"), heard }
+  })
+
+const servers = { "1.32": "officialServer1.mjs", "2.4": "officialServer2.mjs" }
+
+for (const [version, server] of Object.entries(servers)) {
+  describe(`A client of ours and a server made with the official SDK ${version}`, () => {
+    it.scopedLive("shake hands, list and call tools", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        assert.strictEqual(client.version, "2025-11-25")
+        assert.strictEqual(client.serverInfo.name, "official")
+        assert.strictEqual(client.instructions, "Call them.")
+        assert.deepStrictEqual(client.serverCapabilities.tools, { listChanged: true })
+        yield* client.ping()
+        const tools = Chunk.toArray(yield* Stream.runCollect(client.tools))
+        assert.lengthOf(tools, 10)
+        assert.deepStrictEqual(tools[0], {
+          name: "echo",
+          description: "The tool echo.",
+          inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+          annotations: { readOnlyHint: true }
+        })
+        assert.deepStrictEqual((yield* client.callTool("echo", { text: "ä€😀" })).content, said("ä€😀"))
+      }))
+
+    it.scopedLive("understand each other's types: success, declared failure, bad arguments", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const { root } = yield* Effect.provideService(Client.of(Tools), Client.Client, client)
+        assert.deepStrictEqual(yield* root({ n: 9 }), { root: 3 })
+        const failure = yield* Effect.flip(root({ n: -1 }))
+        assert.instanceOf(failure, OutOfRange)
+        assert.strictEqual((yield* Effect.flip(root({ n: "9" as never })))._tag, "InvalidParams")
+      }))
+
+    it.scopedLive("call many tools at the same time", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const texts = Array.from({ length: 100 }, (_, n) => String(n))
+        const results = yield* Effect.forEach(texts, (text) => client.callTool("echo", { text }), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(results.map(({ content }) => content), texts.map(said))
+      }))
+
+    it.scopedLive("tell progress in order, all of it before the result", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const seen: Array<Progress | string> = []
+        yield* client.callTool("slow", { steps: 100 }, {
+          onProgress: (progress) => Effect.zipRight(Effect.yieldNow(), Effect.sync(() => seen.push(progress)))
+        })
+        seen.push("result")
+        assert.deepStrictEqual(seen, [
+          ...Array.from({ length: 100 }, (_, n) => ({ progress: n + 1, total: 100 })),
+          "result"
+        ])
+      }))
+
+    it.scopedLive("cancel: the handler sees its signal, and its answer reaches nobody", () =>
+      Effect.gen(function*() {
+        const { client, heard, stderr } = yield* talk(server)
+        const began = yield* Deferred.make<void>()
+        const calling = yield* Effect.fork(client.callTool("wait", {}, {
+          onProgress: () => Deferred.succeed(began, undefined)
+        }))
+        yield* Deferred.await(began)
+        assert.notInclude(stderr(), "stopped")
+        yield* Fiber.interrupt(calling)
+        yield* until(() => stderr().includes("wait stopped"))
+        assert.deepStrictEqual((yield* client.callTool("echo", { text: "on" })).content, said("on"))
+        assert.strictEqual(yield* Queue.size(heard), 0)
+      }))
+
+    it.scopedLive("stop a call whose time is over", () =>
+      Effect.gen(function*() {
+        const { client, stderr } = yield* talk(server)
+        yield* client.ping()
+        const error = yield* Effect.flip(client.callTool("wait", {}, { timeout: "200 millis" }))
+        assert.strictEqual(error._tag, "RequestTimeout")
+        yield* until(() => stderr().includes("wait stopped"))
+        yield* client.ping()
+      }))
+
+    it.scopedLive("tell errors of the tool, of the program and of the server apart", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const tool = yield* client.callTool("root", { n: -1 })
+        assert.isTrue(tool.isError)
+        const refused = yield* Effect.flip(client.callTool("refuse", { why: "because" }))
+        assert.strictEqual(refused._tag, "InvalidParams")
+        assert.include(refused.message, "because")
+        const unknown = yield* Effect.flip(client.callTool("forget"))
+        assert.strictEqual(unknown._tag, "InvalidParams")
+        const thrown = yield* Effect.flip(client.callTool("throw"))
+        assert.strictEqual(thrown._tag, "InternalError")
+        const method = yield* Effect.flip(client.request("ours/do"))
+        assert.strictEqual(method._tag, "MethodNotFound")
+        yield* client.ping()
+      }))
+
+    it.scopedLive("log, from the level on that we asked for", () =>
+      Effect.gen(function*() {
+        const { client, heard } = yield* talk(server)
+        yield* client.setLoggingLevel("warning")
+        yield* client.callTool("log", { levels: ["debug", "error", "info", "warning"] })
+        const logs = yield* Queue.takeBetween(heard, 2, 2)
+        assert.deepStrictEqual(Chunk.toArray(logs).map(({ params }) => params), [
+          { level: "error", logger: "official", data: { said: "error" } },
+          { level: "warning", logger: "official", data: { said: "warning" } }
+        ])
+        assert.strictEqual(yield* Queue.size(heard), 0)
+      }))
+
+    it.scopedLive("tell and hear that the tools have changed", () =>
+      Effect.gen(function*() {
+        const { client, heard } = yield* talk(server)
+        yield* client.callTool("change")
+        assert.strictEqual((yield* Queue.take(heard)).method, "notifications/tools/list_changed")
+      }))
+
+    it.scopedLive("answer what the server asks: a ping, and that we know of nothing else", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const ask = (method: string) => Effect.map(client.callTool("ask", { method }), ({ content }) => content)
+        assert.deepStrictEqual(yield* ask("ping"), said("{}"))
+        const [refused] = yield* ask("roots/list")
+        assert.include(JSON.stringify(refused), "-32601")
+      }))
+
+    it.scopedLive("part: the server ends by itself when we close", () =>
+      Effect.gen(function*() {
+        const mark = yield* Effect.scoped(Effect.map(talk(server), ({ mark }) => {
+          assert.lengthOf(pidsOf(mark), 1)
+          return mark
+        }))
+        assert.deepStrictEqual(pidsOf(mark), [])
+      }))
+
+    it.scopedLive("part: a server that dies in the middle of a call says how, in its last words", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const beside = yield* Effect.fork(Effect.flip(client.callTool("wait")))
+        const last = "Cannot open the database\n  at line 7\n"
+        const error = yield* Effect.flip(client.callTool("die", { code: 3, last }))
+        assert.strictEqual(error._tag, "ConnectionClosed")
+        assert.strictEqual(
+          error.message,
+          `Connection closed: "${node}" exited with code 3; it said last:\nCannot open the database\n  at line 7`
+        )
+        assert.strictEqual((yield* Fiber.join(beside)).message, error.message)
+        assert.strictEqual((yield* Effect.flip(client.ended))._tag, "TransportError")
+      }))
+
+    it.scopedLive("part: a server that is killed in the middle of a call", () =>
+      Effect.gen(function*() {
+        const { client, mark } = yield* talk(server)
+        const began = yield* Deferred.make<void>()
+        const calling = yield* Effect.fork(Effect.flip(
+          client.callTool("wait", {}, { onProgress: () => Deferred.succeed(began, undefined) })
+        ))
+        yield* Deferred.await(began)
+        const [pid] = pidsOf(mark)
+        process.kill(pid!, "SIGKILL")
+        const error = yield* Fiber.join(calling)
+        assert.strictEqual(error._tag, "ConnectionClosed")
+        assert.strictEqual(error.message, `Connection closed: "${node}" was ended by SIGKILL`)
+      }))
+  })
+}
