@@ -10,12 +10,15 @@ import { specTypeSchemas } from "@modelcontextprotocol/server"
 import { Either } from "effect"
 import type { Subject } from "../Workload.js"
 
-const params = { name: "add", arguments: { a: 1, b: 2 }, _meta: { progressToken: 7 } }
+// More than one, so that no compiler can know the answer.
+const variants = Array.from({ length: 16 }, (_, i) => i)
 
-const result: Tools.CallToolResult = {
-  content: [{ type: "text", text: `{"sum":3}` }, { type: "resource_link", uri: "file:///sum", name: "sum" }],
-  structuredContent: { sum: 3 }
-}
+const params = variants.map((i) => ({ name: `add${i}`, arguments: { a: i, b: 2 }, _meta: { progressToken: i } }))
+
+const results = variants.map((i): Tools.CallToolResult => ({
+  content: [{ type: "text", text: `{"sum":${i}}` }, { type: "resource_link", uri: `file:///sum/${i}`, name: "sum" }],
+  structuredContent: { sum: i }
+}))
 
 const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null && !Array.isArray(u)
 
@@ -40,10 +43,10 @@ const narrowByHand = (value: Tools.CallToolResult): unknown => {
 
 const narrow = Narrow.compile(Tools.CallToolResult, "2025-03-26")
 
-const subject = (once: () => boolean): Subject => ({
+const subject = <A>(inputs: ReadonlyArray<A>, once: (input: A) => boolean): Subject => ({
   run: (calls) => {
     for (let i = 0; i < calls; i++) {
-      if (!once()) throw new Error("A good message was refused")
+      if (!once(inputs[i & 15]!)) throw new Error("A good message was refused")
     }
     return Promise.resolve()
   },
@@ -53,12 +56,13 @@ const subject = (once: () => boolean): Subject => ({
 const passes = (checked: unknown): boolean => (checked as { readonly issues?: unknown }).issues === undefined
 
 export const decoding: Readonly<Record<string, () => Subject>> = {
-  "own-decode": () => subject(() => Either.isRight(Methods.callTool.decodeParams(params))),
-  "hand-decode": () => subject(() => byHand(params)),
-  "sdk1-decode": () => subject(() => CallToolRequestParamsSchema.safeParse(params).success),
-  "sdk2-decode": () => subject(() => passes(specTypeSchemas.CallToolRequestParams["~standard"].validate(params))),
-  "own-project": () => subject(() => narrow(result) !== result),
-  "hand-project": () => subject(() => narrowByHand(result) !== result),
-  "sdk1-project": () => subject(() => CallToolResultSchema.safeParse(result).success),
-  "sdk2-project": () => subject(() => passes(specTypeSchemas.CallToolResult["~standard"].validate(result)))
+  "own-decode": () => subject(params, (input) => Either.isRight(Methods.callTool.decodeParams(input))),
+  "hand-decode": () => subject(params, byHand),
+  "sdk1-decode": () => subject(params, (input) => CallToolRequestParamsSchema.safeParse(input).success),
+  "sdk2-decode": () =>
+    subject(params, (input) => passes(specTypeSchemas.CallToolRequestParams["~standard"].validate(input))),
+  "own-project": () => subject(results, (input) => narrow(input) !== input),
+  "hand-project": () => subject(results, (input) => narrowByHand(input) !== input),
+  "sdk1-project": () => subject(results, (input) => CallToolResultSchema.safeParse(input).success),
+  "sdk2-project": () => subject(results, (input) => passes(specTypeSchemas.CallToolResult["~standard"].validate(input)))
 }
