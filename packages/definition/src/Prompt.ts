@@ -9,12 +9,12 @@ import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
-import * as JsonSchema from "./JsonSchema.js"
+import * as Choices from "./Choices.js"
+import * as PromptArguments from "./PromptArguments.js"
 
 /**
  * @since 0.1.0
@@ -38,6 +38,8 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
   readonly name: Name
   /** What `prompts/list` says of it. */
   readonly advertised: Prompts.Prompt
+  /** What each argument may be that can only be one of some strings. */
+  readonly choices: Choices.Choices
   /** @internal */
   readonly codec: Codec<Parameters, Arguments>
 }
@@ -104,7 +106,7 @@ export interface Options<Fields> {
 }
 
 /**
- * Declares a prompt. Throws when an argument is not a string on the wire.
+ * Declares a prompt. Throws when it or an argument has no name, or an argument is not a string on the wire.
  *
  * @example
  * ```ts
@@ -124,9 +126,13 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
   name: Name,
   options: Options<Fields> = {}
 ): Prompt<Name, Schema.Simplify<Schema.Struct.Type<Fields>>, Schema.Simplify<Schema.Struct.Constructor<Fields>>> => {
-  const schema = Schema.Struct((options.arguments ?? {}) as Schema.Struct.Fields)
+  if (name.trim() === "") throw new Error("Prompt: it needs a name")
+  const schema = Either.getOrThrowWith(
+    Either.try(() => Schema.Struct((options.arguments ?? {}) as Schema.Struct.Fields)),
+    (cause) => new Error(`Prompt "${name}": its arguments cannot be used\n${String(cause)}`, { cause })
+  )
   const plain = schema as unknown as Schema.Schema<any, any>
-  const args = argumentsOf(name, plain)
+  const args = PromptArguments.make(name, plain)
   const encode = ParseResult.encodeUnknown(plain)
   return {
     [TypeId]: TypeId,
@@ -140,6 +146,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       ...(options.icons === undefined ? undefined : { icons: options.icons }),
       ...(options.meta === undefined ? undefined : { _meta: options.meta })
     },
+    choices: Choices.make(plain),
     codec: {
       decode: ParseResult.decodeUnknown(plain),
       encode: (given) =>
@@ -193,42 +200,3 @@ const message = (
   role: "assistant" | "user",
   content: string | Prompts.PromptMessage["content"]
 ): Prompts.PromptMessage => ({ role, content: typeof content === "string" ? { type: "text", text: content } : content })
-
-const argumentsOf = (name: string, schema: Schema.Schema<any, any>): ReadonlyArray<Prompts.PromptArgument> => {
-  const advertised = JsonSchema.make(schema) as { readonly properties?: Readonly<Record<string, any>> }
-  const encoded = AST.getPropertySignatures(AST.encodedAST(schema.ast))
-  return encoded.map((property) => {
-    const key = String(property.name)
-    const json = advertised.properties?.[key] as { readonly description?: string; readonly title?: string } | undefined
-    if (!isText(property.type)) {
-      throw new Error(`Prompt "${name}": its argument "${key}" must be a string on the wire`)
-    }
-    const said = Option.getOrUndefined(AST.getDescriptionAnnotation(property)) ?? json?.description
-    const title = Option.getOrUndefined(AST.getTitleAnnotation(property)) ?? json?.title
-    return {
-      name: key,
-      ...(title === undefined ? undefined : { title }),
-      ...(said === undefined ? undefined : { description: said }),
-      required: !property.isOptional
-    }
-  })
-}
-
-const isText = (ast: AST.AST): boolean => {
-  switch (ast._tag) {
-    case "StringKeyword":
-    case "TemplateLiteral":
-      return true
-    case "Literal":
-      return typeof ast.literal === "string"
-    case "Refinement":
-      return isText(ast.from)
-    case "Enums":
-      return ast.enums.every(([, value]) => typeof value === "string")
-    case "Union":
-      // An optional argument may be `undefined` before it is left out.
-      return ast.types.every((type) => AST.isUndefinedKeyword(type) || isText(type))
-    default:
-      return false
-  }
-}

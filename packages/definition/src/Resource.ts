@@ -11,6 +11,7 @@ import type * as Content from "@effect-mcp/protocol/Content"
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Resources from "@effect-mcp/protocol/Resources"
+import * as TextFormat from "@effect-mcp/protocol/TextFormat"
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 
@@ -74,6 +75,7 @@ export interface Description {
  * @category models
  */
 export interface Options extends Description {
+  /** Absolute: `file:///README.md`, `notes://2024/plan`, a scheme of your own. */
   readonly uri: string
   /** Bytes, before any encoding. */
   readonly size?: number | undefined
@@ -88,7 +90,7 @@ export interface Options extends Description {
 export type Contents = string | Uint8Array | Content.ResourceContents | ReadonlyArray<Content.ResourceContents>
 
 /**
- * Declares a resource.
+ * Declares a resource. Throws when it has no name, or its address is no absolute URI.
  *
  * @example
  * ```ts
@@ -100,18 +102,23 @@ export type Contents = string | Uint8Array | Content.ResourceContents | Readonly
  * @since 0.1.0
  * @category constructors
  */
-export const make = <const Name extends string>(name: Name, options: Options): Resource<Name> => ({
-  [TypeId]: TypeId,
-  _tag: "Resource",
-  name,
-  uri: options.uri,
-  advertised: {
-    name,
-    uri: options.uri,
-    ...(options.size === undefined ? undefined : { size: options.size }),
-    ...advertise(options)
+export const make = <const Name extends string>(name: Name, options: Options): Resource<Name> => {
+  const { size, uri } = options
+  if (name.trim() === "") throw new Error(`Resource: the one at "${uri}" needs a name`)
+  if (!TextFormat.matches("uri", uri)) {
+    throw new Error(
+      `Resource "${name}": "${uri}" is no absolute URI: begin with a scheme, as in "file:///README.md", and ` +
+        "percent-encode what a URI cannot hold, a space as %20"
+    )
   }
-})
+  return {
+    [TypeId]: TypeId,
+    _tag: "Resource",
+    name,
+    uri,
+    advertised: { name, uri, ...(size === undefined ? undefined : { size }), ...advertise(options) }
+  }
+}
 
 /**
  * @since 0.1.0

@@ -11,6 +11,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Choices from "./Choices.js"
 import * as Resource from "./Resource.js"
 import * as UriTemplate from "./UriTemplate.js"
 
@@ -39,6 +40,8 @@ export interface ResourceTemplate<Name extends string, Parameters> {
   readonly advertised: Resources.ResourceTemplate
   /** The names of the parameters, in the order in which they stand. */
   readonly parameters: ReadonlyArray<keyof Parameters & string>
+  /** What each parameter may be that can only be one of some strings. */
+  readonly choices: Choices.Choices
   /** @internal */
   readonly codec: Codec<Parameters>
 }
@@ -82,7 +85,7 @@ export declare namespace ResourceTemplate {
  */
 export interface Param<Name extends string, A> {
   readonly name: Name
-  readonly schema: Schema.Schema<A, string>
+  readonly schema: Schema.Schema<A, any>
   /** How it stands in the template: `{name}`, or `{+name}` for one that may hold slashes. */
   readonly operator: "" | "+"
 }
@@ -93,10 +96,10 @@ export interface Param<Name extends string, A> {
  */
 export const param: {
   <const Name extends string>(name: Name): Param<Name, string>
-  <const Name extends string, A>(name: Name, schema: Schema.Schema<A, string>): Param<Name, A>
-} = <A>(name: string, schema?: Schema.Schema<A, string>): Param<any, any> => ({
+  <const Name extends string, A, I extends string>(name: Name, schema: Schema.Schema<A, I>): Param<Name, A>
+} = <A>(name: string, schema?: Schema.Schema<A, any>): Param<any, any> => ({
   name,
-  schema: (schema ?? Schema.String) as Schema.Schema<any, string>,
+  schema: schema ?? Schema.String,
   operator: ""
 })
 
@@ -119,8 +122,8 @@ type ParametersOf<P extends ReadonlyArray<Param<string, any>>> = {
 /**
  * Declares a template: its name, then the address as a tagged template.
  *
- * Throws when the address is no template, or one for which a match could not be told: two parameters with nothing in
- * between, or one that stands twice.
+ * Throws when it has no name, when the address is no template, when what it becomes would be no absolute URI, or when a
+ * match could not be told: two parameters with nothing in between, or one that stands twice.
  *
  * @example
  * ```ts
@@ -164,12 +167,22 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
   template: string,
   options: Resource.Description & { readonly parameters?: Fields | undefined } = {}
 ): ResourceTemplate<Name, Schema.Struct.Type<Fields> & { readonly [variable: string]: unknown }> => {
+  if (name.trim() === "") throw new Error(`Resource template: the one of "${template}" needs a name`)
   const parsed = Either.getOrThrowWith(
     UriTemplate.parse(template),
     (problem) => new Error(`Resource template "${name}": "${template}" is not a URI template: ${problem}`)
   )
   if (parsed.ambiguity !== undefined) {
     throw new Error(`Resource template "${name}": "${template}" matches no address for sure: ${parsed.ambiguity}`)
+  }
+  const [first = ""] = parsed.parts
+  if (typeof first === "string" && !beginsWithScheme.test(first)) {
+    throw new Error(
+      `Resource template "${name}": "${template}" makes no absolute URI: begin with a scheme, as in "file:///{+path}"`
+    )
+  }
+  if (parsed.variables.some((variable) => variable.name === "__proto__")) {
+    throw new Error(`Resource template "${name}": a parameter cannot be named "__proto__"`)
   }
   const given = (options.parameters ?? {}) as Schema.Struct.Fields
   const unknown = Object.keys(given).filter((key) => parsed.variables.every((variable) => variable.name !== key))
@@ -188,6 +201,7 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
     template: parsed,
     advertised: { name, uriTemplate: template, ...Resource.advertise(options) },
     parameters: parsed.variables.map((variable) => variable.name),
+    choices: Choices.make(schema),
     codec: {
       decode: ParseResult.decodeUnknown(schema),
       encode: (parameters) =>
@@ -201,3 +215,6 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
  * @category guards
  */
 export const isResourceTemplate = (u: unknown): u is ResourceTemplate.Any => Predicate.hasProperty(u, TypeId)
+
+// A variable may stand within the scheme, after its beginning.
+const beginsWithScheme = /^[A-Za-z][A-Za-z0-9+.-]*(:|$)/

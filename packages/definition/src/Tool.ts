@@ -12,16 +12,13 @@ import * as Json from "@effect-mcp/jsonrpc/Json"
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import * as JsonSchema from "./JsonSchema.js"
-import * as Plain from "./Plain.js"
+import * as ToolCodec from "./ToolCodec.js"
 import type { ToolResult } from "./ToolResult.js"
-import { isToolResult } from "./ToolResult.js"
 
 /**
  * @since 0.1.0
@@ -50,7 +47,7 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
   readonly success: Schema.Schema.All | undefined
   readonly failure: Schema.Schema.All
   /** @internal */
-  readonly codec: Codec<Parameters, Arguments, Success, Failure>
+  readonly codec: ToolCodec.ToolCodec<Parameters, Arguments, Success, Failure>
 }
 
 /**
@@ -106,30 +103,26 @@ export declare namespace Tool {
 }
 
 /**
- * Between the tool's values and the wire. Every function is built once, when the tool is made.
+ * What is said of a tool beside its schemas.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Codec<Parameters, Arguments, Success, Failure> {
-  decodeArguments(args: unknown): Effect.Effect<Parameters, ParseResult.ParseIssue>
-  encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseResult.ParseIssue>
-  /** Dies when the value is not one of `success`: that is a bug of the handler. */
-  encodeSuccess(value: Returns<Success>): Effect.Effect<Tools.CallToolResult>
-  encodeFailure(failure: Failure): Effect.Effect<Tools.CallToolResult>
-  decodeSuccess(result: Tools.CallToolResult): Effect.Effect<Success, ParseResult.ParseIssue>
-  decodeFailure(result: Tools.CallToolResult): Effect.Effect<Failure, ParseResult.ParseIssue>
+export interface Description {
+  /** What it does, for the model that has to choose. */
+  readonly description?: string | undefined
+  /** What people read in place of its name. */
+  readonly title?: string | undefined
+  readonly annotations?: Tools.ToolAnnotations | undefined
+  readonly icons?: ReadonlyArray<Icon> | undefined
+  readonly meta?: JsonObject | undefined
 }
 
 /**
  * @since 0.1.0
  * @category models
  */
-export interface Options<Parameters, Success, Failure> {
-  /** What it does, for the model that has to choose. */
-  readonly description?: string | undefined
-  /** What people read in place of its name. */
-  readonly title?: string | undefined
+export interface Options<Parameters, Success, Failure> extends Description {
   /** The fields of its arguments, or a schema of an object. Default: none. */
   readonly parameters?: Parameters | undefined
   /**
@@ -139,9 +132,6 @@ export interface Options<Parameters, Success, Failure> {
   readonly success?: Success | undefined
   /** How it may fail: the model is told, with `isError`. Default: it cannot. */
   readonly failure?: Failure | undefined
-  readonly annotations?: Tools.ToolAnnotations | undefined
-  readonly icons?: ReadonlyArray<Icon> | undefined
-  readonly meta?: JsonObject | undefined
 }
 
 // Fields whose schemas need no services: nobody could provide them.
@@ -218,7 +208,7 @@ export const make = <
   const success: AnySchema | undefined = options.success === undefined || isNothing(options.success.ast)
     ? undefined
     : options.success
-  const failure = (options.failure ?? Schema.Never) as AnySchema
+  const failure: AnySchema | typeof Schema.Never = options.failure ?? Schema.Never
   const input = isEmpty(parameters.ast)
     ? { ...advertise(name, "parameters", parameters), ...JsonSchema.noParameters }
     : advertise(name, "parameters", parameters)
@@ -226,28 +216,53 @@ export const make = <
     throw new Error(`Tool "${name}": its parameters must be an object with fields`)
   }
   const output = success === undefined ? undefined : advertise(name, "success", success)
-  const made = Either.getOrThrowWith(
-    Either.try(() => codec(parameters, success, failure, output !== undefined && JsonSchema.isString(output))),
-    (cause) => new Error(`Tool "${name}": its schemas cannot be used\n${String(cause)}`, { cause })
-  )
+  return fromSchemas(name, options, { parameters, success, failure, input, output })
+}
+
+/**
+ * The schemas of a tool, and what is advertised of them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Schemas extends ToolCodec.Schemas {
+  readonly input: Tools.Tool["inputSchema"]
+}
+
+/**
+ * A tool of schemas of any make, which advertises what it is told to: see `RawTool` and `StandardTool`. What the schemas
+ * take and give is not known to the compiler: whoever calls it says so.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromSchemas = <const Name extends string, Parameters, Arguments, Success, Failure>(
+  name: Name,
+  { annotations, description, icons, meta, title }: Description,
+  schemas: Schemas
+): Tool<Name, Parameters, Arguments, Success, Failure> => {
+  const { failure, input, output, parameters, success } = schemas
   return {
     [TypeId]: TypeId,
     _tag: "Tool",
     name,
     advertised: {
       name,
-      ...(options.title === undefined ? undefined : { title: options.title }),
-      ...(options.description === undefined ? undefined : { description: options.description }),
+      ...(title === undefined ? undefined : { title }),
+      ...(description === undefined ? undefined : { description }),
       inputSchema: input,
       ...(output === undefined ? undefined : { outputSchema: output }),
-      ...(options.annotations === undefined ? undefined : { annotations: options.annotations }),
-      ...(options.icons === undefined ? undefined : { icons: options.icons }),
-      ...(options.meta === undefined ? undefined : { _meta: options.meta })
+      ...(annotations === undefined ? undefined : { annotations }),
+      ...(icons === undefined ? undefined : { icons }),
+      ...(meta === undefined ? undefined : { _meta: meta })
     },
     parameters,
     success,
     failure,
-    codec: made
+    codec: Either.getOrThrowWith(
+      Either.try(() => ToolCodec.make(schemas)),
+      (cause) => new Error(`Tool "${name}": its schemas cannot be used\n${String(cause)}`, { cause })
+    )
   }
 }
 
@@ -274,102 +289,4 @@ const advertise = (name: string, part: string, schema: AnySchema): JsonObject =>
     throw new Error(`Tool "${name}": the JSON Schema of its ${part} is not JSON`)
   }
   return advertised
-}
-
-const codec = (
-  parameters: AnySchema,
-  success: AnySchema | undefined,
-  failure: AnySchema,
-  verbatim: boolean
-): Codec<any, any, any, any> => {
-  const encodeParameters = quickly(parameters, ParseResult.encodeUnknown(parameters))
-  const encode = success === undefined ? undefined : quickly(success, ParseResult.encodeUnknown(success))
-  const encodeFailure = ParseResult.encodeUnknown(failure)
-  const decode = success === undefined ? undefined : quickly(success, ParseResult.decodeUnknown(success))
-  const decodeFailure = ParseResult.decodeUnknown(failure)
-  const complete = constructor(parameters)
-  const failsVerbatim = isString(failure)
-  return {
-    decodeArguments: quickly(parameters, ParseResult.decodeUnknown(parameters)),
-    encodeArguments: (args) => Effect.suspend(() => encodeParameters(complete(args ?? {}))),
-    encodeSuccess: (value) =>
-      isToolResult(value)
-        ? encode === undefined || value.structured === undefined
-          ? Effect.succeed(withMeta({ content: value.content }, value.meta))
-          : bug(encode(value.structured), (structuredContent) =>
-            withMeta({ content: value.content, structuredContent }, value.meta))
-        : encode === undefined
-        ? Effect.succeed({ content: typeof value === "string" ? [{ type: "text", text: value }] : [] })
-        : bug(encode(value), (structuredContent) => ({
-          content: [{ type: "text", text: inWords(structuredContent, verbatim) }],
-          structuredContent
-        })),
-    encodeFailure: (value) =>
-      bug(encodeFailure(value), (encoded) => ({
-        content: [{ type: "text", text: inWords(encoded, failsVerbatim) }],
-        isError: true
-      })),
-    decodeSuccess: (result) =>
-      decode === undefined
-        ? Effect.succeed(result)
-        : result.structuredContent !== undefined
-        ? decode(result.structuredContent)
-        : decode(verbatim ? firstText(result) : fromWords(result)),
-    decodeFailure: (result) =>
-      failsVerbatim
-        ? decodeFailure(firstText(result))
-        : Effect.orElse(decodeFailure(fromWords(result)), () => decodeFailure(firstText(result)))
-  }
-}
-
-type Parse = (u: unknown) => Effect.Effect<any, ParseResult.ParseIssue>
-
-/** The same function, without the parser for what conforms to a schema of plain data. */
-const quickly = (schema: AnySchema, parse: Parse): Parse => {
-  const copy = Plain.compile(schema)
-  if (copy === undefined) return parse
-  return (u) => {
-    const copied = copy(u)
-    return copied === Plain.refused ? parse(u) : Either.right(copied)
-  }
-}
-
-// What a failure says is not advertised, and need not have a JSON Schema.
-const isString = (schema: AnySchema): boolean =>
-  !AST.isNeverKeyword(schema.ast) && Either.match(Either.try(() => JsonSchema.make(schema)), {
-    onLeft: () => false,
-    onRight: JsonSchema.isString
-  })
-
-// What has a default may be left out, and is filled in before encoding.
-const constructor = (schema: AnySchema): (args: unknown) => unknown =>
-  Predicate.hasProperty(schema, "fields") && Predicate.hasProperty(schema, "make")
-    ? (args) => (schema as unknown as Schema.Struct<Fields>).make(args as never, { disableValidation: true })
-    : (args) => args
-
-const bug = <A, B>(encoded: Effect.Effect<A, ParseResult.ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> =>
-  Either.isEither(encoded) && Either.isRight(encoded)
-    ? Effect.succeed(f(encoded.right as A))
-    : Effect.map(Effect.orDieWith(encoded, (issue) => new ParseResult.ParseError({ issue })), f)
-
-const withMeta = (result: Tools.CallToolResult, meta: JsonObject | undefined): Tools.CallToolResult =>
-  meta === undefined ? result : { ...result, _meta: meta }
-
-/** What the model reads: JSON, but for values that are always strings, which stay as they are. */
-const inWords = (encoded: unknown, verbatim: boolean): string => {
-  if (verbatim) return encoded as string
-  const json = Json.stringify(encoded)
-  if (json === undefined) throw new Error("The value of a tool has no JSON form")
-  return json
-}
-
-const firstText = (result: Tools.CallToolResult): string | undefined => {
-  const block = result.content.find((content) => content.type === "text")
-  return block?.type === "text" ? block.text : undefined
-}
-
-const fromWords = (result: Tools.CallToolResult): unknown => {
-  const text = firstText(result)
-  const value = text === undefined ? undefined : Json.parse(text)
-  return value instanceof Json.Refused ? undefined : value
 }

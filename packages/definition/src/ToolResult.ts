@@ -35,7 +35,9 @@ export class ToolResult<out A = undefined> extends Pipeable.Class() {
   constructor(
     readonly content: ReadonlyArray<Content.ContentBlock>,
     readonly structured: A,
-    readonly meta?: JsonObject | undefined
+    readonly meta?: JsonObject | undefined,
+    /** Whether it says how the tool failed. */
+    readonly isError: boolean = false
   ) {
     super()
   }
@@ -113,7 +115,7 @@ export const resource = (resource: Content.ResourceContents, options?: BlockOpti
  * @category combinators
  */
 export const withStructured = <A>(structured: A) => (self: ToolResult<unknown>): ToolResult<A> =>
-  new ToolResult(self.content, structured, self.meta)
+  new ToolResult(self.content, structured, self.meta, self.isError)
 
 /**
  * The same content with `_meta`, which the model does not see.
@@ -122,10 +124,21 @@ export const withStructured = <A>(structured: A) => (self: ToolResult<unknown>):
  * @category combinators
  */
 export const withMeta = (meta: JsonObject) => <A>(self: ToolResult<A>): ToolResult<A> =>
-  new ToolResult(self.content, self.structured, meta)
+  new ToolResult(self.content, self.structured, meta, self.isError)
 
 /**
- * The content of both, the second after the first; structured value and `_meta` of the second, where it has them.
+ * The same content as a failure, of which the model is told that it is one. For failures that are more than a declared
+ * value: pictures, or the failure of another server that is passed on.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
+  new ToolResult(self.content, self.structured, self.meta, true)
+
+/**
+ * The content of both, the second after the first; structured value and `_meta` of the second, where it has them. It is
+ * a failure when one of them is.
  *
  * @since 0.1.0
  * @category combinators
@@ -134,7 +147,8 @@ export const concat = <B>(that: ToolResult<B>) => <A>(self: ToolResult<A>): Tool
   new ToolResult<A | B>(
     [...self.content, ...that.content],
     that.structured === undefined ? self.structured : that.structured,
-    that.meta ?? self.meta
+    that.meta ?? self.meta,
+    self.isError || that.isError
   )
 
 const base64 = (data: Uint8Array | string): string => typeof data === "string" ? data : Encoding.encodeBase64(data)

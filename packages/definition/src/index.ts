@@ -16,12 +16,31 @@
 export * as Authored from "./Authored.js"
 
 /**
- * What a server promises, as one value: the tools it keeps. Two promises can be merged; a name promised twice is an error
- * where it is made, not where it is called.
+ * What a value may be on the wire, where it is one of finitely many strings: the choices of a literal, of a union of
+ * literals, of an enumeration. What a server completes for whoever types an argument comes from here.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
+ * @since 0.1.0
+ */
+export * as Choices from "./Choices.js"
+
+/**
+ * What a server promises, as one value: the tools, resources, resource templates and prompts it keeps. Promises can be
+ * merged; one that is made twice is an error where it is made, not where it is called.
+ *
+ * Who keeps a promise is in `@effect-mcp/server/McpServer`, who relies on it in `@effect-mcp/client/Typed`.
  *
  * @since 0.1.0
  */
 export * as Definition from "./Definition.js"
+
+/**
+ * How much there is in a value. A peer chooses how much it sends, and everything that is wrong with a small value may be
+ * said at once; of a large one only the first thing is looked for.
+ *
+ * @since 0.1.0
+ */
+export * as Extent from "./Extent.js"
 
 /**
  * What Effect's own types and filters say of themselves in a JSON Schema: titles and descriptions that repeat the keywords
@@ -31,6 +50,28 @@ export * as Definition from "./Definition.js"
  * @since 0.1.0
  */
 export * as FilterWords from "./FilterWords.js"
+
+/**
+ * A schema that Effect did not make, as one of Effect's: a check that says what it refuses, at once or later. What is wrong
+ * with a value becomes the issue that Effect's parser would have given, so that nobody who prints one knows the difference.
+ *
+ * Who checks is in `JsonSchemaValidator` and `StandardTool`.
+ *
+ * @since 0.1.0
+ */
+export * as ForeignSchema from "./ForeignSchema.js"
+
+/**
+ * A form out of a schema: what elicitation asks a person, and what the answer means. Fields are text, numbers, yes or no,
+ * and choices of one or several; a schema of anything else is refused when the form is made.
+ *
+ * What a field may ask and which answers fit it is said in `@effect-mcp/protocol/ElicitationForm`; what no form can ask, a
+ * pattern or a refinement, is checked here when the answer comes.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
+ * @since 0.1.0
+ */
+export * as Form from "./Form.js"
 
 /**
  * What a schema advertises: JSON Schema, draft 2020-12, of its encoded side, without the marks of the library that made
@@ -61,6 +102,15 @@ export * as Plain from "./Plain.js"
 export * as Prompt from "./Prompt.js"
 
 /**
+ * What a prompt advertises of its arguments: their names, what is said of them, and whether they must be there. On the wire
+ * an argument is a string, whatever its schema makes of it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#data-types
+ * @since 0.1.0
+ */
+export * as PromptArguments from "./PromptArguments.js"
+
+/**
  * A resource as a value: an address, what it is called, and what is known of its content. Many of one kind are a
  * `ResourceTemplate`.
  *
@@ -81,6 +131,17 @@ export * as Resource from "./Resource.js"
 export * as ResourceTemplate from "./ResourceTemplate.js"
 
 /**
+ * A tool whose schemas are of another library: anything that is a Standard Schema, which checks values, perhaps later, and
+ * may know a JSON Schema of itself.
+ *
+ * A tool with schemas of Effect's is a `Tool`, which knows more of them; one with nothing but JSON Schema a `RawTool`.
+ *
+ * @see https://standardschema.dev
+ * @since 0.1.0
+ */
+export * as StandardTool from "./StandardTool.js"
+
+/**
  * A tool as a value: its name, what it takes, what it gives, how it may fail. Declared once; the server keeps it, the
  * client calls it, and both are type-checked against it.
  *
@@ -91,6 +152,16 @@ export * as ResourceTemplate from "./ResourceTemplate.js"
  * @since 0.1.0
  */
 export * as Tool from "./Tool.js"
+
+/**
+ * Between the values of a tool and the wire: arguments in and out, results and failures out and in. Every function of it is
+ * built once, when the tool is made.
+ *
+ * What a tool advertises is worked out in `Tool`, and what a value of plain data costs in `Plain`.
+ *
+ * @since 0.1.0
+ */
+export * as ToolCodec from "./ToolCodec.js"
 
 /**
  * A rich answer of a tool: pictures, sound, links and resources beside text, and structured content beside all of them.

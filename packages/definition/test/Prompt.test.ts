@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Prompt } from "@effect-mcp/definition"
 import { Effect, Schema } from "effect"
 import { expectTypeOf } from "vitest"
+import * as Prompt from "../src/Prompt.js"
 
 const Review = Prompt.make("review", {
   title: "Review",
@@ -42,6 +42,23 @@ describe("Prompt.make", () => {
       () => Prompt.make("sum", { arguments: { n: Schema.Number } }),
       /Prompt "sum": its argument "n" must be a string on the wire/
     )
+  })
+
+  it("refuses names that say nothing, and arguments that share one", () => {
+    for (const name of ["", "  "]) {
+      assert.throws(() => Prompt.make(name), "Prompt: it needs a name")
+      assert.throws(
+        () => Prompt.make("p", { arguments: { [name]: Schema.String } }),
+        `Prompt "p": an argument cannot be named "${name}"`
+      )
+    }
+    const x = Schema.propertySignature(Schema.String).pipe(Schema.fromKey("x"))
+    assert.throws(() => Prompt.make("p", { arguments: { a: x, b: x } }), `Prompt "p": its arguments cannot be used`)
+  })
+
+  it("knows what an argument may be that is one of some strings", () => {
+    assert.deepStrictEqual([...Review.choices], [["tone", ["kind", "strict"]]])
+    assert.strictEqual(Prompt.make("bare").choices.size, 0)
   })
 
   it("is told apart from anything else", () => {

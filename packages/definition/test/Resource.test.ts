@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Resource } from "@effect-mcp/definition"
+import * as Resource from "../src/Resource.js"
 
 describe("Resource.make", () => {
   it("advertises what is known of a resource, and nothing that is not", () => {
@@ -21,6 +21,21 @@ describe("Resource.make", () => {
       _meta: { "example.com/x": 1 }
     })
     assert.deepStrictEqual(Resource.make("bare", { uri: "x:y" }).advertised, { name: "bare", uri: "x:y" })
+  })
+
+  it("refuses an address that is no absolute URI, and a name that says nothing", () => {
+    for (
+      const uri of ["", "README.md", "/README.md", "//host/x", "file:", "file:///my notes.md", "x:ü", "x:%zz", "1:x"]
+    ) {
+      assert.throws(
+        () => Resource.make("readme", { uri }),
+        `Resource "readme": "${uri}" is no absolute URI: begin with a scheme, as in "file:///README.md"`
+      )
+    }
+    for (const uri of ["file:///my%20notes.md", "urn:isbn:0451450523", "git+ssh://host/x?a=b#c", "x:y"]) {
+      assert.strictEqual(Resource.make("a", { uri }).uri, uri)
+    }
+    assert.throws(() => Resource.make(" ", { uri: "x:y" }), `Resource: the one at "x:y" needs a name`)
   })
 
   it("is told apart from anything else", () => {

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ResourceTemplate, UriTemplate } from "@effect-mcp/definition"
 import { Effect, Option, Schema } from "effect"
 import { expectTypeOf } from "vitest"
+import * as ResourceTemplate from "../src/ResourceTemplate.js"
+import * as UriTemplate from "../src/UriTemplate.js"
 
 const Note = ResourceTemplate.make("note", { mimeType: "text/markdown" })`note:///${
   ResourceTemplate.param("id", Schema.NumberFromString)
@@ -31,6 +32,23 @@ describe("a tagged template", () => {
       assert.deepStrictEqual(yield* read(Note, "note:///7/a%20b"), { id: 7, part: "a b" })
       assert.strictEqual(yield* Note.codec.encode({ id: 7, part: "a b" }), "note:///7/a%20b")
     }))
+
+  it("knows what a parameter may be that is one of some strings", () => {
+    const Page = ResourceTemplate.make("page")`docs:///${ResourceTemplate.param("lang", Schema.Literal("en", "no"))}/${
+      ResourceTemplate.param("draft", Schema.BooleanFromString)
+    }/${ResourceTemplate.path("path")}`
+    expectTypeOf<ResourceTemplate.ResourceTemplate.Parameters<typeof Page>>().toEqualTypeOf<
+      { readonly lang: "en" | "no"; readonly draft: boolean; readonly path: string }
+    >()
+    // @ts-expect-error no string in the address
+    assert.isObject(ResourceTemplate.param("n", Schema.Number))
+    assert.deepStrictEqual([...Page.choices], [["lang", ["en", "no"]], ["draft", ["true", "false"]]])
+    const Find = ResourceTemplate.fromString("find", "find:///{where}{?kind,tags*}", {
+      parameters: { kind: Schema.optional(Schema.Literal("a", "b")), tags: Schema.Array(Schema.Literal("x")) }
+    })
+    assert.deepStrictEqual([...Find.choices], [["kind", ["a", "b"]]])
+    assert.strictEqual(Note.choices.size, 0)
+  })
 
   it.effect("does not decode what its schemas refuse", () =>
     Effect.gen(function*() {
@@ -65,6 +83,31 @@ describe("a plain template", () => {
       () => ResourceTemplate.fromString("a", "x:/{a}", { parameters: { b: Schema.String } }),
       /"x:\/\{a\}" has no variable named b/
     )
+  })
+
+  it("needs names, for itself and its parameters", () => {
+    assert.throws(
+      () => ResourceTemplate.fromString(" ", "x:/{a}"),
+      `Resource template: the one of "x:/{a}" needs a name`
+    )
+    assert.throws(
+      () => ResourceTemplate.fromString("a", "x:/{__proto__}"),
+      `Resource template "a": a parameter cannot be named "__proto__"`
+    )
+    assert.throws(() => ResourceTemplate.make("a")`x:/${ResourceTemplate.param("")}`, "is not a URI template")
+  })
+
+  it("must make absolute URIs, as far as it can be known", () => {
+    for (const template of ["notes/{id}", "/notes/{id}", "//host/{id}", "1x:/{id}", "no te:/{id}"]) {
+      assert.throws(
+        () => ResourceTemplate.fromString("a", template),
+        `Resource template "a": "${template}" makes no absolute URI: begin with a scheme, as in "file:///{+path}"`
+      )
+    }
+    assert.throws(() => ResourceTemplate.fromString("a", ""), "makes no absolute URI")
+    for (const template of ["x:{id}", "git+ssh://{host}/x", "{+base}/x", "http{s}://x"]) {
+      assert.strictEqual(ResourceTemplate.fromString("a", template).advertised.uriTemplate, template)
+    }
   })
 
   it("is told apart from anything else", () => {

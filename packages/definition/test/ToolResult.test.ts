@@ -68,6 +68,20 @@ describe("ToolResult", () => {
     assert.deepStrictEqual(one.pipe(ToolResult.withStructured("x")).meta, { from: "one" })
   })
 
+  it("can say that the tool failed, and goes on saying so", () => {
+    const failed = ToolResult.text("no").pipe(ToolResult.asError)
+    assert.isTrue(failed.isError)
+    assert.isFalse(ToolResult.text("yes").isError)
+    for (
+      const result of [
+        failed.pipe(ToolResult.withStructured({ n: 1 })),
+        failed.pipe(ToolResult.withMeta({ from: "it" })),
+        failed.pipe(ToolResult.concat(ToolResult.text("more"))),
+        ToolResult.text("before").pipe(ToolResult.concat(failed))
+      ]
+    ) assert.isTrue(result.isError)
+  })
+
   it("is told from any other value", () => {
     assert.isTrue(ToolResult.isToolResult(ToolResult.make()))
     for (const u of [undefined, null, "text", { content: [], structured: undefined }]) {

@@ -24,6 +24,7 @@ import * as InFlight from "./InFlight.js"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
+import { NoBackChannel } from "./Outbound.js"
 import * as Pending from "./Pending.js"
 import * as Progress from "./Progress.js"
 import * as Reply from "./Reply.js"
@@ -39,7 +40,10 @@ import * as Transport from "./Transport.js"
 export interface Side {
   readonly request: (request: Message.Request, exchange: InFlight.Exchange) => InFlight.Work
   /** Gives what is to be done about it, if anything. A failing handler is reported and costs nothing else. */
-  readonly notification: (notification: Message.Notification) => Effect.Effect<void> | undefined
+  readonly notification: (
+    notification: Message.Notification,
+    channel: InFlight.Channel
+  ) => Effect.Effect<void> | undefined
 }
 
 /**
@@ -174,7 +178,13 @@ class Machine implements Conversation {
     method: string,
     params?: Message.Params,
     options?: RequestOptions
-  ): Effect.Effect<Message.Params, CallError> => this.calls.request(this.transport.unsafeSend, method, params, options)
+  ): Effect.Effect<Message.Params, CallError> => {
+    const { canAsk, unsafeSend } = this.transport
+    const call = this.calls.request(unsafeSend, method, params, options)
+    return canAsk === undefined
+      ? call
+      : Effect.suspend(() => canAsk() ? call : Effect.fail(new NoBackChannel({ method })))
+  }
 
   readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
     Effect.suspend(() =>
@@ -242,7 +252,7 @@ class Machine implements Conversation {
     } else if (method === Progress.METHOD && this.calls.progress(params)) {
       return
     }
-    const handler = Reply.attempt(() => this.side.notification(notification), Effect.failCause)
+    const handler = Reply.attempt(() => this.side.notification(notification, channel), Effect.failCause)
     if (handler !== undefined) this.inflight.handle(method, handler)
   }
 

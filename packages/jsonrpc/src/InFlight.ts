@@ -40,7 +40,15 @@ export const MAX_IN_FLIGHT = 64
  * @since 0.1.0
  * @category models
  */
-export type Channel = Pick<Transport, "send" | "unsafeSend">
+export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canAsk"> {
+  /**
+   * Hears of a request on it that will not be answered, because the peer has cancelled it. A pipe leaves this out: silence
+   * is what its peer expects.
+   */
+  readonly unanswered?: ((id: Message.RequestId) => void) | undefined
+  /** What is known of where it comes from, for the layers above. Not looked at here. */
+  readonly facts?: unknown
+}
 
 /**
  * How one request is served: an effect to run on a fiber of its own, and what to make of its end.
@@ -79,13 +87,14 @@ export class Exchange implements Outbound {
   constructor(
     readonly id: Message.RequestId,
     readonly method: string,
-    /** @internal */ readonly channel: Channel,
+    /** What it came in on. */
+    readonly channel: Channel,
     /** @internal */ readonly pending: Pending
   ) {}
 
   request(method: string, params?: Message.Params, options?: RequestOptions): Effect.Effect<Message.Params, CallError> {
     return Effect.suspend(() =>
-      this.open
+      this.open && this.channel.canAsk?.() !== false
         ? this.pending.request(this.channel.unsafeSend, method, params, options)
         : Effect.fail(new NoBackChannel({ method }))
     )
@@ -254,7 +263,7 @@ export class InFlight {
   private finish(exchange: Exchange, work: Work, exit: Exit.Exit<unknown, unknown>): void {
     if (exchange.answered) return
     exchange.open = false
-    if (exchange.reason === "cancelled") return this.remove(exchange)
+    if (exchange.reason === "cancelled") return this.silence(exchange)
     if (exchange.sending > 0) {
       // What was said before the answer leaves before it, also where it still waits for room.
       exchange.whenSent = () => this.finish(exchange, work, exit)
@@ -269,13 +278,19 @@ export class InFlight {
     if (reply.died !== undefined) {
       this.report(Incident.HandlerDied({ method: exchange.method, cause: reply.died }))
     }
-    // From an observer, where not even a broken transport may throw.
+    this.tell(exchange, ({ channel, id }) => channel.unsafeSend(Reply.toMessage(id, reply)))
+  }
+
+  private silence(exchange: Exchange): void {
+    this.remove(exchange)
+    if (exchange.channel.unanswered !== undefined) this.tell(exchange, ({ channel, id }) => channel.unanswered!(id))
+  }
+
+  // From an observer, where not even a broken transport may throw.
+  private tell(exchange: Exchange, how: (exchange: Exchange) => void): void {
     Reply.attempt(
-      () => exchange.channel.unsafeSend(Reply.toMessage(exchange.id, reply)),
-      (cause) => {
-        this.report(Incident.HandlerDied({ method: exchange.method, cause }))
-        return false
-      }
+      () => how(exchange),
+      (cause) => this.report(Incident.HandlerDied({ method: exchange.method, cause }))
     )
   }
 

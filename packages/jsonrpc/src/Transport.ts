@@ -48,6 +48,8 @@ export interface Transport {
    * pipes that need no stream in between. Left out, `incoming` is read.
    */
   readonly run?: (receive: (incoming: Message.Incoming) => void) => Effect.Effect<void, TransportError>
+  /** Whether requests can leave on it now; where they cannot, they fail with `NoBackChannel`. Left out: always. */
+  readonly canAsk?: (() => boolean) | undefined
 }
 
 /**

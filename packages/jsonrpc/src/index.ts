@@ -161,6 +161,17 @@ export * as Progress from "./Progress.js"
 export * as Reply from "./Reply.js"
 
 /**
+ * Server-sent events: events to text, and bytes to events. Any way of cutting the same bytes into chunks gives the same
+ * events; an event that is too large costs itself and nothing after it.
+ *
+ * It knows neither HTTP nor what the events mean: that one with empty data is no message is the reader's business.
+ *
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ * @since 0.1.0
+ */
+export * as Sse from "./Sse.js"
+
+/**
  * One duplex pipe: what comes in is a stream, what goes out an effect. It knows nothing of methods, ids or MCP.
  *
  * `Conversation` is its only reader. `LineFraming` makes transports out of bytes; the pair of `memory` is two of them

@@ -122,4 +122,41 @@ describe("several channels in one conversation", () => {
       )
       assert.deepStrictEqual(yield* t.peer.heard, [])
     }))
+
+  it.scoped("hear of the one request on them that a cancel leaves without an answer", () =>
+    Effect.gen(function*() {
+      const work = yield* endless
+      const t = yield* talk(side({ endless: work.serve }))
+      const { channel: post, written } = channel()
+      const unanswered: Array<Message.RequestId> = []
+      t.conversation.receive(Message.request(1, "endless"), {
+        ...post,
+        unanswered: (id) => {
+          unanswered.push(id)
+          throw new Error("boom")
+        }
+      })
+      yield* t.peer.cancel(1)
+      yield* work.stops(1)
+      yield* t.peer.heard
+      assert.deepStrictEqual(unanswered, [1])
+      assert.deepStrictEqual(written, [])
+      yield* t.peer.ask(2, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(2, {}))
+    }))
+
+  it.scoped("refuse to carry questions themselves, one by one", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({
+        ask: (_, exchange) =>
+          Effect.map(Effect.either(exchange.request("question")), (answer) => ({
+            answer: answer._tag === "Left" ? answer.left.message : answer.right
+          }))
+      }))
+      const { channel: post, written } = channel()
+      t.conversation.receive(Message.request(1, "ask"), { ...post, canAsk: () => false })
+      assert.include(JSON.stringify(written), "Cannot send")
+      yield* t.peer.ask(2, "ask")
+      assert.deepInclude(yield* t.peer.hear, { method: "question" })
+    }))
 })

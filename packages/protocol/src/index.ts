@@ -273,6 +273,17 @@ export * as Since from "./Since.js"
 export * as Tasks from "./Tasks.js"
 
 /**
+ * The names that operators know MCP by: spans, attributes and metrics of the OpenTelemetry conventions, and W3C Trace
+ * Context in `_meta`. The conventions are still moving, so all of their names are here and nowhere else.
+ *
+ * What is in a request is never told, but for the names of tools and prompts.
+ *
+ * @see https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
+ * @since 0.1.0
+ */
+export * as Telemetry from "./Telemetry.js"
+
+/**
  * Strings whose form the specification names: addresses, templates of addresses, base64. They stay the strings they are
  * on the wire, and their form is not checked here: a peer may put anything into them. The schemas tell the kinds apart for
  * whoever reads them, and give test data of the right form.

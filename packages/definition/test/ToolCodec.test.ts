@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import { Arbitrary, Cause, Effect, Either, Exit, FastCheck as fc, ParseResult, Schema } from "effect"
 import * as Tool from "../src/Tool.js"
@@ -40,6 +41,48 @@ describe("Tool's arguments", () => {
       for (const args of [{}, { q: "" }, { q: "x", limit: 1.5 }, { q: 1 }, [], "x", null]) {
         assert.isTrue(Either.isLeft(yield* Effect.either(decodeArguments(args))), JSON.stringify(args))
       }
+    }))
+
+  tells("that are wrong are all named, plain data or not", () =>
+    Effect.gen(function*() {
+      const places = (effect: Effect.Effect<unknown, ParseResult.ParseIssue>) =>
+        Effect.match(effect, {
+          onFailure: (issue) => Issue.places(issue).map(({ path }) => path),
+          onSuccess: () => []
+        })
+      const When = Tool.make("when", {
+        parameters: {
+          q: Schema.String,
+          n: Schema.NumberFromString,
+          at: Schema.Struct({ x: Schema.Int, y: Schema.Int })
+        }
+      })
+      const { decodeArguments } = Search.codec
+      assert.deepStrictEqual(yield* places(decodeArguments({ limit: 1.5 })), ["q", "limit"])
+      assert.deepStrictEqual(yield* places(When.codec.decodeArguments({ n: "x", at: { x: "1", y: 1 } })), [
+        "q",
+        "n",
+        "at.x"
+      ])
+      assert.deepStrictEqual(
+        yield* places(When.codec.encodeArguments({ q: 1, n: "1", at: { x: 1.5 } } as never)),
+        ["q", "n", "at.x", "at.y"]
+      )
+    }))
+
+  tells("that are many and wrong are not all looked at", () =>
+    Effect.gen(function*() {
+      const { codec } = Tool.make("many", { parameters: { items: Schema.Array(Schema.String) } })
+      const issues = (length: number) =>
+        Effect.match(codec.decodeArguments({ items: Array.from({ length }, () => 0) }), {
+          onFailure: (issue) => ParseResult.ArrayFormatter.formatIssueSync(issue).length,
+          onSuccess: () => 0
+        })
+      assert.strictEqual(yield* issues(100), 100)
+      assert.strictEqual(yield* issues(1_000), 1)
+      assert.deepStrictEqual(yield* codec.decodeArguments({ items: Array.from({ length: 1_000 }, () => "") }), {
+        items: Array.from({ length: 1_000 }, () => "")
+      })
     }))
 
   tells("are encoded as a caller gives them, defaults filled in", () =>
@@ -92,6 +135,27 @@ describe("Tool's arguments", () => {
     }))
 })
 
+describe("A result that says that the tool failed", () => {
+  it("goes out as it is, whatever the tool promises of its success", () => {
+    const Count = Tool.make("count", { success: Schema.Struct({ n: Schema.Int }) })
+    assert.deepStrictEqual(succeed(Count, ToolResult.text("no").pipe(ToolResult.asError)), {
+      content: [{ type: "text", text: "no" }],
+      isError: true
+    })
+    const rich = ToolResult.image("AA==", "image/png").pipe(
+      ToolResult.withStructured({ why: "tired" }),
+      ToolResult.withMeta({ from: "it" }),
+      ToolResult.asError
+    )
+    assert.deepStrictEqual(succeed(Count, rich), {
+      content: [{ type: "image", data: "AA==", mimeType: "image/png" }],
+      structuredContent: { why: "tired" },
+      isError: true,
+      _meta: { from: "it" }
+    })
+  })
+})
+
 describe("Tool's success", () => {
   it("is structured content, and the same as text", () => {
     const tool = Tool.make("when", { success: When })
@@ -142,6 +206,29 @@ describe("Tool's success", () => {
       structuredContent: { at: "1970-01-01T00:00:00.000Z" },
       _meta: { took: 1 }
     })
+  })
+
+  it("SHOULD be told in words too when it is structured content without a text", () => {
+    const tool = Tool.make("when", { success: When })
+    const structuredContent = { at: "1970-01-01T00:00:00.000Z" }
+    const text = { type: "text", text: JSON.stringify(structuredContent) }
+    const picture = ToolResult.image("AQ==", "image/png")
+    const at = ToolResult.withStructured({ at: new Date(0) })
+    assert.deepStrictEqual<unknown>(succeed(tool, at(ToolResult.make())), { content: [text], structuredContent })
+    assert.deepStrictEqual<unknown>(succeed(tool, at(picture).pipe(ToolResult.withMeta({ took: 1 }))), {
+      content: [...picture.content, text],
+      structuredContent,
+      _meta: { took: 1 }
+    })
+    const said = at(ToolResult.text(""))
+    assert.deepStrictEqual<unknown>(succeed(tool, said), { content: said.content, structuredContent })
+    const named = Tool.make("named", { success: Schema.String })
+    assert.deepStrictEqual<unknown>(succeed(named, picture.pipe(ToolResult.withStructured("a \"b\""))).content, [
+      ...picture.content,
+      { type: "text", text: "a \"b\"" }
+    ])
+    // Without structured content there is nothing to tell.
+    assert.deepStrictEqual<unknown>(succeed(tool, picture), { content: picture.content })
   })
 
   it("is a bug of the handler when it is not what was declared", () => {

@@ -1,0 +1,326 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ElicitContent } from "@effect-mcp/protocol/Elicitation"
+import { DateTime, Effect, Either, Schema } from "effect"
+import { expectTypeOf } from "vitest"
+import * as Form from "../src/Form.js"
+
+const fields = (schema: Schema.Struct.Fields) => Form.make(Schema.Struct(schema)).requestedSchema.properties
+
+const answered = <A>(form: Form.Form<A>, content: unknown) =>
+  Effect.either(form.decode(content as ElicitContent | undefined))
+
+/** What is written "low" and means "l". */
+const Levels = Schema.transformLiterals(["low", "l"], ["high", "h"])
+const Color = Schema.Literal("red", "green").annotations({ identifier: "Color" })
+
+describe("A form", () => {
+  it("asks for text, numbers, and yes or no", () => {
+    assert.deepStrictEqual(
+      Form.make(Schema.Struct({ name: Schema.String, age: Schema.Int, size: Schema.Number, sure: Schema.Boolean }))
+        .requestedSchema,
+      {
+        type: "object",
+        properties: {
+          name: { type: "string" },
+          age: { type: "integer" },
+          size: { type: "number" },
+          sure: { type: "boolean" }
+        },
+        required: ["name", "age", "size", "sure"]
+      }
+    )
+  })
+
+  it("need not be filled in where a field is optional or has a default", () => {
+    const { properties, required } = Form.make(Schema.Struct({
+      name: Schema.String,
+      nick: Schema.optional(Schema.String),
+      age: Schema.optionalWith(Schema.Int, { default: () => 7 }),
+      note: Schema.optionalWith(Schema.String, { exact: true })
+    })).requestedSchema
+    assert.deepStrictEqual(required, ["name"])
+    assert.deepStrictEqual(properties, {
+      name: { type: "string" },
+      nick: { type: "string" },
+      age: { type: "integer", default: 7 },
+      note: { type: "string" }
+    })
+    assert.notProperty(Form.make(Schema.Struct({ a: Schema.optional(Schema.String) })).requestedSchema, "required")
+  })
+
+  it("may be empty: then it asks for no more than a yes", () => {
+    assert.deepStrictEqual(Form.make(Schema.Struct({})).requestedSchema, { type: "object", properties: {} })
+  })
+
+  it("says how long a text is, how large a number, what a text looks like", () => {
+    assert.deepStrictEqual(
+      fields({
+        text: Schema.String.pipe(Schema.minLength(2), Schema.maxLength(5)),
+        filled: Schema.NonEmptyString,
+        n: Schema.Int.pipe(Schema.between(1, 3)),
+        mail: Schema.String.annotations({ jsonSchema: { type: "string", format: "email" } }),
+        id: Schema.String.annotations({ jsonSchema: { type: "string", format: "uuid" } })
+      }),
+      {
+        text: { type: "string", minLength: 2, maxLength: 5 },
+        filled: { type: "string", minLength: 1 },
+        n: { type: "integer", minimum: 1, maximum: 3 },
+        mail: { type: "string", format: "email" },
+        id: { type: "string" }
+      }
+    )
+  })
+
+  it("has the titles, descriptions and defaults that the schema says", () => {
+    assert.deepStrictEqual(
+      fields({
+        name: Schema.String.annotations({ title: "Name", description: "As on the door.", default: "Ada" }),
+        sure: Schema.optionalWith(Schema.Boolean, { default: () => false }).annotations({ title: "Sure?" })
+      }),
+      {
+        name: { type: "string", title: "Name", description: "As on the door.", default: "Ada" },
+        sure: { type: "boolean", title: "Sure?", default: false }
+      }
+    )
+  })
+
+  it("offers one of several, under titles where they have some", () => {
+    assert.deepStrictEqual(
+      fields({
+        plain: Schema.Literal("a", "b"),
+        single: Schema.Literal("only"),
+        titled: Schema.Union(
+          Schema.Literal("s").annotations({ title: "Small" }),
+          Schema.Literal("l").annotations({ title: "Large" }),
+          Schema.Literal("x")
+        ).annotations({ title: "Size", default: "l" }),
+        named: Color,
+        optional: Schema.optionalWith(Color, { default: () => "green" as const })
+      }),
+      {
+        plain: { type: "string", enum: ["a", "b"] },
+        single: { type: "string", enum: ["only"] },
+        titled: {
+          type: "string",
+          title: "Size",
+          default: "l",
+          oneOf: [
+            { const: "s", title: "Small" },
+            { const: "l", title: "Large" },
+            { const: "x", title: "x" }
+          ]
+        },
+        named: { type: "string", enum: ["red", "green"] },
+        optional: { type: "string", enum: ["red", "green"], default: "green" }
+      }
+    )
+  })
+
+  it("offers any number of several", () => {
+    assert.deepStrictEqual(
+      fields({
+        plain: Schema.Array(Schema.Literal("a", "b")).pipe(Schema.minItems(1), Schema.maxItems(2)),
+        titled: Schema.optionalWith(
+          Schema.Array(
+            Schema.Union(
+              Schema.Literal("s").annotations({ title: "Small" }),
+              Schema.Literal("l").annotations({ title: "Large" })
+            )
+          ),
+          { default: () => ["s" as const] }
+        ),
+        named: Schema.Array(Color)
+      }),
+      {
+        plain: { type: "array", minItems: 1, maxItems: 2, items: { type: "string", enum: ["a", "b"] } },
+        titled: {
+          type: "array",
+          default: ["s"],
+          items: { anyOf: [{ const: "s", title: "Small" }, { const: "l", title: "Large" }] }
+        },
+        named: { type: "array", items: { type: "string", enum: ["red", "green"] } }
+      }
+    )
+  })
+
+  it("asks for what stands for a value on the wire", () => {
+    const { at, n } = fields({ n: Schema.NumberFromString, at: Schema.DateFromString })
+    assert.deepStrictEqual([n!.type, at!.type], ["string", "string"])
+  })
+
+  it("tells only those defaults that stand on the wire as they are", () => {
+    const { at, n, several, word } = fields({
+      at: Schema.optionalWith(Schema.DateTimeUtc, { default: () => DateTime.unsafeMake(0) }),
+      n: Schema.optionalWith(Schema.NumberFromString, { default: () => 1 }),
+      word: Schema.optionalWith(Levels, { default: () => "l" as const }),
+      several: Schema.optionalWith(Schema.Array(Levels), { default: () => ["l" as const] })
+    })
+    for (const field of [at, n]) assert.notProperty(field, "default")
+    assert.deepStrictEqual(word, { type: "string", enum: ["low", "high"] })
+    assert.deepStrictEqual(several, { type: "array", items: { type: "string", enum: ["low", "high"] } })
+  })
+
+  it("is the same for every struct of these fields: one that has a name, and a class", () => {
+    class Person
+      extends Schema.Class<Person>("Person")({ name: Schema.String, nick: Schema.optional(Schema.String) })
+    {}
+    const named = Schema.Struct(Person.fields).annotations({ identifier: "PersonStruct" })
+    for (const schema of [Person, named]) {
+      assert.deepStrictEqual(Form.make<unknown, unknown>(schema as never).requestedSchema, {
+        type: "object",
+        properties: { name: { type: "string" }, nick: { type: "string" } },
+        required: ["name"]
+      })
+    }
+  })
+
+  it("is made once for each schema", () => {
+    const schema = Schema.Struct({ a: Schema.String })
+    assert.strictEqual(Form.make(schema), Form.make(schema))
+  })
+
+  const refused: ReadonlyArray<readonly [string, Schema.Schema.Any, string]> = [
+    ["text alone", Schema.String, "its schema must be an object with fields"],
+    ["a list of text", Schema.Array(Schema.String), "its schema must be an object with fields"],
+    ["a record", Schema.Record({ key: Schema.String, value: Schema.String }), "with fields"],
+    [
+      "one of two structs",
+      Schema.Union(Schema.Struct({ a: Schema.String }), Schema.Struct({ b: Schema.String })),
+      "with fields"
+    ],
+    ["a struct in a struct", Schema.Struct({ in: Schema.Struct({ a: Schema.String }) }), `the field "in" cannot`],
+    ["any list", Schema.Struct({ tags: Schema.Array(Schema.String) }), `the field "tags" cannot`],
+    ["a list of numbers", Schema.Struct({ ns: Schema.Array(Schema.Number) }), `the field "ns" cannot`],
+    ["what may be null", Schema.Struct({ a: Schema.NullOr(Schema.String) }), `the field "a" cannot`],
+    ["anything", Schema.Struct({ a: Schema.Unknown }), `the field "a" cannot`],
+    [
+      "a text that is longer than it may be",
+      Schema.Struct({ a: Schema.String.pipe(Schema.minLength(3), Schema.maxLength(2)) }),
+      "Form: a: minLength is above maxLength"
+    ]
+  ]
+  for (const [what, schema, why] of refused) {
+    it(`cannot ask for ${what}, and says so when it is made`, () => {
+      assert.throws(() => Form.make(schema as Schema.Schema<unknown>), why)
+    })
+  }
+
+  it("gives what the schema decodes to", () => {
+    const form = Form.make(Schema.Struct({ at: Schema.DateFromString, n: Schema.optional(Schema.Int) }))
+    expectTypeOf(form).toEqualTypeOf<Form.Form<{ readonly at: Date; readonly n?: number | undefined }>>()
+  })
+})
+
+describe("What was filled in", () => {
+  it.effect("is decoded, with defaults where nothing was", () =>
+    Effect.gen(function*() {
+      const form = Form.make(Schema.Struct({
+        at: Schema.DateFromString,
+        n: Schema.optionalWith(Schema.NumberFromString, { default: () => 1 }),
+        name: Schema.String.annotations({ default: "Ada" }),
+        tags: Schema.optionalWith(Schema.Array(Schema.Literal("a", "b")), { default: () => ["a" as const] })
+      }))
+      const at = new Date(0)
+      assert.deepStrictEqual(yield* form.decode({ at: at.toISOString() }), { at, n: 1, name: "Ada", tags: ["a"] })
+      assert.deepStrictEqual(yield* form.decode({ at: at.toISOString(), n: "2", name: "Bo", tags: [] }), {
+        at,
+        n: 2,
+        name: "Bo",
+        tags: []
+      })
+    }))
+
+  it.effect("may be nothing at all, where everything has a default", () =>
+    Effect.gen(function*() {
+      const form = Form.make(Schema.Struct({ sure: Schema.optionalWith(Schema.Boolean, { default: () => true }) }))
+      assert.deepStrictEqual(yield* form.decode(undefined), { sure: true })
+      assert.deepStrictEqual(yield* form.decode({}), { sure: true })
+    }))
+
+  it.effect("is refused where it does not fit, with every place", () =>
+    Effect.gen(function*() {
+      const form = Form.make(Schema.Struct({
+        name: Schema.String.pipe(Schema.maxLength(2)),
+        n: Schema.Int.pipe(Schema.between(1, 3)),
+        color: Color,
+        sure: Schema.Boolean
+      }))
+      assert.deepStrictEqual(
+        yield* answered(form, { name: "long", n: 1.5, color: "blue" }),
+        Either.left(
+          "name: expected at most 2 characters; n: expected an integer; color: expected one of the choices; " +
+            "sure: is missing"
+        )
+      )
+      assert.deepStrictEqual(
+        yield* answered(form, undefined),
+        Either.left("name: is missing; n: is missing; color: is missing; sure: is missing")
+      )
+    }))
+
+  it.effect("is checked for what no form can ask, too", () =>
+    Effect.gen(function*() {
+      const form = Form.make(Schema.Struct({
+        code: Schema.String.pipe(Schema.pattern(/^[A-Z]+$/)),
+        n: Schema.Number.pipe(Schema.positive()),
+        even: Schema.Int.pipe(Schema.filter((n) => n % 2 === 0 || "must be even"))
+      }))
+      assert.deepStrictEqual(form.requestedSchema.properties, {
+        code: { type: "string" },
+        n: { type: "number" },
+        even: { type: "integer" }
+      })
+      const refused = yield* Effect.flip(form.decode({ code: "abc", n: 0, even: 3 }))
+      for (const part of ["code: ", "n: ", "even: must be even"]) assert.include(refused, part)
+      assert.deepStrictEqual(yield* form.decode({ code: "ABC", n: 1, even: 2 }), { code: "ABC", n: 1, even: 2 })
+    }))
+
+  it.effect("is one value where a peer that knows no lists was asked for several", () =>
+    Effect.gen(function*() {
+      const form = Form.make(Schema.Struct({ tags: Schema.Array(Schema.Literal("a", "b")) }))
+      assert.deepStrictEqual(yield* form.decode({ tags: "b" }), { tags: ["b"] })
+    }))
+
+  it.effect("cannot be of another prototype", () =>
+    Effect.gen(function*() {
+      const form = Form.make(Schema.Struct({ a: Schema.optional(Schema.String) }))
+      const content = JSON.parse(`{"a":"1","__proto__":{"b":2}}`)
+      const decoded = yield* form.decode(content)
+      assert.deepStrictEqual(Object.keys(decoded), ["a"])
+      assert.strictEqual(Object.getPrototypeOf(decoded), Object.prototype)
+    }))
+})
+
+describe("A form of fields that are described already", () => {
+  const requestedSchema = {
+    type: "object",
+    properties: {
+      name: { type: "string", minLength: 1 },
+      size: { type: "string", enum: ["s", "l"], default: "s" }
+    },
+    required: ["name"]
+  } as const
+
+  it.effect("is asked as it is, and gives what was filled in", () =>
+    Effect.gen(function*() {
+      const form = Form.fromFields(requestedSchema)
+      assert.strictEqual(form.requestedSchema, requestedSchema)
+      assert.deepStrictEqual(yield* form.decode({ name: "Ada" }), { name: "Ada", size: "s" })
+      assert.deepStrictEqual(
+        yield* answered(form, { name: "", size: "m" }),
+        Either.left("name: expected at least 1 characters; size: expected one of the choices")
+      )
+    }))
+
+  it("has no problem, or says which", () => {
+    assert.isUndefined(Form.problem(requestedSchema))
+    assert.strictEqual(
+      Form.problem({
+        type: "object",
+        properties: { a: { type: "number", minimum: 2, maximum: 1 }, b: { type: "string", enum: [] } },
+        required: ["c"]
+      }),
+      "a: minimum is above maximum; b: there is nothing to choose from; c: is required and not asked"
+    )
+  })
+})

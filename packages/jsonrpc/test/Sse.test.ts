@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck as fc } from "effect"
+import * as Sse from "../src/Sse.js"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+const decode = (text: string | Uint8Array, options?: Sse.Options) =>
+  new Sse.Decoder(options).push(typeof text === "string" ? bytes(text) : text)
+
+const event = (event: Sse.Event): Sse.Event => ({
+  event: undefined,
+  id: undefined,
+  retry: undefined,
+  data: undefined,
+  ...event
+})
+
+describe("encode", () => {
+  it("says the fields there are, and a blank line", () => {
+    assert.strictEqual(
+      Sse.encode({ event: "message", id: "a-1", retry: 1000, data: "{}" }),
+      "event: message\nid: a-1\nretry: 1000\ndata: {}\n\n"
+    )
+    assert.strictEqual(Sse.encode({ id: "a-1", data: "" }), "id: a-1\ndata: \n\n")
+    assert.strictEqual(Sse.encode({ retry: 5 }), "retry: 5\n\n")
+  })
+
+  it("gives each line of the data a line", () => {
+    assert.strictEqual(Sse.encode({ data: "a\nb\r\nc\r" }), "data: a\ndata: b\ndata: c\ndata: \n\n")
+  })
+
+  it("lets nothing break out of an id, a name or a comment", () => {
+    assert.strictEqual(Sse.encode({ event: "a\ndata: x", id: "1\r\n2\0" }), "event: adata: x\nid: 12\n\n")
+    assert.strictEqual(Sse.comment("a\n\ndata: x"), ": a  data: x\n\n")
+    assert.deepStrictEqual(decode(Sse.comment("nothing to say")), [])
+  })
+})
+
+describe("Decoder", () => {
+  it("reads events with every field", () => {
+    assert.deepStrictEqual(decode("event: e\nid: 7\nretry: 10\ndata: a\ndata: b\n\n"), [
+      event({ event: "e", id: "7", retry: 10, data: "a\nb" })
+    ])
+  })
+
+  it("takes LF, CR and CRLF for the end of a line", () => {
+    const expected = [event({ data: "a\nb" }), event({ data: "c" })]
+    for (const end of ["\n", "\r", "\r\n"]) {
+      assert.deepStrictEqual(decode(["data: a", "data: b", "", "data: c", "", ""].join(end)), expected)
+    }
+    assert.deepStrictEqual(decode("data: a\rdata: b\n\r\ndata: c\r\n\n"), expected)
+  })
+
+  it("tells empty data from none", () => {
+    assert.deepStrictEqual(decode("id: 1\ndata: \n\nid: 2\ndata\n\nid: 3\n\nretry: 4\n\n"), [
+      event({ id: "1", data: "" }),
+      event({ id: "2", data: "" }),
+      event({ id: "3" }),
+      event({ retry: 4 })
+    ])
+  })
+
+  it("drops comments, unknown fields, and blank lines between events", () => {
+    assert.deepStrictEqual(decode(": hello\n\n:\n\n\n\nfoo: bar\n\ndata: a\n: in between\n\n"), [event({ data: "a" })])
+  })
+
+  it("takes off one space after the colon", () => {
+    assert.deepStrictEqual(decode("data:a\n\ndata:  b\n\ndata:c:d\n\n"), [
+      event({ data: "a" }),
+      event({ data: " b" }),
+      event({ data: "c:d" })
+    ])
+  })
+
+  it("ignores an id with NUL and a retry that is no number", () => {
+    assert.deepStrictEqual(decode("id: a\0b\nretry: 1.5\ndata: x\n\nretry: -1\n\n"), [event({ data: "x" })])
+  })
+
+  it("takes a byte order mark off the beginning, and only there", () => {
+    assert.deepStrictEqual(decode("\uFEFFdata: a\n\ndata: \uFEFFb\n\n\uFEFFdata: c\n\n"), [
+      event({ data: "a" }),
+      event({ data: "\uFEFFb" })
+    ])
+  })
+
+  it("does not give an event that has no end", () => {
+    assert.deepStrictEqual(decode("data: a\n\ndata: b\n"), [event({ data: "a" })])
+  })
+
+  it("gives the same events however the bytes are cut", () => {
+    const text = "\uFEFFid: é1\r\ndata: a€😀\r\n\r\n: c\r\rdata: b\ndata:\n\nretry: 3\r\n\r\n"
+    const whole = decode(text)
+    assert.lengthOf(whole, 3)
+    const all = bytes(text)
+    fc.assert(fc.property(fc.array(fc.nat(all.length)), (cuts) => {
+      const decoder = new Sse.Decoder()
+      const at = [0, ...cuts.sort((a, b) => a - b), all.length]
+      const events = at.slice(1).flatMap((end, i) => decoder.push(all.slice(at[i], end)))
+      assert.deepStrictEqual(events, whole)
+    }))
+    const decoder = new Sse.Decoder()
+    assert.deepStrictEqual([...all].flatMap((byte) => decoder.push(Uint8Array.of(byte))), whole)
+  })
+
+  it("reads back what was encoded", () => {
+    const line = fc.string({ unit: "binary" }).map((text) => text.replace(/[\r\n\0]/g, ""))
+    fc.assert(fc.property(
+      fc.record({
+        event: fc.option(line, { nil: undefined }),
+        id: fc.option(line, { nil: undefined }),
+        retry: fc.option(fc.nat(), { nil: undefined }),
+        data: fc.array(line, { minLength: 1 }).map((lines) => lines.join("\n"))
+      }),
+      (one) => {
+        assert.deepStrictEqual(decode(Sse.encode(one)), [one])
+      }
+    ))
+  })
+
+  it("drops an event that is too large, says so once, and reads on", () => {
+    const large = "x".repeat(100)
+    const expected = [event({ data: "a" }), new Sse.TooLarge(64), event({ id: "2", data: "b" })]
+    for (
+      const text of [
+        `data: a\n\nid: 1\ndata: ${large}\n\nid: 2\ndata: b\n\n`,
+        `data: a\n\nid: 1\n${`data: ${large.slice(0, 20)}\n`.repeat(9)}\nid: 2\ndata: b\n\n`
+      ]
+    ) {
+      assert.deepStrictEqual(decode(text, { maxEventBytes: 64 }), expected)
+      const decoder = new Sse.Decoder({ maxEventBytes: 64 })
+      assert.deepStrictEqual([...bytes(text)].flatMap((byte) => decoder.push(Uint8Array.of(byte))), expected)
+    }
+  })
+
+  it("counts comments of one event as part of it, so that they have a bound, too", () => {
+    assert.deepStrictEqual(decode(`:${"x".repeat(100)}\n\ndata: a\n\n`, { maxEventBytes: 64 }), [
+      new Sse.TooLarge(64),
+      event({ data: "a" })
+    ])
+  })
+
+  it("reads a large event that comes a byte at a time in linear time", () => {
+    const decoder = new Sse.Decoder()
+    decoder.push(bytes("data: "))
+    const piece = bytes("x")
+    for (let i = 0; i < 2_000_000; i++) decoder.push(piece)
+    assert.strictEqual((decoder.push(bytes("\n\n"))[0] as Sse.Event).data?.length, 2_000_000)
+  })
+})
