@@ -69,7 +69,8 @@ describe("A JSON Schema that is copied", () => {
     assert.deepStrictEqual<unknown>(copied, original)
     original.additionalProperties = true
     assert.isFalse(copied.additionalProperties)
-    fc.assert(fc.property(fc.dictionary(fc.string().filter((s) => s !== "__proto__"), fc.jsonValue()), (schema) => {
+    fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (schema) => {
+      fc.pre(!JSON.stringify(schema).includes("__proto__"))
       assert.deepStrictEqual(copy(schema), Either.right(JSON.parse(JSON.stringify(schema))))
     }))
   })

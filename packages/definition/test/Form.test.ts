@@ -4,7 +4,8 @@ import { DateTime, Effect, Either, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 import * as Form from "../src/Form.js"
 
-const fields = (schema: Schema.Struct.Fields) => Form.make(Schema.Struct(schema)).requestedSchema.properties
+const fields = (of: Schema.Struct.Fields) =>
+  Form.make(Schema.Struct(of) as unknown as Schema.Schema<object>).requestedSchema.properties
 
 const answered = <A>(form: Form.Form<A>, content: unknown) =>
   Effect.either(form.decode(content as ElicitContent | undefined))

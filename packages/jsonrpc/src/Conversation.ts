@@ -69,7 +69,7 @@ export interface Options {
  */
 export interface Conversation extends Outbound {
   /** Takes in one more message, from the transport or from a channel beside it; answers leave on that channel. */
-  readonly receive: (incoming: Message.Incoming, channel?: InFlight.Channel) => void
+  readonly receive: (incoming: Message.Delivery, channel?: InFlight.Channel) => void
   /**
    * Ends the conversation: fails our calls, interrupts what we are answering, answers it once. Safe to run twice. Waits
    * for the end, except in a handler, which is what it would wait for.
@@ -191,7 +191,8 @@ class Machine implements Conversation {
       this.closing ? Effect.void : Effect.ignore(this.transport.send(Message.notification(method, params)))
     )
 
-  readonly receive = (incoming: Message.Incoming, channel: InFlight.Channel = this.transport): void => {
+  readonly receive = (incoming: Message.Delivery, channel: InFlight.Channel = this.transport): void => {
+    if (Message.isUndelivered(incoming)) return void this.calls.lose(incoming)
     if (Message.isMalformed(incoming)) return this.malformed(incoming, channel)
     if (Message.isResponse(incoming)) return this.response(incoming)
     if (Message.isRequest(incoming)) return this.asked(incoming, channel)

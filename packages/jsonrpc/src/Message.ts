@@ -8,6 +8,7 @@
  * @since 0.1.0
  */
 import * as JsonRpcError from "./JsonRpcError.js"
+import type { LocalError } from "./Outbound.js"
 
 /**
  * A string or an integer; `1` and `"1"` are two ids, and the wire echoes an id as it came.
@@ -105,12 +106,42 @@ export class Malformed {
 }
 
 /**
- * What a transport delivers.
+ * What a peer has said.
  *
  * @since 0.1.0
  * @category models
  */
 export type Incoming = Message | Malformed
+
+/**
+ * What a transport says itself, in place of the peer: a request of ours did not reach it, or its answer was lost. It ends
+ * the call that waits, and no other. For transports that carry each request on its own.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Undelivered {
+  readonly _tag = "Undelivered"
+  constructor(
+    readonly id: RequestId,
+    /** What the call fails with. */
+    readonly error: LocalError
+  ) {}
+}
+
+/**
+ * What a transport delivers.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Delivery = Incoming | Undelivered
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isUndelivered = (delivery: Delivery): delivery is Undelivered => delivery instanceof Undelivered
 
 /**
  * @since 0.1.0

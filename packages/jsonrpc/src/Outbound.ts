@@ -2,8 +2,8 @@
  * The way to speak to the other side: ask and wait, or tell and go on. Everything above this package speaks through it
  * and knows no transport.
  *
- * A channel that cannot carry something says so itself (`none`); there are no flags upstairs. The three ways a call can
- * end without an answer are here: nobody to ask, nobody left, nobody in time. The peer's own refusal is a
+ * A channel that cannot carry something says so itself (`none`); there are no flags upstairs. The ways a call can end
+ * without an answer are here: nobody to ask, nobody left, nobody in time, nobody who remembers. The peer's own refusal is a
  * `JsonRpcError`, so the one can never be taken for the other.
  *
  * @since 0.1.0
@@ -60,12 +60,25 @@ export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly 
 }
 
 /**
+ * The other side has forgotten who we are. A new conversation with it has begun, or can be begun; whether the request was
+ * served before that, nobody knows.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
+  override get message(): string {
+    return `The session expired before "${this.method}" was answered: it may have been served, or not`
+  }
+}
+
+/**
  * How a call can fail on this side, without an answer.
  *
  * @since 0.1.0
  * @category errors
  */
-export type LocalError = ConnectionClosed | RequestTimeout | NoBackChannel | TransportError
+export type LocalError = ConnectionClosed | RequestTimeout | NoBackChannel | SessionExpired | TransportError
 
 /**
  * How a call can fail: the peer's refusal, or one of our own.

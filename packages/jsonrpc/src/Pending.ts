@@ -191,6 +191,14 @@ export class Pending {
     return true
   }
 
+  /** Ends the call that the transport could not deliver, or whose answer it lost; `false` when there is none. */
+  lose({ error, id }: Message.Undelivered): boolean {
+    const call = this.find(id)
+    if (call === undefined) return false
+    this.end(call, Effect.fail(error))
+    return true
+  }
+
   /** Hands progress to the call that its token names; `false` when no call takes it. */
   progress(params: Message.Params | undefined): boolean {
     const call = this.find(Progress.token(params))

@@ -38,7 +38,7 @@ export class TransportError extends Data.TaggedError("TransportError")<{
  */
 export interface Transport {
   /** What the peer says, in order, for one reader. It ends when the peer will say no more, and fails with the pipe. */
-  readonly incoming: Stream.Stream<Message.Incoming, TransportError>
+  readonly incoming: Stream.Stream<Message.Delivery, TransportError>
   /** Says something, in order; suspends while the way out is full, fails with `Write` when it is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, TransportError>
   /** Says something now, in order, whatever waits already; `false` when the pipe is closed. Never throws. */
@@ -47,7 +47,7 @@ export interface Transport {
    * Hands every incoming message to `receive` until the peer will say no more: another way to read `incoming`, for
    * pipes that need no stream in between. Left out, `incoming` is read.
    */
-  readonly run?: (receive: (incoming: Message.Incoming) => void) => Effect.Effect<void, TransportError>
+  readonly run?: (receive: (incoming: Message.Delivery) => void) => Effect.Effect<void, TransportError>
   /** Whether requests can leave on it now; where they cannot, they fail with `NoBackChannel`. Left out: always. */
   readonly canAsk?: (() => boolean) | undefined
 }
@@ -76,15 +76,15 @@ export const closed: TransportError = new TransportError({ reason: "Write", mess
  */
 export const run = (
   transport: Transport,
-  receive: (incoming: Message.Incoming) => void
+  receive: (incoming: Message.Delivery) => void
 ): Effect.Effect<void, TransportError> =>
   transport.run !== undefined
     ? transport.run(receive)
     : consume(transport.incoming, receive)
 
 const consume = (
-  incoming: Stream.Stream<Message.Incoming, TransportError>,
-  receive: (incoming: Message.Incoming) => void
+  incoming: Stream.Stream<Message.Delivery, TransportError>,
+  receive: (incoming: Message.Delivery) => void
 ): Effect.Effect<void, TransportError> =>
   Stream.runForEachChunk(incoming, (chunk) => Effect.sync(() => Chunk.forEach(chunk, (message) => receive(message))))
 
@@ -99,7 +99,7 @@ const consume = (
  * @category constructors
  */
 export const make = (options: {
-  readonly incoming: Stream.Stream<Message.Incoming, TransportError>
+  readonly incoming: Stream.Stream<Message.Delivery, TransportError>
   readonly write: (message: Message.Message) => Effect.Effect<void, TransportError>
   readonly capacity?: number | undefined
 }): Effect.Effect<Transport, never, Scope.Scope> =>
@@ -158,13 +158,13 @@ export const memory = (
     ]
   )
 
-const end = (capacity: number | undefined) => Outbox.make<Message.Incoming, TransportError>(capacity)
+const end = (capacity: number | undefined) => Outbox.make<Message.Delivery, TransportError>(capacity)
 
 // Who stops listening has hung up: the other side hears no more from it either.
 const hearing = (
-  mine: Outbox.Outbox<Message.Incoming, TransportError>,
-  theirs: Outbox.Outbox<Message.Incoming, TransportError>
-): Stream.Stream<Message.Incoming, TransportError> =>
+  mine: Outbox.Outbox<Message.Delivery, TransportError>,
+  theirs: Outbox.Outbox<Message.Delivery, TransportError>
+): Stream.Stream<Message.Delivery, TransportError> =>
   Stream.ensuring(
     mine.stream,
     Effect.sync(() => {

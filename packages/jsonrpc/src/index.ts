@@ -112,8 +112,8 @@ export * as Message from "./Message.js"
  * The way to speak to the other side: ask and wait, or tell and go on. Everything above this package speaks through it
  * and knows no transport.
  *
- * A channel that cannot carry something says so itself (`none`); there are no flags upstairs. The three ways a call can
- * end without an answer are here: nobody to ask, nobody left, nobody in time. The peer's own refusal is a
+ * A channel that cannot carry something says so itself (`none`); there are no flags upstairs. The ways a call can end
+ * without an answer are here: nobody to ask, nobody left, nobody in time, nobody who remembers. The peer's own refusal is a
  * `JsonRpcError`, so the one can never be taken for the other.
  *
  * @since 0.1.0

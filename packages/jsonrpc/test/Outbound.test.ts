@@ -25,6 +25,7 @@ describe("the ways that a call can fail without an answer", () => {
       new Outbound.RequestTimeout({ method: "m", millis: 100 }).message,
       "Request \"m\" timed out after 100 ms"
     )
+    assert.include(new Outbound.SessionExpired({ method: "m" }).message, "\"m\"")
   })
 
   it("are never taken for the peer's own refusal", () => {
@@ -32,6 +33,7 @@ describe("the ways that a call can fail without an answer", () => {
       new Outbound.ConnectionClosed({}),
       new Outbound.RequestTimeout({ method: "m", millis: 0 }),
       new Outbound.NoBackChannel({ method: "m" }),
+      new Outbound.SessionExpired({ method: "m" }),
       new Transport.TransportError({ reason: "Encode", message: "m" }),
       new JsonRpcError.JsonRpcError({ code: -32000, message: "Connection closed" })
     ]

@@ -228,7 +228,7 @@ describe("over Direct, where a cancel is heard before it is said", () => {
   it.scoped("a call that another's timeout brings to an end gets that end, and no cancel of its own", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
-      const heard: Array<Message.Incoming> = []
+      const heard: Array<Message.Delivery> = []
       yield* Effect.fork(right.run!((incoming) => {
         heard.push(incoming)
         const { method, params } = incoming as Message.Notification

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as Conversation from "../src/Conversation.js"
 import * as Message from "../src/Message.js"
+import { SessionExpired } from "../src/Outbound.js"
 import * as Pending from "../src/Pending.js"
 import * as Transport from "../src/Transport.js"
 import { refusal, side, talk } from "./Talk.js"
@@ -199,6 +200,28 @@ describe("a malformed answer", () => {
       t.conversation.receive(Message.fromUnknown({ jsonrpc: "2.0", id: 7, result: null }))
       assert.deepStrictEqual([(yield* t.incident)._tag, (yield* t.incident)._tag], ["Malformed", "Malformed"])
       assert.strictEqual(fiber.unsafePoll(), null)
+    }))
+})
+
+describe("a call that the transport could not deliver", () => {
+  it.scoped("fails as the transport says, alone and at once", () =>
+    Effect.gen(function*() {
+      const t = yield* talk()
+      const { fiber, request } = yield* calling(t, "lost")
+      const other = yield* calling(t, "m")
+      const error = new SessionExpired({ method: "lost" })
+      t.conversation.receive(new Message.Undelivered(request.id, error))
+      assert.strictEqual(yield* Effect.flip(Fiber.join(fiber)), error)
+      assert.strictEqual(other.fiber.unsafePoll(), null)
+      assert.strictEqual(t.conversation.pending(), 1)
+    }))
+
+  it.scoped("that does not wait any more is nobody's", () =>
+    Effect.gen(function*() {
+      const t = yield* talk()
+      t.conversation.receive(new Message.Undelivered(7, new SessionExpired({ method: "m" })))
+      yield* t.peer.ask(1, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, {}))
     }))
 })
 

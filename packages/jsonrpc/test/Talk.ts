@@ -54,7 +54,7 @@ export const peer = (transport: Transport.Transport): Effect.Effect<Peer, never,
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<Message.Incoming>()
     const reader = yield* Effect.forkScoped(Transport.run(transport, (incoming) => {
-      queue.unsafeOffer(incoming)
+      if (!Message.isUndelivered(incoming)) queue.unsafeOffer(incoming)
     }))
     while ((yield* Fiber.status(reader))._tag !== "Suspended") yield* Effect.yieldNow()
     let pings = 0

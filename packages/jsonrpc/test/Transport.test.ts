@@ -5,7 +5,7 @@ import * as Transport from "../src/Transport.js"
 import { leavesNothing } from "./Talk.js"
 
 const word = (text: string) => Message.notification(text)
-const words = (incoming: Iterable<Message.Incoming>) => [...incoming].map((one) => (one as Message.Notification).method)
+const words = (incoming: Iterable<Message.Delivery>) => [...incoming].map((one) => (one as Message.Notification).method)
 
 /** Waits until the fiber waits. */
 const waiting = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
@@ -84,7 +84,7 @@ describe("Transport.memory", () => {
 describe("Transport.run", () => {
   it.effect("reads the stream when there is no other way", () =>
     Effect.gen(function*() {
-      const heard: Array<Message.Incoming> = []
+      const heard: Array<Message.Delivery> = []
       const transport = { ...silent, incoming: Stream.make(word("a"), word("b")) }
       yield* Transport.run(transport, (incoming) => heard.push(incoming))
       assert.deepStrictEqual(words(heard), ["a", "b"])
@@ -92,7 +92,7 @@ describe("Transport.run", () => {
 
   it.effect("prefers the transport's own way", () =>
     Effect.gen(function*() {
-      const heard: Array<Message.Incoming> = []
+      const heard: Array<Message.Delivery> = []
       const transport: Transport.Transport = {
         ...silent,
         incoming: Stream.die("unused"),
@@ -112,7 +112,7 @@ const silent: Transport.Transport = {
 /** A transport that writes down what it writes, one message at a time, when it is allowed to. */
 const recorder = (options?: {
   readonly write?: (message: Message.Message) => Effect.Effect<void, Transport.TransportError>
-  readonly incoming?: Stream.Stream<Message.Incoming, Transport.TransportError>
+  readonly incoming?: Stream.Stream<Message.Delivery, Transport.TransportError>
   readonly capacity?: number
 }) =>
   Effect.gen(function*() {

@@ -7,20 +7,26 @@
  * @since 0.1.0
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Changes from "./Changes.js"
-import type { Connection } from "./legacy/Connection.js"
+import { Connection } from "./legacy/Connection.js"
+import * as Exchanges from "./legacy/Exchanges.js"
 import * as Serve from "./legacy/Serve.js"
+import * as Subscriptions from "./legacy/Subscriptions.js"
 import type { RegistryService } from "./Registry.js"
 
 /**
@@ -38,10 +44,40 @@ export interface DispatcherService {
    * then the conversations it began are ended.
    */
   readonly listen: <E, R>(listener: Listener<E, R>) => Effect.Effect<void, E, R>
+  /**
+   * Begins a conversation and gives what else can feed it, for a client whose messages come over more than one channel. It
+   * runs in the server's context, and ends when the scope closes, when its transport does, and with the server.
+   */
+  readonly open: (transport: Transport) => Effect.Effect<Opened, never, Scope.Scope>
+  /**
+   * Serves one message that belongs to no conversation, and was not preceded by a handshake: the answer leaves on the
+   * channel. The client cannot be asked. What is in flight ends with the server, or with what this gives, which may be
+   * called as long as there was no answer.
+   */
+  readonly exchange: (incoming: Message.Incoming, channel: Channel, version: LegacyVersion) => () => void
+  /** The revisions that the server speaks. */
+  readonly versions: ReadonlyArray<LegacyVersion>
   /** How many listeners are being listened to. */
   readonly listeners: () => number
   /** How many conversations are going on. */
   readonly conversations: () => number
+}
+
+/**
+ * A conversation that is going on, for who feeds it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Opened {
+  /** Takes in one more message; answers to it leave on the channel. */
+  readonly receive: (incoming: Message.Incoming, channel?: Channel) => void
+  /** Waits until the conversation has ended, for whatever reason. */
+  readonly ended: Effect.Effect<void>
+  /** The revision that was agreed on; none before `initialize` was answered. */
+  readonly version: () => LegacyVersion | undefined
+  /** How many requests of the client are being answered. */
+  readonly inFlight: () => number
 }
 
 /**
@@ -75,39 +111,54 @@ export const make = (
   options: Options
 ): Effect.Effect<DispatcherService, never, Scope.Scope> =>
   Effect.gen(function*() {
+    const serving = Serve.make(server)
     const connections = new Set<Connection>()
     let listeners = 0
     yield* Changes.announce(registry, (kind) =>
       Effect.forEach([...connections], (connection) => connection.announce(changeOf[kind]), { discard: true }))
-    const run = yield* FiberSet.makeRuntime<never, void, never>()
-    const converse = (transport: Transport): Effect.Effect<void> =>
-      Effect.scoped(Effect.gen(function*() {
-        let connection: Connection | undefined
+    yield* registry.onUpdate((uri) =>
+      Effect.forEach([...connections], (connection) =>
+        Subscriptions.updated(connection, uri), { discard: true })
+    )
+    const run = yield* FiberSet.makeRuntime<never, any, never>()
+    const serverScope = yield* Effect.scope
+    const sessionScope = server.session === undefined ? Effect.scope : Effect.acquireRelease(
+      Scope.make(),
+      (scope, exit) => Scope.close(scope, exit)
+    )
+    const begin = (transport: Transport): Effect.Effect<Opened, never, Scope.Scope> =>
+      Effect.gen(function*() {
+        let connection!: Connection
+        // Before the conversation, so that it closes after it: handlers use what is in it to their end.
+        const scope = yield* sessionScope
         const conversation = yield* Conversation.make(
           transport,
-          (outbound) => {
-            const side = Serve.make(server, outbound)
-            connection = side.connection
-            return side
-          },
+          (outbound) => Serve.side(serving, connection = new Connection(outbound, scope)),
           {
             maxInFlight: options.maxInFlight,
             closeTimeout: options.closeTimeout,
             timeout: options.requestTimeout ?? "60 seconds",
             // JSON-RPC batching is of 2025-03-26 alone, which no client speaks before `initialize`.
-            batches: () =>
-              connection?.version === "2025-03-26"
+            batches: () => connection.accepted && connection.version === "2025-03-26"
           }
         )
         yield* Effect.acquireRelease(
-          Effect.sync(() => connections.add(connection!)),
-          () => Effect.suspend(() => connections.delete(connection!) ? connection!.silence : Effect.void)
+          Effect.sync(() => connections.add(connection)),
+          () => Effect.suspend(() => connections.delete(connection) ? connection.silence : Effect.void)
         )
-        yield* Effect.catchAll(
-          conversation.ended,
-          (error) => Effect.logDebug(`A conversation ended: ${error.message}`, error)
-        )
-      }))
+        return {
+          receive: conversation.receive,
+          ended: Effect.catchAll(
+            conversation.ended,
+            (error) => Effect.logDebug(`A conversation ended: ${error.message}`, error)
+          ),
+          version: () => connection.accepted ? connection.version : undefined,
+          inFlight: conversation.inFlight
+        }
+      })
+    const converse = (transport: Transport): Effect.Effect<void> =>
+      Effect.scoped(Effect.flatMap(begin(transport), ({ ended }) => ended))
+    const exchanges = yield* Exchanges.make(serving, options)
     const accept = (transport: Transport): Effect.Effect<void> =>
       Effect.acquireUseRelease(
         Effect.sync(() => run(Effect.interruptible(converse(transport)))),
@@ -125,7 +176,22 @@ export const make = (
           })),
         () => Effect.sync(() => listeners--)
       )
-    return { accept, listen, listeners: () => listeners, conversations: () => connections.size }
+    return {
+      accept,
+      listen,
+      // Whichever of the two scopes closes first ends it.
+      open: (transport) =>
+        Effect.flatMap(
+          Effect.acquireRelease(Scope.fork(serverScope, ExecutionStrategy.sequential), (own, exit) =>
+            Scope.close(own, exit)),
+          (own) =>
+            Effect.flatMap(Effect.sync(() => run(Scope.extend(begin(transport), own))), Fiber.join)
+        ),
+      exchange: exchanges,
+      versions: server.versions,
+      listeners: () => listeners,
+      conversations: () => connections.size
+    }
   })
 
 // A server that is gone serves nobody: that is how a conversation ends, too.
@@ -133,5 +199,7 @@ const whyEnded = (exit: Exit.Exit<void>): Effect.Effect<void> =>
   Exit.isFailure(exit) && !Cause.isInterruptedOnly(exit.cause) ? exit : Effect.void
 
 const changeOf = {
-  tools: Methods.toolListChanged
+  tools: Methods.toolListChanged,
+  resources: Methods.resourceListChanged,
+  prompts: Methods.promptListChanged
 } as const

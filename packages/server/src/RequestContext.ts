@@ -15,14 +15,15 @@ import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { Principal } from "./Carrier.js"
 
 /**
  * @since 0.1.0
  * @category models
  */
 export interface RequestContextService {
-  /** The id of the request, as its sender wrote it. */
-  readonly id: RequestId
+  /** The id of the request, as its sender wrote it; a notification has none. */
+  readonly id: RequestId | undefined
   readonly method: string
   /** The revision in which the request was made. */
   readonly version: Version
@@ -30,6 +31,14 @@ export interface RequestContextService {
   readonly clientInfo: Implementation | undefined
   /** What the client says it can do. */
   readonly clientCapabilities: ClientCapabilities
+  /** Whether the client says that it can do all of this. */
+  readonly supports: (required: ClientCapabilities) => boolean
+  /** The id of the session over HTTP; none on other transports, and where the server keeps no sessions. */
+  readonly sessionId: string | undefined
+  /** The headers of the HTTP request, their names in lower case; none on other transports. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** Who asks, where the server lets nobody in without finding out. */
+  readonly principal: Principal | undefined
   /** `_meta` of the request, with everything in it. */
   readonly meta: RequestMeta
   /**
@@ -48,6 +57,17 @@ export interface RequestContextService {
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
   /** Sends a notification on the request's own channel; dropped once the request is answered. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
+  /** Sends a notification on the channel beside all requests; dropped when nobody is left to hear it. */
+  readonly notifyStandalone: (method: string, params?: JsonObject) => Effect.Effect<void>
+  /** Tells the client that the person is done with a page that they were asked to open; at any time, also afterwards. */
+  readonly elicitationComplete: (elicitationId: string) => Effect.Effect<void>
+  /**
+   * Ends the HTTP stream that the answer would travel on, while the handler goes on: the client comes back for the rest.
+   * Does nothing on other transports, and where the client could not come back.
+   *
+   * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+   */
+  readonly closeStream: Effect.Effect<void>
 }
 
 /**

@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Definition from "@effect-mcp/definition/Definition"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope, TestClock } from "effect"
 import type { DispatcherService } from "../src/Dispatcher.js"
 import { Dispatcher } from "../src/Dispatcher.js"
@@ -65,6 +69,35 @@ describe("A server", () => {
         assert.strictEqual(text(yield* result(peer, "now")), "now")
         assert.strictEqual(text(yield* result(peer, "greet", { name: "Ada" })), "Ada")
       }).pipe(Effect.provide(Layer.provide(serve(features), DbLive)))
+    }))
+
+  it.scoped("keeps a whole definition of every kind at once, and uses what each needs", () =>
+    Effect.gen(function*() {
+      const id = ResourceTemplate.param("id", Schema.NumberFromString)
+      const promised = Definition.make(
+        Greet,
+        Resource.make("readme", { uri: "file:///README.md" }),
+        ResourceTemplate.make("note")`note:///${id}`,
+        Prompt.make("review", { arguments: { code: Schema.String } })
+      )
+      const find = (q: string) => Effect.flatMap(Db, (db) => db.find(q))
+      const features = McpServer.implement(promised, {
+        greet: ({ name }) => find(name),
+        resources: { readme: find("readme") },
+        templates: { note: ({ id }, uri) => find(`${id + 1} at ${uri}`) },
+        prompts: { review: ({ code }) => find(code) }
+      })
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        const ask = (method: string, params: JsonObject) =>
+          Effect.map(Effect.flatMap(peer.request(method, params), peer.expectResult), JSON.stringify)
+        assert.strictEqual(text(yield* result(peer, "greet", { name: "Ada" })), "<Ada>")
+        assert.include(yield* ask("resources/read", { uri: "file:///README.md" }), `"<readme>"`)
+        assert.include(yield* ask("resources/read", { uri: "note:///1" }), `"<2 at note:///1>"`)
+        assert.include(yield* ask("prompts/get", { name: "review", arguments: { code: "x" } }), `"<x>"`)
+      }).pipe(Effect.provide(
+        Layer.provide(serve(features), Layer.succeed(Db, { find: (q) => Effect.succeed(`<${q}>`) }))
+      ))
     }))
 
   it.effect("cannot be built with two tools of one name, and says which", () =>

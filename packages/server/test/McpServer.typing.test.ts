@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Definition from "@effect-mcp/definition/Definition"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -126,5 +129,167 @@ describe("A server's type", () => {
     const server = McpServer.layer({ name: "typed", version: "1.0.0" }, live)
     // Nobody can provide it, so this server cannot be launched.
     expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher, never, ServerSession>>()
+  })
+})
+
+const Note = ResourceTemplate.make("note")`note:///${ResourceTemplate.param("year", Schema.NumberFromString)}/${
+  ResourceTemplate.param("name")
+}`
+const Readme = Resource.make("readme", { uri: "file:///README.md" })
+const Review = Prompt.make("review", {
+  arguments: { code: Schema.String, depth: Schema.optionalWith(Schema.NumberFromString, { default: () => 1 }) }
+})
+
+describe("A resource's type", () => {
+  it("leaves in the layer what reading it needs, but for what every request brings along", () => {
+    const live = McpServer.resource(
+      Readme,
+      Effect.gen(function*() {
+        yield* ServerSession
+        yield* Effect.addFinalizer(() => Effect.void)
+        return yield* Effect.flatMap(Db, (db) => db.find)
+      })
+    )
+    expectTypeOf(live).toEqualTypeOf<Layer.Layer<never, never, Registry | Db>>()
+    const good = [
+      McpServer.resource(Readme, Effect.succeed(new Uint8Array())),
+      McpServer.resource(Readme, Effect.succeed([{ uri: "a:b", text: "" }, { uri: "a:c", blob: "" }])),
+      McpServer.resource(Readme, new McpError.ResourceNotFound({ uri: "a:b" }))
+    ]
+    const bad = [
+      // @ts-expect-error no contents
+      McpServer.resource(Readme, Effect.succeed(1)),
+      // @ts-expect-error no text and no bytes
+      McpServer.resource(Readme, Effect.succeed({ uri: "a:b" })),
+      // @ts-expect-error an error that nobody knows
+      McpServer.resource(Readme, new Busy())
+    ]
+    assert.lengthOf([...good, ...bad], 6)
+  })
+
+  it("of a template is given its parameters, and lists and completes without asking anybody", () => {
+    const live = McpServer.resourceTemplate(
+      Note,
+      (parameters, uri) => {
+        expectTypeOf(parameters).toEqualTypeOf<{ readonly year: number; readonly name: string }>()
+        expectTypeOf(uri).toEqualTypeOf<string>()
+        return Effect.as(Effect.zipRight(ServerSession, Db), "")
+      },
+      {
+        complete: { name: (value, others) => Effect.as(Effect.zipRight(RequestContext, Cache), [value, others.year!]) },
+        list: Effect.as(Effect.zipRight(RequestContext, Effect.scope), [Readme])
+      }
+    )
+    expectTypeOf(live).toEqualTypeOf<Layer.Layer<never, never, Registry | Db | Cache>>()
+    const asking = McpServer.resourceTemplate(Note, () => Effect.succeed(""), {
+      complete: { name: () => Effect.as(ServerSession, []) }
+    })
+    // Nobody can provide it, so a server with it cannot be launched.
+    expectTypeOf(asking).toEqualTypeOf<Layer.Layer<never, never, Registry | ServerSession>>()
+    const listing = McpServer.resourceTemplate(Note, () => Effect.succeed(""), { list: Effect.as(ServerSession, []) })
+    expectTypeOf(listing).toEqualTypeOf<Layer.Layer<never, never, Registry | ServerSession>>()
+  })
+})
+
+describe("A prompt's type", () => {
+  it("is given its arguments, decoded, with their defaults", () => {
+    const live = McpServer.prompt(Review, (parameters) => {
+      expectTypeOf(parameters).toEqualTypeOf<{ readonly code: string; readonly depth: number }>()
+      return Effect.as(Effect.zipRight(ServerSession, Db), [Prompt.user("a"), Prompt.assistant("b")])
+    })
+    expectTypeOf(live).toEqualTypeOf<Layer.Layer<never, never, Registry | Db>>()
+    const bad = [
+      // @ts-expect-error no messages
+      McpServer.prompt(Review, () => Effect.succeed(1)),
+      // @ts-expect-error an error that nobody knows
+      McpServer.prompt(Review, () => new Busy()),
+      // @ts-expect-error there is no such argument
+      McpServer.prompt(Review, ({ language }) => Effect.succeed(language))
+    ]
+    assert.lengthOf(bad, 3)
+  })
+
+  it("completes arguments by their names, each with the strings of the wire", () => {
+    const live = McpServer.prompt(Review, () => Effect.succeed(""), {
+      complete: {
+        code: (value, others) => {
+          expectTypeOf(value).toEqualTypeOf<string>()
+          expectTypeOf(others).toEqualTypeOf<Readonly<Record<string, string>>>()
+          return Effect.as(Cache, [value])
+        },
+        depth: () => Effect.succeed({ values: ["1"], total: 9 })
+      }
+    })
+    expectTypeOf(live).toEqualTypeOf<Layer.Layer<never, never, Registry | Cache>>()
+    const bad = [
+      McpServer.prompt(Review, () => Effect.succeed(""), {
+        // @ts-expect-error there is no such argument
+        complete: { language: () => Effect.succeed([]) }
+      }),
+      McpServer.prompt(Review, () => Effect.succeed(""), {
+        // @ts-expect-error strings only, as they stand on the wire
+        complete: { depth: () => Effect.succeed([1]) }
+      }),
+      McpServer.prompt(Review, () => Effect.succeed(""), {
+        // @ts-expect-error an error that nobody knows
+        complete: { code: () => new Busy() }
+      })
+    ]
+    const asking = McpServer.prompt(Review, () => Effect.succeed(""), {
+      complete: { code: () => Effect.as(ServerSession, []) }
+    })
+    expectTypeOf(asking).toEqualTypeOf<Layer.Layer<never, never, Registry | ServerSession>>()
+    const stub = McpServer.prompt(Review, () => Effect.succeed(""), {
+      complete: {
+        code: () => {
+          throw new Error("later")
+        }
+      }
+    })
+    expectTypeOf(stub).toEqualTypeOf<Layer.Layer<never, never, Registry>>()
+    assert.lengthOf(bad, 3)
+  })
+})
+
+describe("A whole definition's type", () => {
+  const Whole = Definition.make(Search, Readme, Note, Review)
+
+  it("asks for every kind of thing that it promises", () => {
+    const good = McpServer.implement(Whole, {
+      search: () => Effect.as(Db, found),
+      resources: { readme: Effect.as(Cache, "") },
+      templates: {
+        note: ({ name, year }, uri) => {
+          expectTypeOf([name, year, uri] as const).toEqualTypeOf<readonly [string, number, string]>()
+          return Effect.as(ServerSession, "")
+        }
+      },
+      prompts: { review: ({ depth }) => Effect.succeed(String(depth + 1)) }
+    })
+    expectTypeOf(good).toEqualTypeOf<Layer.Layer<never, never, Registry | Db | Cache>>()
+    const tools = { search: () => Effect.succeed(found) }
+    const resources = { readme: Effect.succeed("") }
+    const templates = { note: () => Effect.succeed("") }
+    const prompts = { review: () => Effect.succeed("") }
+    const bad = [
+      // @ts-expect-error the prompts are missing
+      () => McpServer.implement(Whole, { ...tools, resources, templates }),
+      // @ts-expect-error the resources are missing
+      () => McpServer.implement(Whole, { ...tools, templates, prompts }),
+      // @ts-expect-error one of the templates is missing
+      () => McpServer.implement(Whole, { ...tools, resources, templates: {}, prompts }),
+      // @ts-expect-error no contents
+      () => McpServer.implement(Whole, { ...tools, resources: { readme: Effect.succeed(1) }, templates, prompts })
+    ]
+    assert.lengthOf(bad, 4)
+  })
+
+  it("can be kept by what is not written yet", () => {
+    const todo = (): never => {
+      throw new Error("to do")
+    }
+    const stub = () => McpServer.implement(Both, { search: todo, tell: todo })
+    expectTypeOf(stub).returns.toEqualTypeOf<Layer.Layer<never, never, Registry>>()
+    assert.isFunction(stub)
   })
 })

@@ -1,7 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
-import { Cause, Context, Effect, Exit, Scope } from "effect"
+import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
+import { Cause, Context, Effect, Either, Exit, Scope } from "effect"
 import * as Registry from "../src/Registry.js"
+
+const resource = (uri: string): Registry.RegisteredResource => ({
+  advertised: { uri, name: uri },
+  context: Context.empty(),
+  read: Effect.succeed({ contents: [] })
+})
+
+const template = (uriTemplate: string): Registry.RegisteredTemplate => ({
+  advertised: { uriTemplate, name: uriTemplate },
+  template: Either.getOrThrow(UriTemplate.parse(uriTemplate)),
+  context: Context.empty(),
+  read: () => Effect.succeed(undefined),
+  list: undefined,
+  completers: new Map()
+})
+
+const prompt = (name: string): Registry.RegisteredPrompt => ({
+  advertised: { name },
+  context: Context.empty(),
+  get: () => Effect.succeed({ messages: [] }),
+  completers: new Map()
+})
 
 const tool = (name: string): Registry.RegisteredTool => ({
   advertised: Tool.make(name).advertised,
@@ -15,7 +38,7 @@ describe("Registry", () => {
       const registry = yield* Registry.make
       const scope = yield* Scope.make()
       const greet = tool("greet")
-      yield* Scope.extend(registry.registerTool(greet), scope)
+      yield* Scope.extend(registry.tools.register(greet), scope)
       assert.strictEqual(registry.tools.get("greet"), greet)
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual(registry.tools.size, 0)
@@ -25,8 +48,8 @@ describe("Registry", () => {
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const first = tool("greet")
-      yield* registry.registerTool(first)
-      const exit = yield* Effect.exit(Effect.scoped(registry.registerTool(tool("greet"))))
+      yield* registry.tools.register(first)
+      const exit = yield* Effect.exit(Effect.scoped(registry.tools.register(tool("greet"))))
       assert.isTrue(
         Exit.isFailure(exit) && Cause.isDie(exit.cause) &&
           Cause.pretty(exit.cause).includes(`Two features of this server are tools named "greet"`)
@@ -38,24 +61,24 @@ describe("Registry", () => {
   it.effect("takes a name again when it is free", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      yield* Effect.scoped(registry.registerTool(tool("greet")))
-      yield* Effect.scoped(registry.registerTool(tool("greet")))
+      yield* Effect.scoped(registry.tools.register(tool("greet")))
+      yield* Effect.scoped(registry.tools.register(tool("greet")))
       assert.strictEqual(registry.tools.size, 0)
     }))
 
   it.effect("has another revision after every change, and only then", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      const revisions = new Set([registry.revision()])
+      const revisions = new Set([registry.tools.revision])
       yield* Effect.scoped(Effect.gen(function*() {
-        yield* registry.registerTool(tool("a"))
-        revisions.add(registry.revision())
-        yield* Effect.exit(Effect.scoped(registry.registerTool(tool("a"))))
-        revisions.add(registry.revision())
-        yield* registry.registerTool(tool("b"))
-        revisions.add(registry.revision())
+        yield* registry.tools.register(tool("a"))
+        revisions.add(registry.tools.revision)
+        yield* Effect.exit(Effect.scoped(registry.tools.register(tool("a"))))
+        revisions.add(registry.tools.revision)
+        yield* registry.tools.register(tool("b"))
+        revisions.add(registry.tools.revision)
       }))
-      revisions.add(registry.revision())
+      revisions.add(registry.tools.revision)
       assert.strictEqual(revisions.size, 4)
     }))
 
@@ -63,7 +86,7 @@ describe("Registry", () => {
     Effect.gen(function*() {
       const registry = yield* Registry.make
       assert.isFalse(registry.offers("tools"))
-      yield* Effect.scoped(registry.registerTool(tool("a")))
+      yield* Effect.scoped(registry.tools.register(tool("a")))
       assert.isTrue(registry.offers("tools"))
     }))
 
@@ -73,16 +96,69 @@ describe("Registry", () => {
       const heard: Array<string> = []
       yield* Effect.scoped(Effect.gen(function*() {
         yield* registry.onChange((kind) => heard.push(`${kind}: ${[...registry.tools.keys()].join()}`))
-        yield* Effect.scoped(registry.registerTool(tool("a")))
+        yield* Effect.scoped(registry.tools.register(tool("a")))
       }))
-      yield* Effect.scoped(registry.registerTool(tool("b")))
+      yield* Effect.scoped(registry.tools.register(tool("b")))
       assert.deepStrictEqual(heard, ["tools: a", "tools: "])
     }))
 
   it.effect("is one of each server", () =>
     Effect.gen(function*() {
       const [one, two] = yield* Effect.all([Registry.make, Registry.make])
-      yield* Effect.scoped(Effect.zipRight(one.registerTool(tool("a")), two.registerTool(tool("a"))))
+      yield* Effect.scoped(Effect.zipRight(one.tools.register(tool("a")), two.tools.register(tool("a"))))
       assert.isTrue(one.offers("tools") && two.offers("tools"))
+    }))
+
+  it.scoped("knows each kind by what tells two of it apart", () =>
+    Effect.gen(function*() {
+      const registry = yield* Registry.make
+      yield* registry.resources.register(resource("file:///a"))
+      yield* registry.templates.register(template("file:///{id}"))
+      yield* registry.prompts.register(prompt("a"))
+      assert.isTrue(registry.resources.has("file:///a"))
+      assert.isTrue(registry.templates.has("file:///{id}"))
+      assert.isTrue(registry.prompts.has("a"))
+      const twice = [
+        [registry.resources.register(resource("file:///a")), `resources at "file:///a"`],
+        [registry.templates.register(template("file:///{id}")), `resource templates of "file:///{id}"`],
+        [registry.prompts.register(prompt("a")), `prompts named "a"`]
+      ] as const
+      for (const [again, what] of twice) {
+        const cause = yield* Effect.flip(Effect.sandbox(again))
+        assert.include(Cause.pretty(cause), `Two features of this server are ${what}`)
+      }
+    }))
+
+  it.effect("counts resources and their templates as one kind, and offers each for itself", () =>
+    Effect.gen(function*() {
+      const registry = yield* Registry.make
+      const heard: Array<Registry.Kind> = []
+      yield* Effect.scoped(registry.onChange((kind) => heard.push(kind)))
+      assert.deepStrictEqual(heard, [])
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* registry.onChange((kind) => heard.push(kind))
+        yield* registry.templates.register(template("file:///{id}"))
+        assert.isTrue(registry.offers("resources"))
+        assert.isFalse(registry.offers("prompts"))
+        yield* registry.resources.register(resource("file:///a"))
+        yield* registry.prompts.register(prompt("a"))
+        assert.deepStrictEqual(heard, ["resources", "resources", "prompts"])
+        assert.isFalse(registry.offers("tools"))
+      }))
+    }))
+
+  it.effect("passes on which resource is new to everybody who listens, until their scope closes", () =>
+    Effect.gen(function*() {
+      const registry = yield* Registry.make
+      const heard: Array<string> = []
+      const hearing = (who: string) => registry.onUpdate((uri) => Effect.sync(() => heard.push(`${who}: ${uri}`)))
+      yield* registry.updated("file:///nobody")
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* hearing("one")
+        yield* Effect.scoped(Effect.zipRight(hearing("two"), registry.updated("file:///a")))
+        yield* registry.updated("file:///b")
+      }))
+      yield* registry.updated("file:///c")
+      assert.deepStrictEqual(heard, ["one: file:///a", "two: file:///a", "one: file:///b"])
     }))
 })

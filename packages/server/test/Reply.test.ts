@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import { Cause, Exit } from "effect"
 import * as Reply from "../src/Reply.js"
@@ -65,5 +67,35 @@ describe("Reply", () => {
     assert.strictEqual(Reply.quotable("tools/list"), "tools/list")
     assert.strictEqual(Reply.quotable("x".repeat(128)), "x".repeat(128))
     assert.strictEqual(Reply.quotable("x".repeat(129)), `${"x".repeat(128)}…`)
+  })
+
+  it("says why a question to the client was not answered, and nothing of what is wrong with the pipe", () => {
+    const why = (error: unknown) => Reply.fromCause(Cause.fail(error), "legacy").error
+    assert.deepInclude(why(new Outbound.RequestTimeout({ method: "roots/list", millis: 5 })), {
+      code: -32603,
+      message: `Request "roots/list" timed out after 5 ms`
+    })
+    assert.include(why(new Outbound.NoBackChannel({ method: "roots/list" }))?.message ?? "", `Cannot send "roots/list"`)
+    const broken = new Transport.TransportError({ reason: "Write", message: "EPIPE /home/ada/secret" })
+    assert.deepInclude(why(broken), { code: -32603, message: "The client could not be asked" })
+    assert.deepInclude(why(new Transport.TransportError({ reason: "Decode", message: "not valid: roots" })), {
+      code: -32603,
+      message: "not valid: roots"
+    })
+  })
+
+  it("knows which failures are answers of their own", () => {
+    for (
+      const failure of [
+        new McpError.InvalidParams({ message: "no" }),
+        new JsonRpcError.JsonRpcError({ code: 7, message: "own" }),
+        new Outbound.NoBackChannel({ method: "a" })
+      ]
+    ) {
+      assert.isTrue(Reply.isProtocolError(failure))
+    }
+    for (const failure of [new Error("no"), { _tag: "InvalidParams", message: "looks like one" }, undefined]) {
+      assert.isFalse(Reply.isProtocolError(failure))
+    }
   })
 })

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, Schema } from "effect"
 import type { RequestContextService } from "../src/RequestContext.js"
 import { RequestContext } from "../src/RequestContext.js"
 import { ServerSession } from "../src/ServerSession.js"
-import { act, serve, stranger } from "./Serving.js"
+import { act, connect, result, serve, stranger } from "./Serving.js"
 
 /** What a handler sees of its request, written down while it sees it. */
 const facts = () => {
@@ -96,5 +96,94 @@ describe("RequestContext", () => {
         same = context === (yield* ServerSession)
       })))))
       assert.isTrue(same)
+    }))
+
+  it.scoped("knows what the client can do: all of it, or not", () =>
+    Effect.gen(function*() {
+      const seen: Array<boolean> = []
+      const live = act(Effect.map(RequestContext, (context) => {
+        const asked: ReadonlyArray<Parameters<RequestContextService["supports"]>[0]> = [
+          {},
+          { roots: {} },
+          { roots: { listChanged: true } },
+          { sampling: {} },
+          { sampling: { tools: {} } },
+          { elicitation: { form: {} } },
+          { elicitation: { url: {} } },
+          { roots: {}, sampling: { tools: {} } },
+          { experimental: { "example.com/x": {} } }
+        ]
+        for (const required of asked) seen.push(context.supports(required))
+      }))
+      yield* Effect.gen(function*() {
+        const peer = yield* connect(undefined, {
+          roots: {},
+          sampling: {},
+          elicitation: {},
+          experimental: { "example.com/x": {} }
+        })
+        yield* result(peer, "act")
+        assert.deepStrictEqual(seen, [true, true, false, true, false, true, false, false, true])
+      }).pipe(Effect.provide(serve(live)))
+    }))
+
+  it.scoped("has no session, headers or principal where there is no more than a pipe", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const live = act(Effect.gen(function*() {
+        const { closeStream, headers, principal, sessionId } = yield* RequestContext
+        yield* closeStream
+        seen.push(sessionId, headers, principal)
+      }))
+      yield* Effect.gen(function*() {
+        yield* result(yield* connect(), "act")
+        assert.deepStrictEqual(seen, [undefined, {}, undefined])
+      }).pipe(Effect.provide(serve(live)))
+    }))
+
+  it.scoped("can be taken apart, and its parts do what they do", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const live = act(Effect.gen(function*() {
+        const { log, notify, notifyStandalone, progress, supports } = yield* RequestContext
+        const { ask, elicit, elicitationComplete, request } = yield* ServerSession
+        seen.push(supports({ roots: {} }))
+        yield* progress(1)
+        yield* log("info", "a")
+        yield* notify("notifications/example/b")
+        yield* notifyStandalone("notifications/example/c")
+        yield* elicitationComplete("d")
+        yield* Effect.orDie(Effect.asVoid(request("example/e")))
+        seen.push(yield* Effect.orDie(ask({})))
+        seen.push((yield* Effect.flip(elicit({ message: "?", schema: Schema.Struct({}) })).pipe(Effect.orDie))._tag)
+      }))
+      yield* Effect.gen(function*() {
+        const peer = yield* connect(undefined, { roots: {} })
+        const id = yield* peer.request("tools/call", { name: "act", _meta: { progressToken: 1 } })
+        for (const method of ["progress", "message", "example/b", "example/c", "elicitation/complete"]) {
+          yield* peer.expectNotification(`notifications/${method}`)
+        }
+        const question = yield* peer.expectRequest("example/e")
+        yield* peer.send({ jsonrpc: "2.0", id: question.id, result: {} })
+        yield* peer.expectResult(id)
+        assert.deepStrictEqual(seen, [true, {}, "MissingClientCapability"])
+      }).pipe(Effect.provide(serve(live)))
+    }))
+
+  it.scoped("tells beside all requests also after its own was answered, and only its client", () =>
+    Effect.gen(function*() {
+      const kept = yield* Deferred.make<RequestContextService>()
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        const other = yield* connect()
+        yield* result(peer, "act")
+        const context = yield* Deferred.await(kept)
+        yield* context.notify("notifications/example/late")
+        yield* context.notifyStandalone("notifications/example/any", { n: 1 })
+        assert.deepStrictEqual(yield* peer.expectNotification("notifications/example/any"), { n: 1 })
+        yield* other.expectSilence
+        yield* peer.hangUp
+        yield* context.notifyStandalone("notifications/example/gone")
+      }).pipe(Effect.provide(serve(act(Effect.flatMap(RequestContext, (context) => Deferred.succeed(kept, context))))))
     }))
 })

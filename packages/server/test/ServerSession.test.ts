@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import type { ServerSessionService } from "../src/ServerSession.js"
 import { ServerSession } from "../src/ServerSession.js"
 import { act, call, connect, result, serve } from "./Serving.js"
@@ -176,5 +176,21 @@ describe("ServerSession", () => {
         yield* peer.expectResult(id)
         assert.deepStrictEqual(yield* outcome, Exit.succeed([{ n: 1 }, { n: 2 }]))
       }).pipe(Effect.provide(serve(live)))
+    }))
+
+  it.scoped("asks beside all requests, also once its own is answered", () =>
+    Effect.gen(function*() {
+      const kept = yield* Deferred.make<ServerSessionService>()
+      yield* Effect.gen(function*() {
+        const peer = yield* connect(undefined, { roots: {} })
+        yield* result(peer, "act")
+        const { standalone } = yield* Deferred.await(kept)
+        const asking = yield* Effect.fork(standalone.request("roots/list"))
+        const question = yield* peer.expectRequest("roots/list")
+        yield* peer.send({ jsonrpc: "2.0", id: question.id, result: { roots: [] } })
+        assert.deepStrictEqual(yield* Fiber.join(asking), { roots: [] })
+        yield* standalone.notify("notifications/example/any")
+        yield* peer.expectNotification("notifications/example/any")
+      }).pipe(Effect.provide(serve(withSession((session) => Deferred.succeed(kept, session)))))
     }))
 })

@@ -9,18 +9,21 @@ import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Cause, Layer, Scope } from "effect"
 import { Effect, Logger, Schema } from "effect"
 import type { Dispatcher } from "../src/Dispatcher.js"
+import type * as Feature from "../src/Feature.js"
 import * as McpServer from "../src/McpServer.js"
 
 export const info = { name: "test", version: "0.0.0" }
 
-export const serve = <E = never, R = never>(features: Layer.Layer<never, E, R>, options?: McpServer.Options) =>
-  McpServer.layer(info, features, options)
+export const serve = <E = never, R = never, S = never, SE = never, SR = never, P = never, PR = never>(
+  features: Layer.Layer<never, E, R>,
+  options?: McpServer.Options<S, SE, SR, P, PR>
+) => McpServer.layer(info, features, options)
 
 /** A tool without parameters that does whatever a test needs. */
 export const act = <R = never>(
   handler: Effect.Effect<unknown, never, R>,
   name = "act"
-): Layer.Layer<never, never, Exclude<R, McpServer.RequestServices> | import("../src/Registry.js").Registry> =>
+): Layer.Layer<never, never, Exclude<R, Feature.RequestServices> | import("../src/Registry.js").Registry> =>
   McpServer.tool(Tool.make(name), () => Effect.asVoid(handler))
 
 export const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
@@ -39,6 +42,10 @@ export const connect = (version?: string, capabilities?: JsonObject) =>
     })
     return peer
   })
+
+/** A client that has shaken hands, and may say what it must not: only what the server says is judged. */
+export const rude = (version?: string, capabilities?: JsonObject) =>
+  Effect.tap(stranger, (peer) => peer.initialize({ version, capabilities }))
 
 /** Calls a tool, and asks for progress when there is a token. */
 export const call = (peer: TestPeer.TestPeer, name: string, args?: unknown, progressToken?: Request["id"]) =>

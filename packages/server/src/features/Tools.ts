@@ -8,7 +8,7 @@
 import type * as Tool from "@effect-mcp/definition/Tool"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import { InvalidParams, isMcpError } from "@effect-mcp/protocol/McpError"
+import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Version from "@effect-mcp/protocol/Version"
@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
-import * as Page from "../Page.js"
+import * as Listing from "../Listing.js"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
 import * as Reply from "../Reply.js"
 import type { Route } from "../Router.js"
@@ -28,13 +28,19 @@ import type { Route } from "../Router.js"
  * @category routes
  */
 export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
-  const list = lister(registry, options.pageSize)
+  const list = Listing.make({
+    list: "tools",
+    shelf: registry.tools,
+    pageSize: options.pageSize,
+    advertised: ({ advertised }) => advertised,
+    result: (tools): Tools.ListToolsResult => ({ tools })
+  })
   return [
     {
       method: Methods.listTools,
       trusted: true,
       kept: true,
-      serve: (params) => ({ effect: list(params), context: Context.empty() })
+      serve: ({ cursor }: PaginatedParams) => ({ effect: list(cursor), context: Context.empty() })
     },
     {
       method: Methods.callTool,
@@ -50,35 +56,6 @@ export const routes = (registry: RegistryService, options: { readonly pageSize: 
 }
 
 const unknownTool = (name: string) => new InvalidParams({ message: `Unknown tool: ${Reply.quotable(name)}` })
-
-/**
- * Pages are worked out once and hold until a tool comes or goes. Kept are those that a client gets who reads from the
- * first page on, whatever cursors it makes up.
- */
-const lister = (registry: RegistryService, pageSize: number) => {
-  const size = Page.atLeastOne(pageSize)
-  const pages = new Map<number, Tools.ListToolsResult>()
-  let sorted: Array<readonly [string, RegisteredTool]> = []
-  let revision = -1
-  return ({ cursor }: PaginatedParams): Effect.Effect<Tools.ListToolsResult, InvalidParams> => {
-    if (revision !== registry.revision()) {
-      revision = registry.revision()
-      pages.clear()
-      sorted = Page.sorted(registry.tools)
-    }
-    return Either.map(Page.start("tools", sorted, cursor), (index) => {
-      const known = pages.get(index)
-      if (known !== undefined) return known
-      const { items, nextCursor } = Page.at("tools", sorted, index, size)
-      const page = {
-        tools: items.map(({ advertised }) => advertised),
-        ...(nextCursor === undefined ? undefined : { nextCursor })
-      }
-      if (index % size === 0) pages.set(index, page)
-      return page
-    })
-  }
-}
 
 /**
  * What to run when a tool is called, out of its definition and its handler.
@@ -112,7 +89,7 @@ const failed =
     // A handler that failed and then died, in a finalizer or beside it, has a bug that nobody may miss.
     const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
     if (Option.isNone(failure)) return Effect.failCause(cause)
-    return isMcpError(failure.value) ? Effect.fail(failure.value) : codec.encodeFailure(failure.value)
+    return Reply.isProtocolError(failure.value) ? Effect.fail(failure.value) : codec.encodeFailure(failure.value)
   }
 
 // Up to 2025-06-18 bad arguments are the program's fault; from 2025-11-25 on the model is told and may mend them.

@@ -1,16 +1,20 @@
 /**
- * The handshake, as the server answers it: which revision is spoken, who we are, what we offer.
+ * The handshake, as the server answers it: which revision is spoken, who we are, what we offer; and the application's own
+ * services for this client, which must be there before anything else is served.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  * @since 0.1.0
  */
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
+import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import type { Connection } from "./Connection.js"
+import type { SessionLayer } from "../SessionLayer.js"
+import type { Session } from "./Session.js"
 
 /**
  * Who a server is, and what it offers at the moment.
@@ -20,34 +24,48 @@ import type { Connection } from "./Connection.js"
  */
 export interface Identity {
   readonly info: Implementation
+  readonly versions: ReadonlyArray<Version.LegacyVersion>
   readonly instructions: string | undefined
   readonly capabilities: () => ServerCapabilities
+  readonly session: SessionLayer | undefined
 }
 
 /**
  * Answers `initialize`, once for each conversation. The connection has the client's facts when this returns, before
- * anything that the client has sent after it is looked at.
+ * anything that the client has sent after it is looked at. It fails as the application's session layer does.
  *
  * @since 0.1.0
  * @category handlers
  */
 export const serve = (
   identity: Identity,
-  connection: Connection,
+  session: Session,
   params: Initialize.InitializeParams
-): Effect.Effect<Initialize.InitializeResult, InvalidRequest> => {
+): Effect.Effect<Initialize.InitializeResult, unknown> => {
+  const { connection } = session
   if (connection.accepted) {
     return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is initialized already" }))
   }
-  connection.version = Version.negotiate(params.protocolVersion)
+  connection.version = Version.negotiate(params.protocolVersion, identity.versions)
   connection.clientInfo = params.clientInfo
-  connection.clientCapabilities = params.capabilities
+  // What its revision does not know it cannot be asked, whatever it says.
+  connection.clientCapabilities = Narrow.compile(ClientCapabilities, connection.version)(
+    params.capabilities
+  ) as ClientCapabilities
   connection.serverCapabilities = identity.capabilities()
+  if (identity.session === undefined || connection.scope === undefined) return Effect.succeed(accept(identity, session))
+  return Effect.map(identity.session.build(session, connection.scope), (services) => {
+    connection.services = services
+    return accept(identity, session)
+  })
+}
+
+const accept = ({ info, instructions }: Identity, { connection }: Session): Initialize.InitializeResult => {
   connection.accepted = true
-  return Effect.succeed({
+  return {
     protocolVersion: connection.version,
     capabilities: connection.serverCapabilities,
-    serverInfo: identity.info,
-    ...(identity.instructions === undefined ? undefined : { instructions: identity.instructions })
-  })
+    serverInfo: info,
+    ...(instructions === undefined ? undefined : { instructions })
+  }
 }

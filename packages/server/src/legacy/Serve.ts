@@ -1,34 +1,33 @@
 /**
  * One side of a legacy conversation, as the server: which request may be made now, what serves it, in which context, and
- * how its result is said to a peer of this revision. What the methods do is behind `Router`; what only this era has
- * (`initialize`, `ping`, `logging/setLevel`) is here.
+ * how its result is said to a peer of this revision. What the methods do is behind `Router`; those that only this era has
+ * are in `Routes`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  * @since 0.1.0
  */
 import type { Side } from "@effect-mcp/jsonrpc/Conversation"
-import type { Exchange, Work } from "@effect-mcp/jsonrpc/InFlight"
+import type { Channel, Exchange, Work } from "@effect-mcp/jsonrpc/InFlight"
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
-import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams, MethodNotFound } from "@effect-mcp/protocol/McpError"
-import type * as Method from "@effect-mcp/protocol/Method"
-import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Scope from "effect/Scope"
+import * as FiberId from "effect/FiberId"
+import * as HandlerContext from "../HandlerContext.js"
+import * as Middleware from "../Middleware.js"
 import * as Reply from "../Reply.js"
-import { RequestContext } from "../RequestContext.js"
 import { RequestScope } from "../RequestScope.js"
-import type { Route, Router } from "../Router.js"
-import { ServerSession } from "../ServerSession.js"
-import { Connection } from "./Connection.js"
-import * as Initialize from "./Initialize.js"
+import type { Route, Router, Served } from "../Router.js"
+import type { Connection } from "./Connection.js"
+import type * as Initialize from "./Initialize.js"
+import * as Routes from "./Routes.js"
+import * as Say from "./Say.js"
 import { Session } from "./Session.js"
 
 /**
@@ -41,126 +40,196 @@ export interface Server extends Initialize.Identity {
   readonly router: Router
   /** Whether handlers' logs reach clients. */
   readonly logging: boolean
+  /** What stands around every message, and what it runs in. */
+  readonly middleware: {
+    readonly around: Middleware.Middleware<unknown, any>
+    readonly context: Context.Context<never>
+  } | undefined
+  readonly subscriptions: {
+    readonly isKnown: (uri: string) => boolean
+    readonly max: number | undefined
+  } | undefined
 }
 
 /**
- * The server's side of one conversation, and what it knows of the client.
+ * How a server answers what comes from the client of any connection. Made once for each server.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Serving {
+  readonly request: (connection: Connection, request: Request, exchange: Exchange) => Work
+  readonly notification: (
+    connection: Connection,
+    notification: Notification,
+    channel: Channel
+  ) => Effect.Effect<void> | undefined
+}
+
+/**
+ * The server's side of one conversation.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (server: Server, outbound: Outbound): Side & { readonly connection: Connection } => {
-  const connection = new Connection(outbound)
-  const own = routes(server, connection)
-  return {
-    connection,
-    request: (request, exchange) => {
-      const route = own.get(request.method) ?? server.router.find(request.method)
-      if (route === undefined || !Version.isAtLeast(connection.version, route.method.since)) {
-        return refuse(new MethodNotFound({ method: Reply.quotable(request.method) }))
-      }
-      if (!connection.accepted && route.early !== true) return refuse(tooEarly(request))
-      const params = route.method.decodeParams(request.params)
-      if (Either.isLeft(params)) return refuse(invalid(params.left))
-      return work(route, params.right, connection, request, exchange, server.logging)
-    },
-    notification: (notification) => told(connection, notification)
-  }
-}
+export const side = (serving: Serving, connection: Connection): Side => ({
+  request: (request, exchange) => serving.request(connection, request, exchange),
+  notification: (notification, channel) => serving.notification(connection, notification, channel)
+})
 
-const routes = (server: Server, connection: Connection): ReadonlyMap<string, Route> => {
-  const own = <P, A>(
-    method: Method.Request<string, P, A>,
-    serve: (params: P) => Effect.Effect<A, McpError>,
-    rules?: Pick<Route, "cancellable" | "early">
-  ): [string, Route] => [
-    method.name,
-    {
-      method,
-      trusted: true,
-      serve: (params) => ({ effect: Effect.suspend(() => serve(params)), context: Context.empty() }),
-      ...rules
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (server: Server): Serving => {
+  const { middleware, router } = server
+  const own = Routes.make(server)
+  const plain = middleware === undefined && server.session === undefined
+
+  const find = (connection: Connection, method: string): Route | undefined => {
+    const route = router.handler(method) ?? own.find(method, connection) ?? router.find(method)
+    return route !== undefined && Version.isAtLeast(connection.version, route.method.since) ? route : router.fallback()
+  }
+
+  const plan = (connection: Connection, request: Request, exchange: Exchange): Work => {
+    const route = find(connection, request.method)
+    const params = route?.method.decodeParams(request.params)
+    const refusal = route === undefined
+      ? new MethodNotFound({ method: Reply.quotable(request.method) })
+      : !connection.accepted && route.early !== true && request.method !== Methods.ping.name
+      ? tooEarly(request)
+      : Either.isLeft(params!)
+      ? invalid(params.left)
+      : undefined
+    if (refusal !== undefined && middleware === undefined) return refuse(refusal)
+    const session = new Session(connection, request, exchange, server.logging)
+    const scope = new RequestScope()
+    const served = refusal === undefined
+      ? route!.serve((params as Either.Right<never, unknown>).right, session, request.params)
+      : { effect: Effect.fail(refusal), context: Context.empty() }
+    const { context, effect } = plain ? served : surrounded(served, session, scope)
+    return {
+      effect: effect as Effect.Effect<unknown, unknown>,
+      context: HandlerContext.make(context, connection.services, session, scope),
+      cancellable: route?.cancellable,
+      release: (exit) => scope.release(exit),
+      reply: (exit) =>
+        Reply.fromExit(exit, "legacy", (value) =>
+          route === undefined
+            ? { result: value as {} }
+            : Say.result(value, route, connection.version, middleware !== undefined))
     }
-  ]
-  return new Map([
-    // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
-    own(Methods.initialize, (params) => Initialize.serve(server, connection, params), {
-      early: true,
-      cancellable: false
-    }),
-    own(Methods.ping, () => Effect.succeed({}), { early: true }),
-    ...(server.logging
-      ? [own(Methods.setLevel, ({ level }) => {
-        connection.level = level
-        return Effect.succeed({})
-      })]
-      : [])
-  ])
-}
+  }
 
-const work = (
-  route: Route,
-  params: unknown,
-  connection: Connection,
-  request: Request,
-  exchange: Exchange,
-  logging: boolean
-): Work => {
-  const session = new Session(connection, request, exchange, logging)
-  const scope = new RequestScope()
-  const { context, effect } = route.serve(params, session)
-  const { kept, method, trusted } = route
+  /** The session's services and the middleware's around a handler; both may take their time. */
+  const surrounded = (served: Served, session: Session, scope: RequestScope): Served => {
+    const { connection } = session
+    const missing = server.session !== undefined && connection.services === undefined && connection.accepted
+    return missing
+      // There is no session that they could belong to: they live as long as the request.
+      ? {
+        effect: Effect.flatMap(
+          server.session.build(session, scope),
+          (services) => throughMiddleware(served, session, scope, services)
+        ),
+        context: served.context
+      }
+      : middleware === undefined
+      ? served
+      : { effect: throughMiddleware(served, session, scope, connection.services), context: served.context }
+  }
+
+  const throughMiddleware = (
+    { context, effect }: Served,
+    session: Session,
+    scope: RequestScope,
+    services: Context.Context<never> | undefined
+  ): Effect.Effect<unknown, unknown> =>
+    middleware === undefined
+      ? Effect.mapInputContext(effect as Effect.Effect<unknown, unknown>, () =>
+        HandlerContext.make(context, services, session, scope))
+      : Middleware.around(
+        middleware.around,
+        session.call,
+        HandlerContext.make(middleware.context, services, session, scope),
+        effect,
+        (added) =>
+          HandlerContext.make(context, services, session, scope, added)
+      )
+
+  /** `initialize`, when it may take its time: what comes after it waits until it has ended. */
+  const opening = (connection: Connection, work: Work): Work => {
+    const done = connection.opening = Deferred.unsafeMake<void>(FiberId.none)
+    return {
+      ...work,
+      release: (exit) => {
+        // Also where middleware refused it after it was served: whoever was refused is not let in.
+        if (exit._tag === "Failure") connection.accepted = false
+        connection.opening = undefined
+        Deferred.unsafeDone(done, Effect.void)
+        return work.release?.(exit)
+      }
+    }
+  }
+
+  const afterwards = (
+    done: Deferred.Deferred<void>,
+    connection: Connection,
+    request: Request,
+    exchange: Exchange
+  ): Work => {
+    let work: Work | undefined
+    return {
+      effect: Effect.flatMap(Deferred.await(done), () => {
+        work = plan(connection, request, exchange)
+        return Effect.mapInputContext(work.effect, (own: Context.Context<never>) => work!.context ?? own)
+      }),
+      release: (exit) => work?.release?.(exit),
+      reply: (exit) => work === undefined ? Reply.fromExit(exit, "legacy", () => ({ result: {} })) : work.reply(exit)
+    }
+  }
+
   return {
-    effect: effect as Effect.Effect<unknown, unknown>,
-    context: within(context, session, scope),
-    cancellable: route.cancellable,
-    release: (exit) => scope.release(exit),
-    reply: (exit) =>
-      Reply.fromExit(exit, "legacy", (value) => {
-        const reply = trusted ? { result: value as {} } : Reply.result(value, method)
-        if (reply.result === undefined) return reply
-        const say = kept === true ? narrowOnce : narrow
-        return { result: say(method, connection.version, reply.result) }
+    request: (connection, request, exchange) => {
+      if (plain) return plan(connection, request, exchange)
+      if (connection.opening !== undefined && request.method !== Methods.ping.name) {
+        return afterwards(connection.opening, connection, request, exchange)
+      }
+      const work = plan(connection, request, exchange)
+      return request.method === Methods.initialize.name && !connection.accepted ? opening(connection, work) : work
+    },
+    notification: (connection, notification, channel) => {
+      const { method, params } = notification
+      // Dropped before `initialize`, and when it is malformed: a notification is never answered.
+      if (!connection.accepted && connection.opening === undefined) return undefined
+      if (method === Methods.initialized.name && Either.isRight(Methods.initialized.decodeParams(params))) {
+        connection.initialized = true
+      }
+      const listener = router.listener(method)
+      if (listener === undefined && middleware === undefined) return undefined
+      const heard = Effect.suspend(() => {
+        const decoded = listener?.method.decodeParams(params)
+        const served = listener === undefined || decoded === undefined || Either.isLeft(decoded)
+          ? { effect: Effect.void, context: Context.empty() }
+          : { effect: listener.run(decoded.right, params, method), context: listener.context }
+        const speaking = { request: connection.outbound.request, notify: connection.outbound.notify, channel }
+        const session = new Session(connection, notification, speaking, server.logging)
+        const scope = new RequestScope()
+        return Effect.onExit(
+          throughMiddleware(served, session, scope, connection.services),
+          (exit) => scope.release(exit) ?? Effect.void
+        )
       })
+      const { opening } = connection
+      return Effect.asVoid(Effect.catchAll(
+        opening === undefined
+          ? heard
+          : Effect.zipRight(Deferred.await(opening), Effect.suspend(() => connection.accepted ? heard : Effect.void)),
+        // Nobody is told that it was refused.
+        (error) => Reply.isProtocolError(error) ? Effect.void : Effect.die(error)
+      ))
+    }
   }
-}
-
-const narrow = (method: Method.Request, version: LegacyVersion, result: {}): {} =>
-  Narrow.compile(method.result, version)(result) as {}
-
-const narrowed = new WeakMap<{}, Map<LegacyVersion, {}>>()
-
-/** The same for a result that is given many times, and is as large as a list: worked out once for each revision. */
-const narrowOnce = (method: Method.Request, version: LegacyVersion, result: {}): {} => {
-  let versions = narrowed.get(result)
-  if (versions === undefined) narrowed.set(result, versions = new Map())
-  let told = versions.get(version)
-  if (told === undefined) versions.set(version, told = narrow(method, version, result))
-  return told
-}
-
-/** The captured context with the services of this request, which come before any of the same name in it. */
-const within = (
-  context: Context.Context<never>,
-  session: Session,
-  scope: RequestScope
-): Context.Context<never> => {
-  const services = new Map(context.unsafeMap)
-  services.set(RequestContext.key, session)
-  services.set(ServerSession.key, session)
-  services.set(Scope.Scope.key, scope)
-  return Context.unsafeMake(services)
-}
-
-const told = (connection: Connection, { method, params }: Notification): Effect.Effect<void> | undefined => {
-  // Dropped before `initialize`, and when it is malformed: a notification is never answered.
-  if (
-    method === Methods.initialized.name && connection.accepted &&
-    Either.isRight(Methods.initialized.decodeParams(params))
-  ) {
-    connection.initialized = true
-  }
-  return undefined
 }
 
 const refuse = (error: McpError): Work => ({

@@ -93,7 +93,7 @@ describe("tools/list", () => {
   it.scoped("neither repeats nor hides a tool when others come and go between two pages", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      const register = (name: string) => registry.registerTool(registered(name))
+      const register = (name: string) => registry.tools.register(registered(name))
       yield* Effect.forEach(["b", "c", "d", "e"], register)
       const read = reader(registry, 2)
       const first = yield* read()
@@ -110,7 +110,7 @@ describe("tools/list", () => {
   it.scoped("works a page out once, and anew when a tool has come or gone", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      const register = (name: string) => registry.registerTool(registered(name))
+      const register = (name: string) => registry.tools.register(registered(name))
       yield* Effect.forEach(["a", "b", "c"], register)
       const { raw } = reader(registry, 2)
       const first = yield* raw()
@@ -147,7 +147,7 @@ describe("tools/list", () => {
   it.scoped("keeps the pages of the list only, whatever cursors a client makes up", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      yield* Effect.forEach(["a", "c", "e"], (name) => registry.registerTool(registered(name)))
+      yield* Effect.forEach(["a", "c", "e"], (name) => registry.tools.register(registered(name)))
       const { raw } = reader(registry, 2)
       // These begin where no page of the list does: worked out each time, and forgotten.
       for (const made of ["a", "aa", "aaa", "b"]) {
@@ -163,7 +163,7 @@ describe("tools/list", () => {
   it.effect("is known, and empty, when the last tool has gone", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      yield* Effect.scoped(registry.registerTool(registered("a")))
+      yield* Effect.scoped(registry.tools.register(registered("a")))
       assert.deepStrictEqual(yield* reader(registry, 2)(), { names: [], nextCursor: undefined })
     }))
 })
@@ -178,7 +178,7 @@ const registered = (name: string): Registry.RegisteredTool => ({
 const reader = (registry: Registry.RegistryService, pageSize: number) => {
   const route = Tools.routes(registry, { pageSize }).find(({ method }) => method.name === "tools/list")!
   const raw = (cursor?: string) =>
-    route.serve({ cursor }, undefined as never).effect as Effect.Effect<
+    route.serve({ cursor }, undefined as never, undefined).effect as Effect.Effect<
       { readonly tools: ReadonlyArray<{ readonly name: string }>; readonly nextCursor?: string }
     >
   const read = (cursor?: string) =>

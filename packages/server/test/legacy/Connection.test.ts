@@ -96,4 +96,47 @@ describe("Connection", () => {
       yield* connection.silence
       assert.strictEqual(stopped(), 1)
     }))
+
+  it.effect("tells of each subject for itself, and once of each, to a client that does not read", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const told: Array<unknown> = []
+      const connection = ready({
+        request: () => Effect.never,
+        notify: (_, params) => Effect.zipRight(Deferred.await(gate), Effect.sync(() => told.push(params?.uri)))
+      })
+      connection.serverCapabilities = { resources: { subscribe: true } }
+      for (let i = 0; i < 10; i++) {
+        for (const uri of ["file:///a", "file:///b"]) {
+          yield* connection.announce(Methods.resourceUpdated, { uri }, uri)
+        }
+      }
+      yield* Deferred.succeed(gate, undefined)
+      yield* until(() => told.length >= 2)
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(told, ["file:///a", "file:///b"])
+    }))
+
+  it.effect("tells of a method that nothing gates to every client that is ready", () =>
+    Effect.gen(function*() {
+      const { outbound, told } = toClient()
+      const connection = ready(outbound)
+      connection.serverCapabilities = {}
+      yield* connection.announce(Methods.initialized)
+      yield* until(() => told.length > 0)
+      assert.deepStrictEqual(told, ["notifications/initialized"])
+    }))
+
+  it.effect("begins without anything: nobody is known, nothing is built, nothing subscribed to", () =>
+    Effect.sync(() => {
+      const connection = new Connection(toClient().outbound)
+      assert.deepStrictEqual(
+        [connection.accepted, connection.initialized, connection.clientInfo, connection.clientCapabilities],
+        [false, false, undefined, {}]
+      )
+      assert.deepStrictEqual(
+        [connection.services, connection.subscriptions, connection.opening, connection.level, connection.scope],
+        [undefined, undefined, undefined, undefined, undefined]
+      )
+    }))
 })

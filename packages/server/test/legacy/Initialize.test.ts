@@ -4,6 +4,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Version from "@effect-mcp/protocol/Version"
 import { Effect, Layer } from "effect"
+import { Connection } from "../../src/legacy/Connection.js"
 import * as Serve from "../../src/legacy/Serve.js"
 import * as McpServer from "../../src/McpServer.js"
 import * as Registry from "../../src/Registry.js"
@@ -122,13 +123,17 @@ describe("initialize", () => {
       const registry = yield* Registry.make
       const { request } = Serve.make({
         info,
+        versions: Version.legacy,
         instructions: undefined,
         logging: true,
         capabilities: () => ({}),
-        router: Router.make(registry, { pageSize: 1 })
-      }, Outbound.none)
+        router: Router.make(registry, { pageSize: 1 }),
+        session: undefined,
+        middleware: undefined,
+        subscriptions: undefined
+      })
       const work = (method: string, params?: object) =>
-        request(Message.request(1, method, params as never), {} as never)
+        request(new Connection(Outbound.none), Message.request(1, method, params as never), {} as never)
       assert.strictEqual(work("initialize", hello("2025-11-25")).cancellable, false)
       assert.notStrictEqual(work("ping").cancellable, false)
     }))

@@ -1,0 +1,54 @@
+/**
+ * What brought a message here, where that is more than a pipe: the HTTP request it came in, the session it belongs to, who
+ * sent it. Handlers read it as part of `RequestContext`.
+ *
+ * The HTTP rooms make one for each POST, as the facts of its channel; a pipe has none.
+ *
+ * @since 0.1.0
+ */
+import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
+import * as Effect from "effect/Effect"
+
+/**
+ * Who sent a message, as whoever let it in has found out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Principal {
+  /** What tells two of them apart: a session belongs to the one that opened it. */
+  readonly id: string
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Carrier {
+  /** The id of the session, where sessions have one. */
+  readonly sessionId: string | undefined
+  /** The headers of the HTTP request, their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly principal: Principal | undefined
+  /**
+   * Ends the HTTP stream that the answer travels on; the client comes back for the rest. Does nothing where it could not
+   * come back.
+   */
+  readonly closeStream: Effect.Effect<void>
+}
+
+/**
+ * No more than a pipe.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const none: Carrier = { sessionId: undefined, headers: {}, principal: undefined, closeStream: Effect.void }
+
+/**
+ * What brought the messages of this channel.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const of = (channel: Channel): Carrier => (channel.facts ?? none) as Carrier

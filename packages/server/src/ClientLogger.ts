@@ -1,0 +1,122 @@
+/**
+ * What handlers log with Effect, told to the client that they work for: a logger beside those that the application has.
+ * What is logged outside of any request goes to those alone.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
+ * @since 0.1.0
+ */
+import * as Json from "@effect-mcp/jsonrpc/Json"
+import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
+import * as HashMap from "effect/HashMap"
+import * as Inspectable from "effect/Inspectable"
+import type * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import type * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import type { RequestContextService } from "./RequestContext.js"
+import { RequestContext } from "./RequestContext.js"
+
+/**
+ * How many lines of one request may wait for a client that reads slowly; more are not told to it.
+ *
+ * @since 0.1.0
+ * @category limits
+ */
+export const MAX_WAITING = 64
+
+/**
+ * Tells the client of what is logged, if it wants to hear of the level: the message, and annotations beside it. Causes are
+ * left out, they are for the operator.
+ *
+ * Effect's own minimum comes first: `Logger.withMinimumLogLevel` lets a client ask for `debug`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
+  Logger.make(({ annotations, context, logLevel, message }) => {
+    const level = levels[logLevel._tag]
+    const request = Context.getOption(FiberRefs.getOrDefault(context, FiberRef.currentContext), RequestContext)
+    if (level === undefined || Option.isNone(request)) return
+    const said = dataOf(message)
+    if (said === undefined) return
+    tell(
+      request.value,
+      level,
+      HashMap.isEmpty(annotations)
+        ? said
+        : { message: said, ...Object.fromEntries(HashMap.toEntries(HashMap.map(annotations, plain))) },
+      options.name
+    )
+  })
+
+/**
+ * Adds it to the loggers of the server that this is provided to.
+ *
+ * @example
+ * ```ts
+ * import { ClientLogger, McpServer } from "@effect-mcp/server"
+ * import { Layer } from "effect"
+ *
+ * export const Server = McpServer.layer({ name: "chatty", version: "1.0.0" }, Layer.empty).pipe(
+ *   Layer.provide(ClientLogger.layer)
+ * )
+ * ```
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<never> = Logger.add(make())
+
+const levels: Partial<Record<LogLevel.LogLevel["_tag"], LoggingLevel>> = {
+  Trace: "debug",
+  Debug: "debug",
+  Info: "info",
+  Warning: "warning",
+  Error: "error",
+  Fatal: "critical"
+}
+
+const waiting = new WeakMap<RequestContextService, number>()
+
+/** On a fiber of its own, because a logger cannot wait. */
+const tell = (
+  request: RequestContextService,
+  level: LoggingLevel,
+  data: unknown,
+  name: string | undefined
+): void => {
+  const before = waiting.get(request) ?? 0
+  if (before >= MAX_WAITING) return
+  const fiber = Effect.runFork(request.log(level, data, name))
+  if (fiber.unsafePoll() !== null) return
+  waiting.set(request, before + 1)
+  fiber.addObserver(() => waiting.set(request, waiting.get(request)! - 1))
+}
+
+// Logged is one thing or several; of nothing but a cause, nothing is left to say.
+const dataOf = (message: unknown): unknown => {
+  const parts = Array.isArray(message) ? message.map(plain) : [plain(message)]
+  return parts.length > 1 ? parts : parts[0]
+}
+
+const plain = (value: unknown): unknown => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value
+    case "number":
+      return Number.isFinite(value) ? value : String(value)
+    case "object": {
+      if (value instanceof Error) return `${value.name}: ${value.message}`
+      const json = Inspectable.toJSON(value)
+      return Json.stringify(json as {}) === undefined ? String(value) : json
+    }
+    default:
+      return String(value)
+  }
+}

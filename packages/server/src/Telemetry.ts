@@ -1,0 +1,124 @@
+/**
+ * Spans and metrics of a server, through Effect's own `Tracer` and `Metric`: whatever an application exports them with
+ * exports these. A server has neither unless it is given this middleware.
+ *
+ * Names are in `@effect-mcp/protocol/Telemetry`.
+ *
+ * @since 0.1.0
+ */
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Telemetry from "@effect-mcp/protocol/Telemetry"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as MetricBoundaries from "effect/MetricBoundaries"
+import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
+import * as Middleware from "./Middleware.js"
+import { RequestContext } from "./RequestContext.js"
+
+const boundaries = MetricBoundaries.fromIterable(Telemetry.boundaries)
+
+/**
+ * How long requests and notifications take, in seconds, by method and kind of error.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const operationDuration: Metric.Metric.Histogram<number> = Metric.histogram(
+  Telemetry.metrics.serverOperation,
+  boundaries,
+  "How long the server takes for a request or a notification, in seconds"
+)
+
+/**
+ * How long sessions last, in seconds.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const sessionDuration: Metric.Metric.Histogram<number> = Metric.histogram(
+  Telemetry.metrics.serverSession,
+  boundaries,
+  "How long the session of a client lasts, in seconds"
+)
+
+/**
+ * A span for each message, a child of the sender's where `_meta` names one, and the current span of its handler; and its
+ * duration as a metric. Arguments and results are not in it.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, Telemetry } from "@effect-mcp/server"
+ * import { Layer } from "effect"
+ *
+ * export const Server = McpServer.layer({ name: "seen", version: "1.0.0" }, Layer.empty, {
+ *   middleware: Telemetry.middleware,
+ *   session: Telemetry.session
+ * })
+ * ```
+ *
+ * @since 0.1.0
+ * @category middleware
+ */
+export const middleware: Middleware.Middleware<never, never> = Middleware.make((call, next) =>
+  Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, { version }]) => {
+    const started = clock.unsafeCurrentTimeMillis()
+    return Effect.useSpan(
+      Telemetry.spanName(call, Methods.table),
+      {
+        kind: "server",
+        captureStackTrace: false,
+        attributes: Telemetry.spanAttributes(call, version, Methods.table),
+        parent: Option.getOrUndefined(Telemetry.parent(call.params?._meta))
+      },
+      (span) =>
+        Effect.onExit(Effect.provideService(next, Tracer.ParentSpan, span), (exit) => {
+          const error = errorOf(exit)
+          if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
+          return Metric.update(
+            duration(Telemetry.methodName(call.method, Methods.table), error),
+            (clock.unsafeCurrentTimeMillis() - started) / 1000
+          )
+        })
+    )
+  })
+)
+
+/**
+ * How long the session lasts, as a metric: a session layer, to be merged with the application's own.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const session: Layer.Layer<never> = Layer.scopedDiscard(
+  Effect.flatMap(Effect.clock, (clock) => {
+    const started = clock.unsafeCurrentTimeMillis()
+    return Effect.addFinalizer(() => Metric.update(sessionDuration, (clock.unsafeCurrentTimeMillis() - started) / 1000))
+  })
+)
+
+const errorOf = (exit: Exit.Exit<unknown, unknown>): string | undefined => {
+  if (exit._tag === "Success") return Telemetry.errorOfResult(exit.value)
+  if (Cause.isInterruptedOnly(exit.cause)) return "cancelled"
+  return Option.match(Cause.failureOption(exit.cause), {
+    onNone: () => Telemetry.OTHER,
+    onSome: Telemetry.errorOfFailure
+  })
+}
+
+// Methods are few, and so are kinds of errors: what a peer makes up has a name of its own among neither.
+const durations = new Map<string, Metric.Metric.Histogram<number>>()
+
+const duration = (method: string, error: string | undefined): Metric.Metric.Histogram<number> => {
+  const key = `${method} ${error ?? ""}`
+  let tagged = durations.get(key)
+  if (tagged === undefined) {
+    tagged = Metric.tagged(operationDuration, Telemetry.attributes.method, method)
+    if (error !== undefined) tagged = Metric.tagged(tagged, Telemetry.attributes.error, error)
+    durations.set(key, tagged)
+  }
+  return tagged
+}

@@ -1,0 +1,90 @@
+/**
+ * Questions in the legacy era: each is a request to the client, on the channel of the request that caused it, while the
+ * handler waits.
+ *
+ * @since 0.1.0
+ */
+import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
+import * as Issue from "@effect-mcp/protocol/Issue"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import type * as Method from "@effect-mcp/protocol/Method"
+import * as Telemetry from "@effect-mcp/protocol/Telemetry"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
+import type { Question } from "../Ask.js"
+import type { AskError } from "../ServerSession.js"
+import type { Connection } from "./Connection.js"
+
+const methods = {
+  elicit: Methods.elicit,
+  sample: Methods.createMessage,
+  roots: Methods.listRoots
+} as const
+
+/**
+ * Asks one question and waits for the answer. What the client has not said that it can do is not asked.
+ *
+ * @since 0.1.0
+ * @category asking
+ */
+export const ask = <A>(
+  { clientCapabilities, version }: Connection,
+  outbound: Outbound,
+  { decode, kind, params, problem, requires }: Question<A>,
+  options?: RequestOptions
+): Effect.Effect<A, AskError> =>
+  Effect.suspend(() => {
+    const method = methods[kind] as Method.Request<string, JsonObject, unknown>
+    const missing = Capabilities.missing(clientCapabilities, requires)
+    if (missing !== undefined) return Effect.fail(new McpError.MissingClientCapability({ required: missing }))
+    if (problem !== undefined) {
+      return Effect.fail(new McpError.InternalError({ message: `"${method.name}" cannot be asked: ${problem}` }))
+    }
+    const asked = Narrow.compile(method.params, version)(params) as JsonObject
+    return Effect.matchEffect(
+      Effect.contextWithEffect((context: Context.Context<never>) =>
+        outbound.request(method.name, traced(asked, context), options)
+      ),
+      {
+        onFailure: (error): Effect.Effect<A, AskError> => Effect.fail(fromCall(error)),
+        onSuccess: (answer: Params) => {
+          const result = method.decodeResult(answer)
+          return Either.isLeft(result)
+            ? Effect.fail(invalid(method.name, Issue.sentence(result.left.issue)))
+            : Effect.mapError(decode(result.right), (why) => invalid(method.name, why))
+        }
+      }
+    )
+  })
+
+/** The client is told of the span that asks, if there is one. */
+const traced = (params: JsonObject, context: Context.Context<never>): JsonObject =>
+  Option.match(Context.getOption(context, Tracer.ParentSpan), {
+    onNone: () => params,
+    onSome: (span) => ({ ...params, _meta: { ...(params._meta as JsonObject | undefined), ...Telemetry.inject(span) } })
+  })
+
+/**
+ * Asks whether anybody is there.
+ *
+ * @since 0.1.0
+ * @category asking
+ */
+export const ping = (outbound: Outbound): Effect.Effect<void, AskError> =>
+  Effect.asVoid(Effect.mapError(outbound.request(Methods.ping.name), fromCall))
+
+const fromCall = (error: JsonRpcError | Exclude<AskError, McpError.McpError>): AskError =>
+  error instanceof JsonRpcError ? McpError.fromWire(error) : error
+
+const invalid = (method: string, why: string): TransportError =>
+  new TransportError({ reason: "Decode", message: `The client's answer to "${method}" is not valid: ${why}` })

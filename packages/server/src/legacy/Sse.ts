@@ -1,0 +1,166 @@
+/**
+ * HTTP+SSE, the transport of 2024-11-05: GET opens a stream, on which everything that the server says travels, and its first
+ * event names where the client's messages are to be sent. The conversation lives as long as the stream.
+ *
+ * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ * @since 0.1.0
+ */
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Runtime from "effect/Runtime"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Principal } from "../Carrier.js"
+import type { Opened } from "../Dispatcher.js"
+import type { EventStream } from "../http/EventStream.js"
+import type { HttpExchange } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import * as SecretId from "../http/SecretId.js"
+import type { Site } from "../http/Site.js"
+import { textOf } from "../http/Site.js"
+import { frame } from "./Lane.js"
+
+/**
+ * The member of the query that names the conversation.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const SESSION = "sessionId"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class SseEndpoint {
+  private readonly pipes = new Map<string, Pipe>()
+  private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
+
+  constructor(private readonly site: Site) {}
+
+  /** How many conversations there are. */
+  get size(): number {
+    return this.pipes.size
+  }
+
+  /** Ends all conversations and waits for them. What is in flight is answered before the streams end. */
+  readonly close: Effect.Effect<void> = Effect.suspend(() => {
+    for (const pipe of [...this.pipes.values()]) pipe.close()
+    return Effect.asVoid(Fiber.awaitAll([...this.closing]))
+  })
+
+  get(exchange: HttpExchange, principal: Principal | undefined): void {
+    if (!MediaType.accepted(exchange.headers.accept).events) {
+      return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
+    }
+    if (exchange.isGone) return
+    const { maxSessions } = this.site.options
+    if (this.pipes.size >= maxSessions) return Refusal.send(exchange, Refusal.tooManySessions(maxSessions))
+    const id = SecretId.make()
+    const pipe = new Pipe(this.site, exchange, principal?.id, (closing) => {
+      if (!this.pipes.delete(id)) return
+      const fiber = Runtime.runFork(this.site.runtime, closing)
+      this.closing.add(fiber)
+      fiber.addObserver(() => this.closing.delete(fiber))
+    })
+    this.pipes.set(id, pipe)
+    pipe.open(`${exchange.path}?${SESSION}=${id}`)
+  }
+
+  post(exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void {
+    const id = new URLSearchParams(exchange.url.slice(exchange.url.indexOf("?") + 1)).get(SESSION)
+    if (id === null) return Refusal.send(exchange, missing)
+    const pipe = this.pipes.get(id)
+    if (pipe?.opened === undefined || pipe.owner !== principal?.id) return Refusal.send(exchange, unknown)
+    const malformed = Message.isMalformed(incoming)
+    // Who waits for it hears of it on the stream, too, where everybody else's answer comes.
+    if (!malformed || incoming.id !== undefined) pipe.opened.receive(incoming)
+    if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
+    exchange.reply(202, {}, "")
+  }
+}
+
+const missing = Refusal.badRequest(`the query must name a "${SESSION}"; the first event of the stream does`)
+
+const unknown = new Refusal.Refusal({
+  status: 404,
+  error: {
+    code: Refusal.SESSION_NOT_FOUND,
+    message: "Session not found: its stream has ended or never was; open a new one with GET"
+  }
+})
+
+/** One conversation: the client's messages are handed over, ours leave on the stream. */
+class Pipe implements Transport {
+  opened: Opened | undefined
+  private readonly stream: EventStream
+  private scope: Scope.CloseableScope | undefined
+  private hangUp: (() => void) | undefined
+  private over = false
+
+  constructor(
+    private readonly site: Site,
+    exchange: HttpExchange,
+    readonly owner: string | undefined,
+    private readonly onClose: (closing: Effect.Effect<void>) => void
+  ) {
+    this.stream = site.stream(exchange, () => this.gone())
+  }
+
+  open(uri: string): void {
+    const opening = Effect.flatMap(Scope.make(), (scope) => {
+      this.scope = scope
+      return Scope.extend(this.site.dispatcher.open(this), scope)
+    })
+    Runtime.runFork(this.site.runtime, opening).addObserver((exit) => {
+      if (Exit.isSuccess(exit)) this.opened = exit.value
+      if (this.over || Exit.isFailure(exit)) return this.close()
+      // Not before somebody is there to take in what comes of it.
+      this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
+    })
+  }
+
+  /** Ends the conversation, then the stream. */
+  close(): void {
+    const { scope, stream } = this
+    const end = Effect.sync(() => stream.end())
+    this.onClose(Effect.zipRight(scope === undefined ? Effect.void : Scope.close(scope, Exit.void), end))
+  }
+
+  get incoming(): Transport["incoming"] {
+    return Stream.never
+  }
+
+  /** Waits until the client has gone. */
+  readonly run = (): Effect.Effect<void> =>
+    Effect.async<void>((resume) => {
+      if (this.over) return resume(Effect.void)
+      this.hangUp = () => resume(Effect.void)
+      return Effect.sync(() => this.stream.end())
+    })
+
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    const text = textOf(message)
+    return text !== undefined && this.stream.push(frame(text))
+  }
+
+  send(message: Message.Message): Effect.Effect<void, TransportError> {
+    return Effect.suspend(() => {
+      if (this.stream.isFull) return Effect.zipRight(this.stream.room, this.send(message))
+      return this.unsafeSend(message) ? Effect.void : Effect.fail(closed)
+    })
+  }
+
+  private gone(): void {
+    if (this.over) return
+    this.over = true
+    this.hangUp?.()
+    if (this.opened !== undefined) this.close()
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * The road of a session beside all requests: what the server says of its own accord travels on the stream that the client
+ * has opened with GET, and is kept, within a bound, while there is none.
+ *
+ * It is the transport of the session's conversation, on which nothing comes in: the client's messages come in POSTs.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
+ * @since 0.1.0
+ */
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { StreamKey } from "../http/EventStore.js"
+import type { EventStream } from "../http/EventStream.js"
+import type { HttpExchange } from "../http/HttpExchange.js"
+import * as Refusal from "../http/Refusal.js"
+import type { Site } from "../http/Site.js"
+import { textOf } from "../http/Site.js"
+import { frame, Lane } from "./Lane.js"
+
+/**
+ * How many notifications are kept for a client without a stream, where there is no event store; then the oldest go.
+ *
+ * @since 0.1.0
+ * @category limits
+ */
+export const MAX_KEPT = 256
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class Standalone implements Transport {
+  readonly lane: Lane
+  /** How many notifications nobody will read, because too many were kept. */
+  dropped = 0
+  private kept: Array<string> = []
+  private over = false
+  private hangUp: (() => void) | undefined
+
+  constructor(private readonly site: Site, key: StreamKey | undefined, private readonly onOver: () => void) {
+    this.lane = new Lane(site, key)
+  }
+
+  get incoming(): Transport["incoming"] {
+    return Stream.never
+  }
+
+  get isAttached(): boolean {
+    return this.lane.attached !== undefined
+  }
+
+  /** Waits until the session is over, from this side or from the other. */
+  readonly run = (): Effect.Effect<void> =>
+    Effect.async<void>((resume) => {
+      if (this.over) return resume(Effect.void)
+      this.hangUp = () => resume(Effect.void)
+      return Effect.sync(this.end)
+    })
+
+  /** Ends the conversation and the stream. Safe to call twice. */
+  readonly end = (): void => {
+    if (this.over) return
+    this.over = true
+    this.lane.attached?.end()
+    this.hangUp?.()
+    this.onOver()
+  }
+
+  readonly canAsk = (): boolean => this.isAttached
+
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    if (this.over) return false
+    const text = textOf(message)
+    if (text === undefined) return false
+    if (this.lane.isHeard) return this.lane.push(text)
+    if (Message.isRequest(message)) return false
+    this.keep([frame(text)])
+    return true
+  }
+
+  send(message: Message.Message): Effect.Effect<void, TransportError> {
+    return Effect.suspend(() => {
+      const congestion = this.lane.congestion
+      if (congestion !== undefined && !this.over) return Effect.zipRight(congestion, this.send(message))
+      return this.unsafeSend(message) ? Effect.void : Effect.fail(closed)
+    })
+  }
+
+  /** Lets the client read what was kept, and what will be said. */
+  attach(exchange: HttpExchange, prime: boolean): void {
+    this.lane.attach(this.opening(exchange), prime)
+    const { attached } = this.lane
+    if (attached !== undefined) { for (const event of this.kept.splice(0)) attached.push(event) }
+  }
+
+  /** Lets the client read what it has missed, and what will be said. */
+  resume(exchange: HttpExchange, position: number, refuse: () => void): void {
+    this.lane.resume(position, this.opening(exchange), refuse)
+  }
+
+  private opening(exchange: HttpExchange): () => EventStream | undefined {
+    return () => {
+      if (exchange.isGone) return undefined
+      if (this.over) {
+        Refusal.send(exchange, Refusal.unknownSession)
+        return undefined
+      }
+      const stream = this.site.stream(exchange, (unwritten) => {
+        this.lane.detach(stream)
+        if (!this.lane.isResumable) this.keep(unwritten)
+      })
+      return stream
+    }
+  }
+
+  private keep(events: ReadonlyArray<string>): void {
+    if (this.over || events.length === 0) return
+    this.kept = this.kept.concat(events)
+    const surplus = this.kept.length - MAX_KEPT
+    if (surplus <= 0) return
+    this.kept = this.kept.slice(surplus)
+    this.dropped += surplus
+  }
+}

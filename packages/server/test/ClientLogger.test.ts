@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Layer, Logger, LogLevel } from "effect"
+import * as ClientLogger from "../src/ClientLogger.js"
+import { act, call, connect, result, serve } from "./Serving.js"
+
+const serving = (handler: Effect.Effect<unknown>, logger = ClientLogger.layer) =>
+  Effect.provide(
+    serve(act(handler)).pipe(
+      Layer.provide(logger),
+      Layer.provide(Logger.minimumLogLevel(LogLevel.All))
+    )
+  )
+
+describe("What a handler logs with Effect", () => {
+  it.scoped("is told to the client that it works for, in order and before the result", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act")
+      const heard = peer.expectNotification("notifications/message")
+      for (const level of ["debug", "debug", "info", "warning", "error", "critical"]) {
+        assert.deepStrictEqual(yield* heard, { level, data: `one ${level}` })
+      }
+      yield* peer.expectResult(id)
+      yield* peer.expectSilence
+    }).pipe(serving(Effect.all([
+      Effect.logTrace("one debug"),
+      Effect.logDebug("one debug"),
+      Effect.logInfo("one info"),
+      Effect.logWarning("one warning"),
+      Effect.logError("one error"),
+      Effect.logFatal("one critical")
+    ]))))
+
+  it.scoped("is told from the level on that the client asked for", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* peer.expectResult(yield* peer.request("logging/setLevel", { level: "warning" }))
+      const id = yield* call(peer, "act")
+      assert.deepStrictEqual(yield* peer.expectNotification("notifications/message"), { level: "error", data: "loud" })
+      yield* peer.expectResult(id)
+    }).pipe(serving(Effect.zipRight(Effect.logInfo("quiet"), Effect.logError("loud")))))
+
+  it.scoped("is told with its annotations, and as data where it is some", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act")
+      const heard = peer.expectNotification("notifications/message")
+      assert.deepStrictEqual(yield* heard, { level: "info", data: { message: "found", user: "ada" } })
+      assert.deepStrictEqual(yield* heard, { level: "info", data: ["two", { n: 2 }, "3", "NaN", "Error: boom"] })
+      yield* peer.expectResult(id)
+    }).pipe(serving(Effect.all([
+      Effect.annotateLogs(Effect.logInfo("found"), "user", "ada"),
+      Effect.logInfo("two", { n: 2 }, 3n, NaN, new Error("boom"))
+    ]))))
+
+  it.scoped("is told under the name that the logger has", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act")
+      const told = yield* peer.expectNotification("notifications/message")
+      assert.deepStrictEqual(told, { level: "info", logger: "db", data: "hello" })
+      yield* peer.expectResult(id)
+    }).pipe(serving(Effect.logInfo("hello"), Logger.add(ClientLogger.make({ name: "db" })))))
+
+  it.scoped("keeps its causes to itself", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act")
+      assert.deepStrictEqual(
+        yield* peer.expectNotification("notifications/message"),
+        { level: "error", data: "it failed" }
+      )
+      yield* peer.expectResult(id)
+      yield* peer.expectSilence
+    }).pipe(serving(Effect.all([
+      Effect.logError("it failed", Cause.die(new Error("secret"))),
+      Effect.logError(Cause.die(new Error("secret")))
+    ]))))
+
+  it.scoped("is told of fibers that the handler has begun, too", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act")
+      assert.strictEqual((yield* peer.expectNotification("notifications/message")).data, "from a child")
+      yield* peer.expectResult(id)
+    }).pipe(serving(Effect.flatMap(Effect.fork(Effect.logInfo("from a child")), (fiber) => fiber.await))))
+
+  it.scoped("is nobody's where there is no request", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* Effect.logInfo("beside")
+      yield* result(peer, "act")
+      yield* peer.expectSilence
+    }).pipe(serving(Effect.void)))
+})

@@ -1,0 +1,200 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import { Deferred, Effect, Exit, Fiber, FiberRef, Layer, Queue, Scope } from "effect"
+import type * as Carrier from "../src/Carrier.js"
+import { Dispatcher } from "../src/Dispatcher.js"
+import { RequestContext } from "../src/RequestContext.js"
+import { ServerSession } from "../src/ServerSession.js"
+import { act, call, GreetLive, names, serve, until } from "./Serving.js"
+
+/** A channel beside the pipe, and what has left on it. */
+const beside = (facts?: Carrier.Carrier) =>
+  Effect.map(Queue.unbounded<Message.Message>(), (answers) => {
+    const channel: Channel = {
+      send: (message) => Effect.sync(() => Queue.unsafeOffer(answers, message)),
+      unsafeSend: (message) => Queue.unsafeOffer(answers, message),
+      ...(facts === undefined ? undefined : { facts })
+    }
+    return { channel, next: Queue.take(answers), size: Queue.size(answers) }
+  })
+
+/** A conversation that is open, and the client at its pipe. */
+const opened = Effect.gen(function*() {
+  const dispatcher = yield* Dispatcher
+  const [mine, theirs] = yield* Transport.memory()
+  const conversation = yield* dispatcher.open(theirs)
+  return { conversation, peer: yield* TestPeer.make(mine) }
+})
+
+describe("open", () => {
+  it.scoped("begins a conversation over a transport, and says how it is", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const dispatcher = yield* Dispatcher
+        const { conversation, peer } = yield* opened
+        assert.deepStrictEqual([conversation.version(), conversation.inFlight()], [undefined, 0])
+        assert.strictEqual(dispatcher.conversations(), 1)
+        yield* peer.initialize({ version: "2025-03-26" })
+        assert.strictEqual(conversation.version(), "2025-03-26")
+        const id = yield* call(peer, "act")
+        yield* peer.expectSilence
+        assert.strictEqual(conversation.inFlight(), 1)
+        yield* Deferred.succeed(gate, undefined)
+        yield* peer.expectResult(id)
+        assert.strictEqual(conversation.inFlight(), 0)
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
+    }))
+
+  it.scoped("takes in messages beside the transport, and answers them where they came from", () =>
+    Effect.gen(function*() {
+      const { conversation, peer } = yield* opened
+      const [one, two] = yield* Effect.all([beside(), beside()])
+      conversation.receive(
+        Message.request(1, "initialize", {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "test", version: "0.0.0" }
+        }),
+        one.channel
+      )
+      assert.deepInclude(yield* one.next, { id: 1 })
+      conversation.receive(Message.notification("notifications/initialized"), two.channel)
+      // Equal ids on two channels are two requests.
+      for (const { channel } of [one, two]) conversation.receive(Message.request(7, "tools/list"), channel)
+      assert.deepInclude(yield* one.next, { id: 7 })
+      assert.deepInclude(yield* two.next, { id: 7 })
+      assert.deepStrictEqual(yield* names(peer), ["greet"])
+      assert.deepStrictEqual([yield* one.size, yield* two.size], [0, 0])
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.scoped("tells and asks on the channel of a request, and beside all requests on the transport", () =>
+    Effect.gen(function*() {
+      const live = act(Effect.gen(function*() {
+        const session = yield* ServerSession
+        yield* session.progress(1)
+        yield* session.notifyStandalone("notifications/example/all")
+        yield* Effect.orDie(session.ping)
+      }))
+      yield* Effect.gen(function*() {
+        const { conversation, peer } = yield* opened
+        yield* peer.initialize()
+        const { channel, next } = yield* beside()
+        conversation.receive(Message.request(1, "tools/call", { name: "act", _meta: { progressToken: 7 } }), channel)
+        assert.deepInclude(yield* next, { method: "notifications/progress" })
+        const ping = (yield* next) as Message.Request
+        assert.strictEqual(ping.method, "ping")
+        yield* peer.expectNotification("notifications/example/all")
+        // The answer may come over any channel of the conversation.
+        const other = yield* beside()
+        conversation.receive(Message.success(ping.id, {}), other.channel)
+        assert.deepInclude(yield* next, { id: 1 })
+      }).pipe(Effect.provide(serve(live)))
+    }))
+
+  it.scoped("tells handlers what brought each message", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      let closed = 0
+      const live = act(Effect.gen(function*() {
+        const { closeStream, headers, principal, sessionId } = yield* RequestContext
+        seen.push([headers["x-tenant"], principal?.id, sessionId])
+        yield* closeStream
+      }))
+      yield* Effect.gen(function*() {
+        const { conversation, peer } = yield* opened
+        yield* peer.initialize()
+        yield* peer.expectResult(yield* call(peer, "act"))
+        const { channel, next } = yield* beside({
+          sessionId: "s1",
+          headers: { "x-tenant": "a" },
+          principal: { id: "ada" },
+          closeStream: Effect.sync(() => closed++)
+        })
+        conversation.receive(Message.request(1, "tools/call", { name: "act" }), channel)
+        yield* next
+        assert.deepStrictEqual(seen, [[undefined, undefined, undefined], ["a", "ada", "s1"]])
+        assert.strictEqual(closed, 1)
+      }).pipe(Effect.provide(serve(live)))
+    }))
+
+  it.scoped("ends when its scope closes: what is in flight is stopped and answered", () =>
+    Effect.gen(function*() {
+      const started = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const dispatcher = yield* Dispatcher
+        const scope = yield* Scope.make()
+        const { conversation, peer } = yield* Scope.extend(opened, scope)
+        yield* peer.initialize()
+        const { channel, next } = yield* beside()
+        conversation.receive(Message.request(1, "tools/call", { name: "act" }), channel)
+        yield* Deferred.await(started)
+        yield* Scope.close(scope, Exit.void)
+        assert.deepInclude(yield* next, { id: 1, error: { code: -32000, message: "Connection closed" } })
+        yield* conversation.ended
+        assert.strictEqual(dispatcher.conversations(), 0)
+      }).pipe(Effect.provide(serve(act(Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)))))
+    }))
+
+  it.scoped("ends when the transport does", () =>
+    Effect.gen(function*() {
+      const { conversation, peer } = yield* opened
+      yield* peer.initialize()
+      const ended = yield* Effect.fork(conversation.ended)
+      yield* peer.expectSilence
+      assert.isNull(ended.unsafePoll())
+      yield* peer.hangUp
+      yield* Fiber.join(ended)
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.scoped("ends with the server, whoever's scope it was opened in", () =>
+    Effect.gen(function*() {
+      const stopped = yield* Deferred.make<void>()
+      const started = yield* Deferred.make<void>()
+      const forever = Effect.zipRight(Deferred.succeed(started, undefined), Effect.never).pipe(
+        Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+      )
+      const serverScope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(serve(act(forever)), serverScope)
+      yield* Effect.gen(function*() {
+        const dispatcher = yield* Dispatcher
+        // The scope of the test outlives the server.
+        const { conversation, peer } = yield* opened
+        yield* peer.initialize()
+        const id = yield* call(peer, "act")
+        yield* Deferred.await(started)
+        yield* Scope.close(serverScope, Exit.void)
+        yield* Deferred.await(stopped)
+        yield* conversation.ended
+        assert.deepStrictEqual(yield* peer.expectError(id), { code: -32000, message: "Connection closed" })
+        yield* peer.expectEnd
+        assert.strictEqual(dispatcher.conversations(), 0)
+      }).pipe(Effect.provide(context))
+    }))
+
+  it.effect("runs in the context of the server, not of whoever opens it", () =>
+    Effect.gen(function*() {
+      const who = FiberRef.unsafeMake("nobody")
+      const seen: Array<string> = []
+      const live = serve(act(Effect.map(FiberRef.get(who), (name) => seen.push(name))))
+      yield* Effect.gen(function*() {
+        const { peer } = yield* Effect.locally(opened, who, "the one who opens")
+        yield* peer.initialize()
+        yield* peer.expectResult(yield* call(peer, "act"))
+        assert.deepStrictEqual(seen, ["the server"])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.provide(live, Layer.scopedDiscard(Effect.locallyScoped(who, "the server"))))
+      )
+    }))
+
+  it.scoped("leaves nothing behind when it is opened and closed again", () =>
+    Effect.gen(function*() {
+      const dispatcher = yield* Dispatcher
+      for (let i = 0; i < 10; i++) yield* Effect.scoped(Effect.flatMap(opened, ({ peer }) => peer.initialize()))
+      yield* until(() => dispatcher.conversations() === 0)
+    }).pipe(Effect.provide(serve(GreetLive))))
+})

@@ -1,0 +1,47 @@
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import { Context, Effect, Layer, Scope } from "effect"
+import * as Feature from "../src/Feature.js"
+import * as Registry from "../src/Registry.js"
+import type { RequestContext } from "../src/RequestContext.js"
+import type { ServerSession } from "../src/ServerSession.js"
+
+class Db extends Context.Tag("Db")<Db, string>() {}
+
+describe("A feature", () => {
+  it.scoped("is given the registry, and the context that its layer was built in without the layer's scope", () =>
+    Effect.gen(function*() {
+      const registry = yield* Registry.make
+      let given: Context.Context<never> | undefined
+      const feature = Feature.make<Db>((own, context) => {
+        assert.strictEqual(own, registry)
+        given = context
+        return Effect.void
+      })
+      yield* Layer.build(feature).pipe(
+        Effect.provideService(Registry.Registry, registry),
+        Effect.provideService(Db, "db")
+      )
+      assert.strictEqual(Context.unsafeGet(given!, Db as never), "db")
+      assert.isFalse(given!.unsafeMap.has(Scope.Scope.key))
+    }))
+
+  it.scoped("registers as long as its layer lives", () =>
+    Effect.gen(function*() {
+      const registry = yield* Registry.make
+      const told: Array<string> = []
+      const feature = Feature.make(() =>
+        Effect.asVoid(Effect.acquireRelease(
+          Effect.sync(() => told.push("here")),
+          () => Effect.sync(() => told.push("gone"))
+        ))
+      )
+      yield* Effect.scoped(Layer.build(feature)).pipe(Effect.provideService(Registry.Registry, registry))
+      assert.deepStrictEqual(told, ["here", "gone"])
+    }))
+
+  it("needs what its handler needs, but for what each request brings along", () => {
+    const feature = Feature.make<Db>(() => Effect.void)
+    expectTypeOf(feature).toEqualTypeOf<Layer.Layer<never, never, Registry.Registry | Db>>()
+    expectTypeOf<Feature.RequestServices>().toEqualTypeOf<RequestContext | ServerSession | Scope.Scope>()
+  })
+})

@@ -1,0 +1,146 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import { Deferred, Effect, Exit, Layer, Scope } from "effect"
+import * as McpServer from "../src/McpServer.js"
+import type { RegistryService } from "../src/Registry.js"
+import { Registry } from "../src/Registry.js"
+import { act, connect, serve } from "./Serving.js"
+
+const resource = (uri: string) => McpServer.resource(Resource.make(uri, { uri }), Effect.succeed(uri))
+const template = (name: string) =>
+  McpServer.resourceTemplate(
+    ResourceTemplate.fromString(name, `${name}:///{id}`),
+    () => Effect.succeed("")
+  )
+const prompt = (name: string) => McpServer.prompt(Prompt.make(name), () => Effect.succeed(name))
+
+const everything = Layer.mergeAll(act(Effect.void), resource("file:///a"), template("note"), prompt("a"))
+
+/** A server with these features, and a way to add more of them while it runs. */
+const growing = (features: Layer.Layer<never, never, Registry>) =>
+  Effect.gen(function*() {
+    const registry = yield* Deferred.make<RegistryService>()
+    return {
+      server: serve(Layer.merge(
+        features,
+        Layer.effectDiscard(Effect.flatMap(Registry, (r) => Deferred.succeed(registry, r)))
+      )),
+      add: (more: Layer.Layer<never, never, Registry>) =>
+        Effect.gen(function*() {
+          const scope = yield* Scope.make()
+          yield* Layer.buildWithScope(
+            Layer.provide(more, Layer.succeed(Registry, yield* Deferred.await(registry))),
+            scope
+          )
+          return Scope.close(scope, Exit.void)
+        })
+    }
+  })
+
+const resourcesChanged = "notifications/resources/list_changed"
+const promptsChanged = "notifications/prompts/list_changed"
+const toolsChanged = "notifications/tools/list_changed"
+
+describe("A server whose features come and go", () => {
+  const cases = [
+    ["resources", resource("file:///b"), resourcesChanged],
+    ["templates", template("tale"), resourcesChanged],
+    ["prompts", prompt("b"), promptsChanged],
+    ["tools", act(Effect.void, "b"), toolsChanged]
+  ] as const
+
+  for (const [what, feature, method] of cases) {
+    it.scoped(`SHOULD tell of ${what} that come, and that go`, () =>
+      Effect.gen(function*() {
+        const { add, server } = yield* growing(everything)
+        yield* Effect.gen(function*() {
+          const peers = [yield* connect(), yield* connect("2024-11-05")]
+          const remove = yield* add(feature)
+          for (const peer of peers) {
+            assert.deepStrictEqual(yield* peer.expectNotification(method), {})
+            yield* peer.expectSilence
+          }
+          yield* remove
+          for (const peer of peers) {
+            yield* peer.expectNotification(method)
+            yield* peer.expectSilence
+          }
+        }).pipe(Effect.provide(server))
+      }))
+  }
+
+  it.scoped("tells once for each kind of what comes in one go, resources and templates together", () =>
+    Effect.gen(function*() {
+      const { add, server } = yield* growing(everything)
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        yield* add(Layer.mergeAll(
+          ...[1, 2, 3].flatMap((n) => [resource(`file:///${n}`), template(`t${n}`), prompt(`p${n}`)]) as [
+            Layer.Layer<never, never, Registry>
+          ]
+        ))
+        const heard = [yield* peer.next, yield* peer.next].map((message) => (message as { method: string }).method)
+        assert.sameMembers(heard, [resourcesChanged, promptsChanged])
+        yield* peer.expectSilence
+      }).pipe(Effect.provide(server))
+    }))
+
+  it.scoped("tells nothing to clients that were not told that there is such a feature", () =>
+    Effect.gen(function*() {
+      const { add, server } = yield* growing(act(Effect.void))
+      yield* Effect.gen(function*() {
+        const before = yield* connect()
+        yield* add(Layer.merge(resource("file:///a"), prompt("a")))
+        yield* before.expectSilence
+        const after = yield* connect()
+        yield* add(resource("file:///b"))
+        yield* after.expectNotification(resourcesChanged)
+        yield* after.expectSilence
+        yield* before.expectSilence
+        // It has them all the same, when it asks.
+        const { resources } = yield* before.expectResult(yield* before.request("resources/list"))
+        assert.lengthOf(resources as ReadonlyArray<unknown>, 2)
+      }).pipe(Effect.provide(server))
+    }))
+
+  it.scoped("reads, gets and lists what is there, and no longer what has gone", () =>
+    Effect.gen(function*() {
+      const { add, server } = yield* growing(everything)
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        const code = (method: string, params: object) =>
+          Effect.map(
+            Effect.flatMap(peer.request(method, params as never), () => peer.next),
+            (message) => (message as { readonly error?: { readonly code: number } }).error?.code
+          )
+        const remove = yield* add(Layer.mergeAll(resource("file:///b"), template("tale"), prompt("b")))
+        yield* peer.next
+        yield* peer.next
+        const asks = [
+          ["resources/read", { uri: "file:///b" }, -32002],
+          ["resources/read", { uri: "tale:///1" }, -32002],
+          ["prompts/get", { name: "b" }, -32602]
+        ] as const
+        for (const [method, params] of asks) assert.isUndefined(yield* code(method, params))
+        yield* remove
+        yield* peer.next
+        yield* peer.next
+        for (const [method, params, missing] of asks) assert.strictEqual(yield* code(method, params), missing)
+      }).pipe(Effect.provide(server))
+    }))
+
+  it.scoped("cannot have two of one address, or of one name, and says which", () =>
+    Effect.gen(function*() {
+      const twice = [
+        [resource("file:///a"), `resources at "file:///a"`],
+        [template("note"), `resource templates of "note:///{id}"`],
+        [prompt("a"), `prompts named "a"`]
+      ] as const
+      for (const [again, what] of twice) {
+        const cause = yield* Effect.flip(Effect.sandbox(Layer.build(serve(Layer.merge(everything, again)))))
+        assert.include(String(cause), `Two features of this server are ${what}`)
+      }
+    }))
+})

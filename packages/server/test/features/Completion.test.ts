@@ -1,0 +1,286 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import { InternalError } from "@effect-mcp/protocol/McpError"
+import * as Version from "@effect-mcp/protocol/Version"
+import type { TestPeer } from "@effect-mcp/testing/TestPeer"
+import { Context, Effect, Layer, Schema } from "effect"
+import * as McpServer from "../../src/McpServer.js"
+import { RequestContext } from "../../src/RequestContext.js"
+import { connect, GreetLive, logbook, rude, serve, stranger } from "../Serving.js"
+
+type Ref = { readonly type: "ref/prompt"; readonly name: string } | {
+  readonly type: "ref/resource"
+  readonly uri: string
+}
+
+const prompt = (name: string): Ref => ({ type: "ref/prompt", name })
+const template = (uri: string): Ref => ({ type: "ref/resource", uri })
+
+const complete = (
+  peer: TestPeer,
+  ref: Ref,
+  name: string,
+  value: string,
+  others?: Readonly<Record<string, string>>
+) =>
+  peer.request("completion/complete", {
+    ref,
+    argument: { name, value },
+    ...(others === undefined ? undefined : { context: { arguments: others } })
+  })
+
+const completion = (...args: Parameters<typeof complete>) =>
+  Effect.map(Effect.flatMap(complete(...args), args[0].expectResult), ({ completion }) => completion)
+
+const refusal = (...args: Parameters<typeof complete>) => Effect.flatMap(complete(...args), args[0].expectError)
+
+class Db extends Context.Tag("Db")<Db, ReadonlyArray<string>>() {}
+
+const Travel = Prompt.make("travel", {
+  arguments: {
+    country: Schema.Literal("France", "Finland", "Italy"),
+    city: Schema.String,
+    note: Schema.optional(Schema.String)
+  }
+})
+const cities: Record<string, ReadonlyArray<string>> = { France: ["Paris", "Pau"], Italy: ["Pisa"] }
+const TravelLive = McpServer.prompt(Travel, () => Effect.succeed("Go."), {
+  complete: {
+    city: (value, { country }) => Effect.succeed((cities[country ?? ""] ?? []).filter((city) => city.startsWith(value)))
+  }
+})
+
+const none = { values: [], total: 0, hasMore: false }
+
+describe("completion/complete", () => {
+  it.scoped("asks the argument's completer, and tells it of the other arguments", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const city = (value: string, others?: Record<string, string>) =>
+        completion(peer, prompt("travel"), "city", value, others)
+      assert.deepStrictEqual(yield* city("P", { country: "France" }), {
+        values: ["Paris", "Pau"],
+        total: 2,
+        hasMore: false
+      })
+      assert.deepStrictEqual(yield* city("Pa", { country: "Italy" }), none)
+      assert.deepStrictEqual(yield* city("P"), none)
+      assert.deepStrictEqual(yield* city("P", {}), none)
+    }).pipe(Effect.provide(serve(TravelLive))))
+
+  it.scoped("completes by itself what can only be one of some strings, whatever its case", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const country = (value: string) => completion(peer, prompt("travel"), "country", value)
+      assert.deepStrictEqual(yield* country(""), { values: ["France", "Finland", "Italy"], total: 3, hasMore: false })
+      assert.deepStrictEqual(yield* country("f"), { values: ["France", "Finland"], total: 2, hasMore: false })
+      assert.deepStrictEqual(yield* country("FRANCE"), { values: ["France"], total: 1, hasMore: false })
+      assert.deepStrictEqual(yield* country("x"), none)
+    }).pipe(Effect.provide(serve(TravelLive))))
+
+  it.scoped("leaves choices to a completer that was given for them", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* completion(peer, prompt("travel"), "country", "F"), {
+        values: ["for F"],
+        total: 1,
+        hasMore: false
+      })
+    }).pipe(Effect.provide(serve(McpServer.prompt(Travel, () => Effect.succeed("Go."), {
+      complete: { country: (value) => Effect.succeed([`for ${value}`]) }
+    })))))
+
+  it.scoped("completes parameters of a template, by its text", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const ref = template("notes:///{kind}/{name}")
+      assert.deepStrictEqual(yield* completion(peer, ref, "kind", "p"), { values: ["plan"], total: 1, hasMore: false })
+      assert.deepStrictEqual(yield* completion(peer, ref, "name", "x", { kind: "plan" }), {
+        values: ["plan-x"],
+        total: 1,
+        hasMore: false
+      })
+    }).pipe(Effect.provide(serve(McpServer.resourceTemplate(
+      ResourceTemplate.make("note")`notes:///${ResourceTemplate.param("kind", Schema.Literal("plan", "draft"))}/${
+        ResourceTemplate.param("name")
+      }`,
+      () => Effect.succeed(""),
+      { complete: { name: (value, { kind }) => Effect.succeed([`${kind}-${value}`]) } }
+    )))))
+
+  it.scoped("has nothing for an argument that may be anything, or that there is none of", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      for (const name of ["note", "nothing", "constructor", "__proto__", ""]) {
+        assert.deepStrictEqual(yield* completion(peer, prompt("travel"), name, "x"), none)
+      }
+    }).pipe(Effect.provide(serve(TravelLive))))
+
+  it.scoped("MUST say a hundred values at most, and how many there are", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const many = (n: number) => completion(peer, prompt("many"), "n", String(n))
+      const numbers = (n: number) => Array.from({ length: n }, (_, i) => String(i))
+      assert.deepStrictEqual(yield* many(100), { values: numbers(100), total: 100, hasMore: false })
+      assert.deepStrictEqual(yield* many(101), { values: numbers(100), total: 101, hasMore: true })
+      // Of the first page of a million, the completer knows best.
+      assert.deepStrictEqual(yield* completion(peer, prompt("many"), "page", ""), {
+        values: numbers(100),
+        total: 1_000_000,
+        hasMore: true
+      })
+      assert.deepStrictEqual(yield* completion(peer, prompt("many"), "few", ""), { values: ["a"], hasMore: true })
+      const { hasMore, total, values } = (yield* completion(peer, prompt("many"), "choice", "")) as {
+        readonly values: ReadonlyArray<string>
+        readonly total: number
+        readonly hasMore: boolean
+      }
+      assert.deepStrictEqual([values.length, total, hasMore], [100, 150, true])
+    }).pipe(Effect.provide(serve(McpServer.prompt(
+      Prompt.make("many", {
+        arguments: {
+          n: Schema.String,
+          page: Schema.String,
+          few: Schema.String,
+          choice: Schema.Literal(...Array.from({ length: 150 }, (_, i) => `choice ${i}`))
+        }
+      }),
+      () => Effect.succeed(""),
+      {
+        complete: {
+          n: (value) => Effect.succeed(Array.from({ length: Number(value) }, (_, i) => String(i))),
+          page: () => Effect.succeed({ values: Array.from({ length: 120 }, (_, i) => String(i)), total: 1_000_000 }),
+          few: () => Effect.succeed({ values: ["a"], hasMore: true })
+        }
+      }
+    )))))
+
+  it.scoped("is refused for what the server does not have", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const unknown: ReadonlyArray<readonly [Ref, string]> = [
+        [prompt("journey"), "Unknown prompt: journey"],
+        [prompt("constructor"), "Unknown prompt: constructor"],
+        [template("notes:///{id}"), "Unknown resource template: notes:///{id}"]
+      ]
+      for (const [ref, message] of unknown) {
+        assert.deepStrictEqual(yield* refusal(peer, ref, "a", ""), { code: -32602, message })
+      }
+      assert.isBelow(JSON.stringify(yield* refusal(peer, template(`a:///${"x".repeat(10_000)}`), "a", "")).length, 500)
+    }).pipe(Effect.provide(serve(TravelLive))))
+
+  it.scoped("has nothing for a resource with an address of its own", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* completion(peer, template("file:///a"), "a", ""), none)
+    }).pipe(Effect.provide(serve(McpServer.resource(
+      Resource.make("a", { uri: "file:///a" }),
+      Effect.succeed("A")
+    )))))
+
+  it.scoped("MUST check what it is asked", () =>
+    Effect.gen(function*() {
+      const peer = yield* rude()
+      const argument = { name: "city", value: "P" }
+      const ref = prompt("travel")
+      const wrong: ReadonlyArray<readonly [object | undefined, string]> = [
+        [undefined, "ref"],
+        [{ argument }, "ref"],
+        [{ ref: { type: "ref/tool", name: "a" }, argument }, "ref"],
+        [{ ref }, "argument"],
+        [{ ref, argument: { name: "city" } }, "argument.value"],
+        [{ ref, argument: { name: "city", value: 1 } }, "argument.value"],
+        [{ ref, argument, context: { arguments: { a: 1 } } }, "context.arguments"]
+      ]
+      for (const [params, path] of wrong) {
+        const error = yield* peer.expectError(yield* peer.request("completion/complete", params as never))
+        assert.strictEqual(error.code, -32602)
+        assert.include(error.message, path)
+      }
+    }).pipe(Effect.provide(serve(TravelLive))))
+
+  it.effect("runs with what its feature needs and what the request brings; how it fails is an answer", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logbook()
+      let released = 0
+      const Any = Prompt.make("any", {
+        arguments: { db: Schema.String, later: Schema.String, dead: Schema.String, thrown: Schema.String }
+      })
+      const features = McpServer.prompt(Any, () => Effect.succeed(""), {
+        complete: {
+          db: () =>
+            Effect.gen(function*() {
+              const { method } = yield* RequestContext
+              yield* Effect.addFinalizer(() => Effect.sync(() => released++))
+              return [...(yield* Db), method]
+            }),
+          later: () => new InternalError({ message: "later" }),
+          dead: () => Effect.die(new Error("hunter2")),
+          thrown: () => {
+            throw new Error("hunter2")
+          }
+        }
+      })
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.deepStrictEqual(yield* completion(peer, prompt("any"), "db", ""), {
+          values: ["a", "completion/complete"],
+          total: 2,
+          hasMore: false
+        })
+        assert.strictEqual(released, 1)
+        assert.deepStrictEqual(yield* refusal(peer, prompt("any"), "later", ""), { code: -32603, message: "later" })
+        assert.deepStrictEqual(lines, [])
+        for (const name of ["dead", "thrown"]) {
+          assert.deepStrictEqual(yield* refusal(peer, prompt("any"), name, ""), {
+            code: -32603,
+            message: "Internal error"
+          })
+          assert.include(String(lines.splice(0)[0]?.cause), "hunter2")
+        }
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.provide(serve(features), Layer.merge(layer, Layer.succeed(Db, ["a"]))))
+      )
+    }))
+})
+
+describe("Completions are offered", () => {
+  it.scoped("MUST be declared where something can be completed, to peers that know the word", () =>
+    Effect.gen(function*() {
+      for (const version of Version.legacy) {
+        const peer = yield* rude(version)
+        assert.deepStrictEqual(yield* completion(peer, prompt("travel"), "country", "I"), {
+          values: ["Italy"],
+          total: 1,
+          hasMore: false
+        })
+      }
+      const declared = (version: string) =>
+        Effect.scoped(Effect.flatMap(
+          stranger,
+          (peer) => Effect.map(peer.initialize({ version }), ({ capabilities }) => capabilities as object)
+        ))
+      assert.property(yield* declared("2025-03-26"), "completions")
+      assert.notProperty(yield* declared("2024-11-05"), "completions")
+    }).pipe(Effect.provide(serve(TravelLive))))
+
+  it.scoped("by no server whose arguments may all be anything, though it answers that", () =>
+    Effect.gen(function*() {
+      const first = yield* stranger
+      const { capabilities } = yield* first.initialize()
+      assert.notProperty(capabilities, "completions")
+      assert.deepStrictEqual(yield* completion(first, prompt("plain"), "a", ""), none)
+    }).pipe(Effect.provide(serve(McpServer.prompt(
+      Prompt.make("plain", { arguments: { a: Schema.String } }),
+      () => Effect.succeed("")
+    )))))
+
+  it.scoped("by no server that has neither prompts nor resources", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.strictEqual((yield* refusal(peer, prompt("a"), "a", "")).code, -32601)
+    }).pipe(Effect.provide(serve(GreetLive))))
+})

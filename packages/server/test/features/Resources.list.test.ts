@@ -1,0 +1,288 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import * as Version from "@effect-mcp/protocol/Version"
+import type { TestPeer } from "@effect-mcp/testing/TestPeer"
+import { Context, Effect, Encoding, Layer } from "effect"
+import * as McpServer from "../../src/McpServer.js"
+import type { Registry } from "../../src/Registry.js"
+import { RequestContext } from "../../src/RequestContext.js"
+import { connect, GreetLive, logbook, serve } from "../Serving.js"
+
+const at = (uri: string, name = uri) => Resource.make(name, { uri })
+
+const resources = (...uris: ReadonlyArray<string>): Layer.Layer<never, never, Registry> =>
+  Layer.mergeAll(Layer.empty, ...uris.map((uri) => McpServer.resource(at(uri), Effect.succeed(uri))))
+
+const id = ResourceTemplate.param("id")
+const Note = ResourceTemplate.make("note")`note:///${id}`
+
+/** A template that lists these. */
+const listing = <E extends InvalidParams, R>(
+  list: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, E, R>,
+  template: ResourceTemplate.ResourceTemplate<string, any> = Note
+) => McpServer.resourceTemplate(template, () => Effect.succeed("a note"), { list })
+
+const list = (peer: TestPeer, cursor?: string) =>
+  Effect.flatMap(peer.request("resources/list", cursor === undefined ? undefined : { cursor }), peer.expectResult)
+
+const page = (peer: TestPeer, cursor?: string) =>
+  Effect.map(list(peer, cursor), ({ nextCursor, resources }) => ({
+    uris: (resources as ReadonlyArray<{ readonly uri: string }>).map(({ uri }) => uri),
+    nextCursor: nextCursor as string | undefined
+  }))
+
+const templates = (peer: TestPeer, cursor?: string) =>
+  Effect.map(
+    Effect.flatMap(
+      peer.request("resources/templates/list", cursor === undefined ? undefined : { cursor }),
+      peer.expectResult
+    ),
+    ({ nextCursor, resourceTemplates }) => ({
+      templates: (resourceTemplates as ReadonlyArray<{ readonly uriTemplate: string }>).map(({ uriTemplate }) =>
+        uriTemplate
+      ),
+      nextCursor: nextCursor as string | undefined
+    })
+  )
+
+describe("resources/list", () => {
+  it.scoped("is in the order of addresses, whatever the order of features", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* page(yield* connect()), {
+        uris: ["a:///1", "b:///1", "b:///10", "b:///2"],
+        nextCursor: undefined
+      })
+    }).pipe(Effect.provide(serve(resources("b:///2", "a:///1", "b:///10", "b:///1")))))
+
+  it.scoped("goes on from page to page, each resource once", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const first = yield* page(peer)
+      const second = yield* page(peer, first.nextCursor)
+      assert.deepStrictEqual([first.uris, second.uris], [["a:///1", "a:///2"], ["a:///3"]])
+      assert.isUndefined(second.nextCursor)
+      assert.deepStrictEqual(yield* page(peer), first)
+    }).pipe(Effect.provide(serve(resources("a:///1", "a:///2", "a:///3"), { pageSize: 2 }))))
+
+  it.scoped("is empty when there are templates only", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* list(peer), { resources: [] })
+    }).pipe(Effect.provide(serve(McpServer.resourceTemplate(Note, () => Effect.succeed(""))))))
+
+  it.scoped("is unknown to a server without resources", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      for (const method of ["resources/list", "resources/templates/list", "resources/read", "resources/subscribe"]) {
+        const error = yield* peer.expectError(yield* peer.request(method, { uri: "a:///1" }))
+        assert.deepStrictEqual([error.code, error.message], [-32601, `Method not found: ${method}`])
+      }
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.scoped("refuses a cursor that it never gave out", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      for (const cursor of ["nonsense", "", Encoding.encodeBase64Url("templates:a:///1")]) {
+        const error = yield* peer.expectError(yield* peer.request("resources/list", { cursor }))
+        assert.strictEqual(error.code, -32602)
+      }
+    }).pipe(Effect.provide(serve(resources("a:///1")))))
+
+  for (const version of Version.legacy) {
+    it.scoped(`says at ${version} what that revision knows of a resource`, () =>
+      Effect.gen(function*() {
+        const [readme] = (yield* list(yield* connect(version))).resources as ReadonlyArray<object>
+        assert.deepStrictEqual(readme, {
+          uri: "file:///README.md",
+          name: "readme",
+          description: "Read it.",
+          mimeType: "text/markdown",
+          annotations: { audience: ["user"], priority: 1 },
+          size: 7,
+          ...(version < "2025-06-18" ? undefined : { title: "Read me", _meta: { "example.com/a": 1 } }),
+          ...(version < "2025-11-25" ? undefined : { icons: [{ src: "https://example.com/icon.png" }] })
+        })
+      }).pipe(Effect.provide(serve(McpServer.resource(
+        Resource.make("readme", {
+          uri: "file:///README.md",
+          title: "Read me",
+          description: "Read it.",
+          mimeType: "text/markdown",
+          annotations: { audience: ["user"], priority: 1 },
+          icons: [{ src: "https://example.com/icon.png" }],
+          meta: { "example.com/a": 1 },
+          size: 7
+        }),
+        Effect.succeed("# Read")
+      )))))
+  }
+})
+
+describe("What a template lists", () => {
+  it.scoped("stands among the others where its address says", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual((yield* page(peer)).uris, ["a:///1", "note:///1", "note:///2", "z:///1"])
+    }).pipe(Effect.provide(serve(Layer.merge(
+      resources("z:///1", "a:///1"),
+      listing(Effect.succeed([at("note:///2"), at("note:///1")]))
+    )))))
+
+  it.scoped("is cut into pages with them", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const seen: Array<ReadonlyArray<string>> = []
+      let cursor: string | undefined
+      do {
+        const { nextCursor, uris } = yield* page(peer, cursor)
+        seen.push(uris)
+        cursor = nextCursor
+      } while (cursor !== undefined)
+      assert.deepStrictEqual(seen, [["a:///1", "note:///1"], ["note:///2", "tale:///1"], ["z:///1"]])
+      assert.strictEqual(
+        (yield* peer.expectError(yield* peer.request("resources/list", { cursor: "no" }))).code,
+        -32602
+      )
+    }).pipe(Effect.provide(serve(
+      Layer.mergeAll(
+        listing(Effect.succeed([at("tale:///1")]), ResourceTemplate.make("tale")`tale:///${id}`),
+        resources("z:///1", "a:///1"),
+        listing(Effect.succeed([at("note:///2"), at("note:///1")]))
+      ),
+      { pageSize: 2 }
+    ))))
+
+  it.effect("is asked for anew each time, and goes on where it was left", () =>
+    Effect.gen(function*() {
+      let notes = ["note:///1", "note:///2", "note:///3"]
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        const first = yield* page(peer)
+        assert.deepStrictEqual(first.uris, ["note:///1", "note:///2"])
+        notes = ["note:///0", "note:///1", "note:///3", "note:///4"]
+        assert.deepStrictEqual(yield* page(peer, first.nextCursor), {
+          uris: ["note:///3", "note:///4"],
+          nextCursor: undefined
+        })
+        assert.deepStrictEqual((yield* page(peer)).uris, ["note:///0", "note:///1"])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(serve(listing(Effect.sync(() => notes.map((uri) => at(uri)))), { pageSize: 2 }))
+      )
+    }))
+
+  it.scoped("is listed once where it is a resource of its own, too: that one speaks for itself", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual((yield* list(peer)).resources, [{ uri: "note:///1", name: "the first" }])
+    }).pipe(Effect.provide(serve(Layer.merge(
+      listing(Effect.succeed([at("note:///1", "one of many")])),
+      McpServer.resource(at("note:///1", "the first"), Effect.succeed("1"))
+    )))))
+
+  it.scoped("is worked out with what its feature was built with, for whoever asks", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual((yield* page(peer)).uris, ["note:///a", "note:///resources-list", "tale:///b"])
+    }).pipe(Effect.provide(serve(Layer.merge(
+      Layer.provide(
+        listing(Effect.gen(function*() {
+          const { method } = yield* RequestContext
+          return [at(`note:///${yield* Shelf}`), at(`note:///${method.replace("/", "-")}`)]
+        })),
+        Layer.succeed(Shelf, "a")
+      ),
+      Layer.provide(
+        listing(Effect.map(Shelf, (shelf) => [at(`tale:///${shelf}`)]), ResourceTemplate.make("tale")`tale:///${id}`),
+        Layer.succeed(Shelf, "b")
+      )
+    )))))
+
+  it.effect("costs the list when it fails, and says no more than it should", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logbook()
+      let outcome: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, InvalidParams> = Effect.succeed([])
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        outcome = Effect.fail(new InvalidParams({ message: "not now" }))
+        assert.deepStrictEqual(yield* peer.expectError(yield* peer.request("resources/list")), {
+          code: -32602,
+          message: "not now"
+        })
+        outcome = Effect.die(new Error("hunter2"))
+        assert.deepStrictEqual(yield* peer.expectError(yield* peer.request("resources/list")), {
+          code: -32603,
+          message: "Internal error"
+        })
+        assert.strictEqual(lines.filter(({ level }) => level === "Error").length, 1)
+        outcome = Effect.succeed([at("note:///1")])
+        assert.deepStrictEqual((yield* page(peer)).uris, ["note:///1"])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.provide(serve(listing(Effect.suspend(() => outcome))), layer))
+      )
+    }))
+})
+
+class Shelf extends Context.Tag("Shelf")<Shelf, string>() {}
+
+describe("resources/templates/list", () => {
+  it.scoped("goes on from page to page, in the order of templates", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const first = yield* templates(peer)
+      assert.deepStrictEqual(first.templates, ["a:///{id}", "b:///{id}"])
+      assert.deepStrictEqual(yield* templates(peer, first.nextCursor), {
+        templates: ["c:///{+id}"],
+        nextCursor: undefined
+      })
+      const foreign = Encoding.encodeBase64Url("resources:a:///{id}")
+      const error = yield* peer.expectError(yield* peer.request("resources/templates/list", { cursor: foreign }))
+      assert.strictEqual(error.code, -32602)
+    }).pipe(Effect.provide(serve(
+      Layer.mergeAll(
+        ...["c:///{+id}", "a:///{id}", "b:///{id}"].map((template) =>
+          McpServer.resourceTemplate(ResourceTemplate.fromString(template, template), () => Effect.succeed(""))
+        ) as [Layer.Layer<never, never, Registry>]
+      ),
+      { pageSize: 2 }
+    ))))
+
+  it.scoped("is empty when there are resources only", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* templates(yield* connect())).templates, [])
+    }).pipe(Effect.provide(serve(resources("a:///1")))))
+
+  it.scoped("says what there is to say of one, to each peer what it knows", () =>
+    Effect.gen(function*() {
+      const full = {
+        name: "note",
+        uriTemplate: "note:///{id}",
+        title: "Note",
+        description: "A note.",
+        mimeType: "text/plain",
+        annotations: { priority: 0 },
+        icons: [{ src: "https://example.com/icon.png" }]
+      }
+      const { icons: _, ...untilJune } = full
+      const { title: __, ...oldest } = untilJune
+      for (
+        const [version, expected] of [["2024-11-05", oldest], ["2025-06-18", untilJune], ["2025-11-25", full]] as const
+      ) {
+        const peer = yield* connect(version)
+        const { resourceTemplates } = yield* peer.expectResult(yield* peer.request("resources/templates/list"))
+        assert.deepStrictEqual(resourceTemplates, [expected])
+      }
+    }).pipe(Effect.provide(serve(McpServer.resourceTemplate(
+      ResourceTemplate.make("note", {
+        title: "Note",
+        description: "A note.",
+        mimeType: "text/plain",
+        annotations: { priority: 0 },
+        icons: [{ src: "https://example.com/icon.png" }]
+      })`note:///${id}`,
+      () => Effect.succeed("")
+    )))))
+})

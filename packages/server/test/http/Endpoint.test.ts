@@ -1,0 +1,253 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Deferred, Effect } from "effect"
+import * as Refusal from "../../src/http/Refusal.js"
+import * as RequestContext from "../../src/RequestContext.js"
+import { act, GreetLive, logbook, serve, until } from "../Serving.js"
+import type { Visit } from "./Visit.js"
+import { answered, call, initialize, proper, visiting } from "./Visit.js"
+
+const ping = Message.request(1, "ping")
+
+/** What every refusal looks like. */
+const assertRefused = (visit: Visit, status: number, code: number, message: RegExp) => {
+  assert.strictEqual(visit.status, status, visit.text)
+  assert.strictEqual(visit.sent["content-type"], "application/json")
+  assert.strictEqual(visit.answers, 1)
+  const { error, ...rest } = visit.json
+  assert.deepStrictEqual(rest, { jsonrpc: "2.0" })
+  assert.strictEqual(error.code, code)
+  assert.match(error.message, message)
+}
+
+describe("the way in", () => {
+  it.effect("turns away what is not at its path, whatever the query", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        assertRefused(visitor.visit("POST", proper, ping, "/other"), 404, -32000, /nothing at "\/other"/)
+        assertRefused(visitor.visit("POST", proper, ping, "/mcp/"), 404, -32000, /nothing at/)
+        assertRefused(visitor.visit("POST", proper, ping, "http://evil.com/mcp"), 404, -32000, /nothing at/)
+        const first = yield* answered(visitor.visit("POST", proper, initialize(), "/mcp?a=b"))
+        assert.strictEqual(first.status, 200)
+      }), { path: "/mcp" }))
+
+  it.effect("takes any path where none is named", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const visit = yield* answered(visitor.visit("POST", proper, initialize(), "/"))
+        assert.strictEqual(visit.status, 200)
+      })))
+
+  it.effect("knows GET, POST and DELETE, and says so", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.sync(() => {
+        for (const method of ["PUT", "PATCH", "HEAD", "TRACE", "get", "OPTION"]) {
+          const visit = visitor.visit(method, proper, ping)
+          assertRefused(visit, 405, -32000, /Method Not Allowed/)
+          assert.strictEqual(visit.sent.allow, "GET, POST, DELETE, OPTIONS")
+          assert.isFalse(visit.read)
+        }
+      })))
+
+  it.effect("looks at Host and Origin before anything else, at every method", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.sync(() => {
+        for (const method of ["GET", "POST", "DELETE", "OPTIONS", "PUT"]) {
+          for (const url of ["/mcp", "/elsewhere"]) {
+            const host = visitor.visit(method, { ...proper, host: "evil.com" }, "{", url)
+            assertRefused(host, 403, -32000, /the Host "evil.com" is not among/)
+            const origin = visitor.visit(method, { ...proper, origin: "http://evil.com" }, "{", url)
+            assertRefused(origin, 403, -32000, /the Origin "http:\/\/evil.com" is not among/)
+            assert.isFalse(host.read || origin.read)
+          }
+        }
+      })))
+
+  it.effect("tells a page that may come in what it may see, with every answer", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const origin = "http://localhost:5173"
+        const good = yield* visitor.ask(initialize(), { origin })
+        const bad = visitor.post("{", { origin })
+        for (const { sent } of [good, bad]) {
+          assert.strictEqual(sent["access-control-allow-origin"], origin)
+          assert.strictEqual(sent.vary, "Origin")
+          assert.include(sent["access-control-expose-headers"], "Mcp-Session-Id")
+        }
+        const preflight = visitor.visit("OPTIONS", {
+          host: "localhost",
+          origin,
+          "access-control-request-method": "POST"
+        })
+        assert.strictEqual(preflight.status, 204)
+        assert.strictEqual(preflight.sent["access-control-allow-origin"], origin)
+        assert.include(preflight.sent["access-control-allow-methods"], "DELETE")
+        const without = yield* visitor.ask(initialize())
+        assert.notProperty(without.sent, "access-control-allow-origin")
+      })))
+})
+
+describe("the body", () => {
+  it.effect("is asked for with an Accept that allows both kinds of answer", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        for (const accept of [undefined, "", "application/json", "text/event-stream", "text/html"]) {
+          const visit = visitor.post(initialize(), { accept })
+          assertRefused(visit, 406, -32000, /application\/json and text\/event-stream/)
+          assert.isFalse(visit.read)
+        }
+        for (const accept of ["*/*", "application/*, text/event-stream;q=0.5"]) {
+          assert.strictEqual((yield* visitor.ask(initialize(), { accept })).status, 200)
+        }
+      })))
+
+  it.effect("says that it is JSON", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        for (const type of [undefined, "", "text/plain", "text/plain; a=application/json", "application/jsonp"]) {
+          const visit = visitor.post(initialize(), { "content-type": type })
+          assertRefused(visit, 415, -32000, /Content-Type must be application\/json/)
+          assert.isFalse(visit.read)
+        }
+        assertRefused(visitor.post(initialize(), { "content-encoding": "gzip" }), 415, -32000, /Content-Encoding/)
+        const type = "Application/JSON; charset=utf-8"
+        assert.strictEqual((yield* visitor.ask(initialize(), { "content-type": type })).status, 200)
+      })))
+
+  it.effect("has a size, whether it says so or not", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.sync(() => {
+        const honest = visitor.post("x".repeat(101), { "content-length": "101" })
+        assertRefused(honest, 413, -32000, /may have 100 bytes/)
+        assert.isFalse(honest.read)
+        assertRefused(visitor.post("x".repeat(101)), 413, -32000, /may have 100 bytes/)
+        assertRefused(visitor.post("x".repeat(100)), 400, -32700, /not JSON/)
+      }), { maxBodyBytes: 100 }))
+
+  it.effect("is JSON in UTF-8, of a bounded depth", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.sync(() => {
+        for (const text of ["", "{", "nonsense", "{} {}"]) {
+          assertRefused(visitor.post(text), 400, -32700, /Parse error: the input is not JSON/)
+        }
+        assertRefused(visitor.post({ fault: "encoding" }), 400, -32700, /not UTF-8/)
+        assertRefused(visitor.post({ fault: "unreadable" }), 400, -32700, /cannot be read/)
+        assertRefused(visitor.post("[".repeat(65) + "]".repeat(65)), 400, -32600, /64 levels deep/)
+        assertRefused(visitor.post(`{"jsonrpc":"2.0","method":"x","params":{"__proto__":1}}`), 400, -32600, /__proto__/)
+      })))
+
+  it.effect("is a message", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.sync(() => {
+        for (const text of ["null", "1", "\"ping\"", "{}", `{"jsonrpc":"1.0","method":"ping"}`]) {
+          assertRefused(visitor.post(text), 400, -32600, /Invalid request/)
+        }
+        // What can be attributed is.
+        const visit = visitor.post({ id: 99, method: "ping" })
+        assert.strictEqual(visit.status, 400)
+        assert.strictEqual(visit.json.id, 99)
+        assert.strictEqual(visit.json.error.code, -32600)
+      })))
+})
+
+describe("authenticate", () => {
+  const who = serve(act(
+    Effect.flatMap(
+      RequestContext.RequestContext,
+      ({ principal }) => principal?.id === "ada" ? Effect.void : Effect.die("nobody")
+    )
+  ))
+
+  it.effect("names who asks, for handlers to see", () =>
+    visiting(who, (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* visitor.open(undefined, {}, { authorization: "Bearer ada" })
+        const visit = yield* client.ask(call(1, "act"))
+        assert.deepStrictEqual(visit.json.result.content, [])
+      }), {
+      authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization!.slice("Bearer ".length) })
+    }))
+
+  it.effect("turns away before the body is read, as it likes", () => {
+    const refusal = new Refusal.Refusal({
+      status: 401,
+      headers: { "www-authenticate": "Bearer realm=\"mcp\"" },
+      error: { code: -32001, message: "Say who you are" }
+    })
+    return visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        for (const method of ["GET", "POST", "DELETE"]) {
+          const visit = yield* answered(visitor.visit(method, proper, "{"))
+          assertRefused(visit, 401, -32001, /Say who you are/)
+          assert.strictEqual(visit.sent["www-authenticate"], "Bearer realm=\"mcp\"")
+          assert.isFalse(visit.read)
+        }
+        // A browser asks before it says who it is for.
+        assert.strictEqual(visitor.visit("OPTIONS", proper).status, 204)
+      }), { authenticate: () => Effect.fail(refusal) })
+  })
+
+  it.effect("may take its time", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* visiting(serve(GreetLive), (visitor) =>
+        Effect.gen(function*() {
+          const visit = visitor.post(initialize())
+          assert.isUndefined(visit.status)
+          yield* Deferred.succeed(gate, undefined)
+          yield* answered(visit)
+          assert.strictEqual(visit.status, 200)
+        }), { authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
+    }))
+
+  it.effect("that dies lets nobody in, and tells the operator alone", () => {
+    const { layer, lines } = logbook()
+    return visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const visit = yield* visitor.ask(initialize())
+        assertRefused(visit, 500, -32603, /^Internal error$/)
+        assert.deepStrictEqual(lines.map(({ level, message }) => [level, message]), [["Error", "authenticate died"]])
+      }), {
+      authenticate: () => {
+        throw new Error("the password is hunter2")
+      }
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("close", () => {
+  it.effect("answers what is in flight, ends streams, and turns away what comes", () =>
+    visiting(serve(act(Effect.never)), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* visitor.open()
+        const other = yield* visitor.open()
+        const stream = client.get()
+        const visits = [client.post(call(1, "act")), other.post(call(1, "act"))]
+        yield* visitor.endpoint.close
+        assert.isTrue(stream.ended)
+        for (const visit of visits) {
+          assert.deepStrictEqual(visit.json, {
+            jsonrpc: "2.0",
+            id: 1,
+            error: { code: -32000, message: "Connection closed" }
+          })
+        }
+        assert.strictEqual(visitor.endpoint.sessions(), 0)
+        const late = client.post(ping)
+        assertRefused(late, 503, -32000, /closing/)
+        assert.strictEqual(late.sent.connection, "close")
+        yield* visitor.endpoint.close
+      })))
+
+  it.effect("comes with the scope", () =>
+    Effect.gen(function*() {
+      let visit!: Visit
+      yield* visiting(serve(act(Effect.never)), (visitor) =>
+        Effect.gen(function*() {
+          const client = yield* visitor.open()
+          visit = client.post(call(1, "act"))
+        }))
+      yield* until(() => visit.ended)
+      assert.strictEqual(visit.json.error.code, -32000)
+    }))
+})

@@ -1,0 +1,158 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Guard from "../../src/http/Guard.js"
+
+const refusal = (guard: Guard.Guard, host: string | undefined, origin?: string) =>
+  guard.check({ host, ...(origin === undefined ? undefined : { origin }) })?.error.message
+
+describe("by default", () => {
+  const guard = Guard.make()
+
+  it("lets in who means this machine, by any port", () => {
+    for (
+      const host of ["localhost", "localhost:3000", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:80"]
+    ) {
+      assert.isUndefined(refusal(guard, host))
+      assert.isUndefined(refusal(guard, host, `http://${host}`))
+      assert.isUndefined(refusal(guard, host, `https://${host}`))
+    }
+  })
+
+  it("turns away every other host", () => {
+    for (
+      const host of [
+        "",
+        "evil.com",
+        "127.0.0.1.evil.com",
+        "localhost.evil.com",
+        "evil.com:80",
+        "localhost.",
+        "localhost:",
+        "localhost:x",
+        "localhost:123456",
+        "localhost:80:80",
+        "localhost:80, localhost:80",
+        "user@localhost",
+        " localhost",
+        "127.0.0.2",
+        "0.0.0.0",
+        "[::]",
+        "::1",
+        "[::ffff:127.0.0.1]",
+        "2130706433"
+      ]
+    ) {
+      assert.strictEqual(
+        refusal(guard, host),
+        `Forbidden: the Host "${host}" is not among those that this server allows`
+      )
+    }
+    assert.strictEqual(refusal(guard, undefined), "Forbidden: the Host header is missing")
+  })
+
+  it("turns away every other origin", () => {
+    for (
+      const origin of [
+        "null",
+        "",
+        "http://evil.com",
+        "http://localhost.evil.com",
+        "https://evil.com:3000",
+        "localhost",
+        "file://",
+        "http://localhost/",
+        "chrome-extension://localhost",
+        "http://localhost:1, http://localhost:1"
+      ]
+    ) {
+      assert.match(String(refusal(guard, "localhost", origin)), /^Forbidden: the Origin /)
+    }
+  })
+
+  it("remembers only what was let in", () => {
+    assert.isUndefined(refusal(guard, "localhost:1"))
+    assert.isDefined(refusal(guard, "evil.com"))
+    assert.isDefined(refusal(guard, "evil.com"))
+    assert.isUndefined(refusal(guard, "localhost:1"))
+  })
+
+  it("reads what HTTP/2 has instead of Host", () => {
+    assert.isUndefined(guard.check({ ":authority": "localhost:1" }))
+    assert.isDefined(guard.check({ ":authority": "evil.com" }))
+  })
+
+  it("does not say more of a header than fits on a line", () => {
+    assert.isBelow(String(refusal(guard, "x".repeat(10_000))).length, 200)
+  })
+})
+
+describe("allowedHosts and allowedOrigins", () => {
+  it("are exact, may leave the port open, and replace the default", () => {
+    const guard = Guard.make({
+      allowedHosts: ["mcp.example.com", "other.example.com:*"],
+      allowedOrigins: ["https://app.example.com", "http://dev.example.com:*"]
+    })
+    assert.isUndefined(refusal(guard, "MCP.example.com", "https://app.example.com"))
+    assert.isUndefined(refusal(guard, "other.example.com:8080", "http://dev.example.com:5173"))
+    assert.isUndefined(refusal(guard, "other.example.com", "http://dev.example.com"))
+    for (const host of ["mcp.example.com:80", "localhost", "x.mcp.example.com"]) assert.isDefined(refusal(guard, host))
+    for (const origin of ["https://app.example.com:1", "https://dev.example.com", "http://localhost"]) {
+      assert.isDefined(refusal(guard, "mcp.example.com", origin))
+    }
+  })
+
+  it("may let in anybody", () => {
+    const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: ["*"] })
+    assert.isUndefined(refusal(guard, "anything", "http://anywhere"))
+    assert.isDefined(refusal(guard, undefined))
+  })
+
+  it("may let in no page at all", () => {
+    const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: [] })
+    assert.isUndefined(refusal(guard, "192.168.1.7"))
+    assert.isDefined(refusal(guard, "192.168.1.7", "http://192.168.1.7"))
+  })
+})
+
+describe("isLoopback", () => {
+  it("knows the addresses of this machine", () => {
+    for (const address of ["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"]) {
+      assert.isTrue(Guard.isLoopback(address))
+    }
+    for (const address of ["0.0.0.0", "::", "192.168.0.1", "127.0.0.1.evil.com", "1127.0.0.1"]) {
+      assert.isFalse(Guard.isLoopback(address))
+    }
+  })
+})
+
+describe("cors", () => {
+  const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: ["*"] })
+
+  it("names the page that asked, never everybody", () => {
+    const cors = guard.cors({ origin: "https://a.example" })!
+    assert.strictEqual(cors["access-control-allow-origin"], "https://a.example")
+    assert.strictEqual(cors.vary, "Origin")
+    assert.notProperty(cors, "access-control-allow-credentials")
+    for (const name of ["Mcp-Session-Id", "WWW-Authenticate"]) {
+      assert.include(cors["access-control-expose-headers"], name)
+    }
+    assert.isUndefined(guard.cors({}))
+  })
+
+  it("lets a page send what a client needs", () => {
+    const told = guard.preflight({}, "GET, POST")
+    const names = ["Content-Type", "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID", "Authorization"]
+    for (const name of names) assert.include(told["access-control-allow-headers"], name)
+    assert.strictEqual(told["access-control-allow-methods"], "GET, POST")
+    assert.notProperty(told, "access-control-allow-private-network")
+  })
+
+  it("lets a page name headers after parameters, and no others", () => {
+    const told = guard.preflight({
+      "access-control-request-headers": "content-type, mcp-param-city, x-evil, mcp-param-a b",
+      "access-control-request-private-network": "true"
+    }, "POST")
+    assert.match(told["access-control-allow-headers"]!, /, mcp-param-city$/)
+    assert.notInclude(told["access-control-allow-headers"], "evil")
+    assert.strictEqual(told["access-control-allow-private-network"], "true")
+  })
+})

@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as MediaType from "../../src/http/MediaType.js"
+
+describe("accepted", () => {
+  const both = { json: true, events: true }
+  const neither = { json: false, events: false }
+
+  it("reads a list of types, in any case and order", () => {
+    assert.deepStrictEqual(MediaType.accepted("application/json, text/event-stream"), both)
+    assert.deepStrictEqual(MediaType.accepted("TEXT/event-stream;q=0.9 ,Application/JSON ; q=1"), both)
+    assert.deepStrictEqual(MediaType.accepted("application/json"), { json: true, events: false })
+    assert.deepStrictEqual(MediaType.accepted("text/event-stream"), { json: false, events: true })
+  })
+
+  it("takes wildcards for what they stand for", () => {
+    assert.deepStrictEqual(MediaType.accepted("*/*"), both)
+    assert.deepStrictEqual(MediaType.accepted("application/*"), { json: true, events: false })
+    assert.deepStrictEqual(MediaType.accepted("text/*"), { json: false, events: true })
+  })
+
+  it("takes a weight of zero for a no, the most specific one first", () => {
+    assert.deepStrictEqual(MediaType.accepted("*/*, application/json;q=0"), { json: false, events: true })
+    assert.deepStrictEqual(MediaType.accepted("*/*;q=0.000, text/event-stream"), { json: false, events: true })
+    assert.deepStrictEqual(MediaType.accepted("text/*;q=0, */*"), { json: true, events: false })
+  })
+
+  it("takes nothing for nothing, and a part of a type for another type", () => {
+    for (const accept of [undefined, "", "text/html", "application/jsonp, xtext/event-stream", "application/json+x"]) {
+      assert.deepStrictEqual(MediaType.accepted(accept), neither)
+    }
+  })
+
+  it("says the same when it is asked the same again", () => {
+    for (let i = 0; i < 2; i++) assert.deepStrictEqual(MediaType.accepted("*/*"), both)
+    assert.deepStrictEqual(MediaType.accepted(undefined), neither)
+  })
+})
+
+describe("isJson", () => {
+  const isJson = (type: string | undefined, encoding?: string) =>
+    MediaType.isJson({ "content-type": type, "content-encoding": encoding })
+
+  it("takes the type in any case, in UTF-8", () => {
+    for (
+      const type of [
+        "application/json",
+        "Application/JSON",
+        "application/json; charset=utf-8",
+        "application/json;charset=\"UTF-8\"",
+        "application/json; charset=utf8; x=y"
+      ]
+    ) {
+      assert.isTrue(isJson(type), type)
+    }
+    assert.isTrue(isJson("application/json", "identity"))
+  })
+
+  it("takes nothing else", () => {
+    for (
+      const type of [
+        undefined,
+        "",
+        "text/plain",
+        "text/plain; a=application/json",
+        "application/jsonp",
+        "application/json, text/plain",
+        "application/json; charset=latin1",
+        "application/x-www-form-urlencoded"
+      ]
+    ) {
+      assert.isFalse(isJson(type), type)
+    }
+    assert.isFalse(isJson("application/json", "gzip"))
+  })
+})

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Refusal from "../../src/http/Refusal.js"
+import { Visit } from "./Visit.js"
+
+const visit = () => new Visit("POST", "/mcp", {})
+
+describe("Refusal", () => {
+  it("is a status and a JSON-RPC error without an id", () => {
+    const one = visit()
+    Refusal.send(one, Refusal.badRequest("too bad"))
+    assert.strictEqual(one.status, 400)
+    assert.deepStrictEqual(one.sent, { "content-type": "application/json" })
+    assert.deepStrictEqual(one.json, { jsonrpc: "2.0", error: { code: -32600, message: "Bad Request: too bad" } })
+  })
+
+  it("carries headers, but not those that say what the body is", () => {
+    const one = visit()
+    Refusal.send(
+      one,
+      new Refusal.Refusal({
+        status: 401,
+        headers: { "www-authenticate": "Bearer", "content-type": "text/html" },
+        error: { code: -32001, message: "no", data: { a: 1 } }
+      })
+    )
+    assert.deepStrictEqual(one.sent, { "www-authenticate": "Bearer", "content-type": "application/json" })
+    assert.deepStrictEqual(one.json.error.data, { a: 1 })
+  })
+
+  it("keeps the id of what could be read", () => {
+    const one = visit()
+    Refusal.failure(one, 400, Message.failure(7, { code: -32600, message: "no" }))
+    assert.strictEqual(one.json.id, 7)
+  })
+
+  it("says what it was for, and what would be right", () => {
+    const rows: ReadonlyArray<[Refusal.Refusal, number, string]> = [
+      [Refusal.forbidden("Host", undefined), 403, "missing"],
+      [Refusal.forbidden("Origin", "x"), 403, "\"x\""],
+      [Refusal.notFound("/x"), 404, "\"/x\""],
+      [Refusal.unknownSession, 404, "initialize"],
+      [Refusal.methodNotAllowed("PUT", "GET, POST"), 405, "GET, POST"],
+      [Refusal.notAcceptable("text/event-stream"), 406, "text/event-stream"],
+      [Refusal.secondStream, 409, "Last-Event-ID"],
+      [Refusal.tooLarge(7), 413, "7 bytes"],
+      [Refusal.unsupportedMediaType, 415, "application/json"],
+      [Refusal.noSession, 400, "Mcp-Session-Id"],
+      [Refusal.unsupportedVersion("x", ["y", "z"]), 400, "Unsupported protocol version: x (supported versions: y, z)"],
+      [Refusal.otherVersion("x", "y"), 400, "agreed on y"],
+      [Refusal.unknownEvent("x"), 400, "without Last-Event-ID"],
+      [Refusal.notUtf8, 400, "UTF-8"],
+      [Refusal.unreadable, 400, "cannot be read"],
+      [Refusal.failed, 500, "Internal error"],
+      [Refusal.tooManySessions(3), 503, "3 sessions"],
+      [Refusal.closing, 503, "closing"]
+    ]
+    for (const [refusal, status, part] of rows) {
+      assert.strictEqual(refusal.status, status)
+      assert.include(refusal.message, part)
+    }
+    assert.strictEqual(Refusal.methodNotAllowed("PUT", "GET").headers?.allow, "GET")
+  })
+})

@@ -1,0 +1,275 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect-mcp/definition/Tool"
+import type { RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
+import * as McpServer from "../../src/McpServer.js"
+import type { AskError, ServerSessionService } from "../../src/ServerSession.js"
+import { ServerSession } from "../../src/ServerSession.js"
+import { act, call, connect, logbook, result, rude, serve, until } from "../Serving.js"
+import { answer, asking, refuse } from "./Asking.js"
+
+type Asks = (session: ServerSessionService, options?: RequestOptions) => Effect.Effect<unknown, AskError>
+
+const name = { message: "Who?", schema: Schema.Struct({ name: Schema.String }) }
+const page = { message: "Pay.", url: "https://example.com", elicitationId: "1" }
+const messages = [{ role: "user", content: { type: "text", text: "hi" } }] as const
+
+/** A tool that asks and catches nothing. */
+const live = (ask: Asks) =>
+  McpServer.tool(Tool.make("act"), () => Effect.flatMap(ServerSession, (session) => Effect.asVoid(ask(session))))
+
+interface Kind {
+  readonly what: string
+  readonly ask: Asks
+  readonly method: string
+  readonly required: JsonObject
+  readonly answer: JsonObject
+  readonly wrong: JsonObject
+}
+
+const kinds: ReadonlyArray<Kind> = [
+  {
+    what: "a form",
+    ask: (session, options) => session.elicit(name, options),
+    method: "elicitation/create",
+    required: { elicitation: { form: {} } },
+    answer: { action: "accept", content: { name: "Ada" } },
+    wrong: { action: "accept", content: { name: { first: "Ada" } } }
+  },
+  {
+    what: "a page",
+    ask: (session, options) => session.elicitUrl(page, options),
+    method: "elicitation/create",
+    required: { elicitation: { url: {} } },
+    answer: { action: "accept" },
+    wrong: { action: "maybe" }
+  },
+  {
+    what: "a model",
+    ask: (session, options) => session.createMessage({ messages, maxTokens: 1 }, options),
+    method: "sampling/createMessage",
+    required: { sampling: {} },
+    answer: { role: "assistant", model: "m", content: { type: "text", text: "a" } },
+    wrong: { role: "assistant", content: { type: "text", text: "a" } }
+  },
+  {
+    what: "roots",
+    ask: (session) => session.listRoots,
+    method: "roots/list",
+    required: { roots: {} },
+    answer: { roots: [] },
+    wrong: { roots: [{ name: "home" }] }
+  }
+]
+
+for (const { answer: good, ask, method, required, what, wrong } of kinds) {
+  describe(`Asking for ${what}`, () => {
+    it.effect("MUST NOT be sent to a client that has not said that it can", () =>
+      Effect.gen(function*() {
+        const { live, outcome } = yield* asking(ask)
+        yield* Effect.gen(function*() {
+          const peer = yield* connect()
+          yield* result(peer, "act")
+          assert.deepInclude(yield* Effect.flip(yield* outcome), { _tag: "MissingClientCapability", required })
+          yield* peer.expectSilence
+        }).pipe(Effect.scoped, Effect.provide(serve(live)))
+      }))
+
+    it.effect("of a client that cannot, which no handler catches, is told to the calling program", () =>
+      Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.deepStrictEqual(yield* peer.expectError(yield* call(peer, "act")), {
+          code: -32600,
+          message: `The client lacks a required capability: ${Object.keys(required)[0]}`,
+          data: { requiredCapabilities: required }
+        })
+      }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
+
+    it.effect("fails as the client refuses it", () =>
+      Effect.gen(function*() {
+        const { live, outcome } = yield* asking(ask)
+        yield* Effect.gen(function*() {
+          const peer = yield* connect(undefined, required)
+          const id = yield* call(peer, "act")
+          yield* refuse(peer, yield* peer.expectRequest(method), { code: -32602, message: "not like this" })
+          yield* peer.expectResult(id)
+          assert.deepInclude(yield* Effect.flip(yield* outcome), { _tag: "InvalidParams", message: "not like this" })
+        }).pipe(Effect.scoped, Effect.provide(serve(live)))
+      }))
+
+    it.effect("fails when the answer is none, and says what is wrong with it", () =>
+      Effect.gen(function*() {
+        const { live, outcome } = yield* asking(ask)
+        yield* Effect.gen(function*() {
+          const peer = yield* rude(undefined, required)
+          const id = yield* call(peer, "act")
+          yield* answer(peer, yield* peer.expectRequest(method), wrong)
+          yield* peer.expectResult(id)
+          const error = yield* Effect.flip(yield* outcome)
+          assert.deepInclude(error, { _tag: "TransportError", reason: "Decode" })
+          assert.isTrue(error.message.startsWith(`The client's answer to "${method}" is not valid: `), error.message)
+        }).pipe(Effect.scoped, Effect.provide(serve(live)))
+      }))
+
+    it.effect("with an answer that is none, which no handler catches, costs the call and leaks nothing", () =>
+      Effect.gen(function*() {
+        const { layer, lines } = logbook()
+        yield* Effect.gen(function*() {
+          const peer = yield* rude(undefined, required)
+          const id = yield* call(peer, "act")
+          yield* answer(peer, yield* peer.expectRequest(method), wrong)
+          const { code, data, message } = yield* peer.expectError(id)
+          assert.deepStrictEqual([code, data], [-32603, undefined])
+          assert.isTrue(message.startsWith(`The client's answer to "${method}" is not valid: `), message)
+          assert.deepStrictEqual(lines.filter(({ level }) => level === "Error"), [])
+        }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live(ask)), layer)))
+      }))
+
+    it.effect("stops, and the client is told, when the call is cancelled", () =>
+      Effect.gen(function*() {
+        const peer = yield* connect(undefined, required)
+        const id = yield* call(peer, "act")
+        const question = yield* peer.expectRequest(method)
+        yield* peer.notify("notifications/cancelled", { requestId: id })
+        assert.strictEqual((yield* peer.expectNotification("notifications/cancelled")).requestId, question.id)
+        // Too late: nobody waits for it any more.
+        yield* answer(peer, question, good)
+        yield* peer.expectSilence
+      }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
+
+    it.effect("SHOULD end after a while, which the client and the calling program are told", () =>
+      Effect.gen(function*() {
+        const peer = yield* connect(undefined, required)
+        const id = yield* call(peer, "act")
+        const question = yield* peer.expectRequest(method)
+        yield* TestClock.adjust("60 seconds")
+        assert.strictEqual((yield* peer.expectNotification("notifications/cancelled")).requestId, question.id)
+        assert.deepStrictEqual(yield* peer.expectError(id), {
+          code: -32603,
+          message: `Request "${method}" timed out after 60000 ms`
+        })
+      }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
+
+    if (what !== "roots") {
+      it.effect("waits as long as the question says", () =>
+        Effect.gen(function*() {
+          const { live, outcome } = yield* asking((session) => ask(session, { timeout: "1 hour" }))
+          yield* Effect.gen(function*() {
+            const peer = yield* connect(undefined, required)
+            const id = yield* call(peer, "act")
+            const question = yield* peer.expectRequest(method)
+            yield* TestClock.adjust("59 minutes")
+            yield* peer.expectSilence
+            yield* answer(peer, question, good)
+            yield* peer.expectResult(id)
+            yield* Effect.flatten(outcome)
+          }).pipe(Effect.scoped, Effect.provide(serve(live)))
+        }))
+    }
+
+    it.effect("has no way back once the call is answered", () =>
+      Effect.gen(function*() {
+        const kept = yield* Deferred.make<ServerSessionService>()
+        yield* Effect.gen(function*() {
+          const peer = yield* connect(undefined, required)
+          yield* result(peer, "act")
+          const session = yield* Deferred.await(kept)
+          assert.strictEqual((yield* Effect.flip(ask(session)))._tag, "NoBackChannel")
+          yield* peer.expectSilence
+        }).pipe(
+          Effect.scoped,
+          Effect.provide(serve(act(Effect.flatMap(ServerSession, (session) => Deferred.succeed(kept, session)))))
+        )
+      }))
+
+    it.effect("ends when the client hangs up", () =>
+      Effect.gen(function*() {
+        const failed = yield* Deferred.make<AskError>()
+        const stubborn = act(Effect.flatMap(ServerSession, (session) =>
+          Effect.uninterruptible(Effect.flatMap(Effect.flip(ask(session)).pipe(Effect.orDie), (error) =>
+            Deferred.succeed(failed, error)))))
+        yield* Effect.gen(function*() {
+          const peer = yield* connect(undefined, required)
+          yield* call(peer, "act")
+          yield* peer.expectRequest(method)
+          yield* peer.hangUp
+          assert.strictEqual((yield* Deferred.await(failed))._tag, "ConnectionClosed")
+        }).pipe(Effect.scoped, Effect.provide(serve(stubborn)))
+      }))
+  })
+}
+
+describe("What a client can do", () => {
+  it.effect("is what its revision knows, whatever else it says", () =>
+    Effect.gen(function*() {
+      const cases: ReadonlyArray<readonly [string, JsonObject, Asks]> = [
+        ["2025-03-26", { elicitation: {} }, (session) => session.elicit(name)],
+        ["2025-06-18", { elicitation: { form: {}, url: {} } }, (session) => session.elicitUrl(page)],
+        ["2025-06-18", { sampling: { tools: {} } }, (session) =>
+          session.createMessage({ messages, maxTokens: 1, tools: [] })]
+      ]
+      for (const [version, capabilities, ask] of cases) {
+        const { live, outcome } = yield* asking(ask)
+        yield* Effect.gen(function*() {
+          const peer = yield* rude(version, capabilities)
+          const id = yield* call(peer, "act")
+          const heard = yield* peer.next
+          assert.strictEqual((heard as { readonly id?: unknown }).id, id, JSON.stringify(heard))
+          assert.strictEqual((yield* Effect.flip(yield* outcome))._tag, "MissingClientCapability")
+        }).pipe(Effect.scoped, Effect.provide(serve(live)))
+      }
+    }))
+
+  it.effect("says an empty elicitation of forms, and one of pages only of pages", () =>
+    Effect.gen(function*() {
+      const { live, outcome } = yield* asking((session) => session.elicit(name))
+      yield* Effect.gen(function*() {
+        const peer = yield* connect(undefined, { elicitation: { url: {} } })
+        yield* result(peer, "act")
+        assert.deepInclude(yield* Effect.flip(yield* outcome), { required: { elicitation: { form: {} } } })
+      }).pipe(Effect.scoped, Effect.provide(serve(live)))
+    }))
+})
+
+describe("A question in a region that cannot be interrupted", () => {
+  it.effect("goes on when the call is cancelled, and finds no way back", () =>
+    Effect.gen(function*() {
+      const steps: Array<string> = []
+      const started = yield* Deferred.make<void>()
+      const gate = yield* Deferred.make<void>()
+      const stubborn = act(Effect.flatMap(ServerSession, (session) =>
+        Effect.uninterruptible(Effect.gen(function*() {
+          yield* Deferred.succeed(started, undefined)
+          yield* Deferred.await(gate)
+          steps.push((yield* Effect.flip(session.listRoots).pipe(Effect.orDie))._tag)
+        }))))
+      yield* Effect.gen(function*() {
+        const peer = yield* connect(undefined, { roots: {} })
+        const id = yield* call(peer, "act")
+        yield* Deferred.await(started)
+        yield* peer.notify("notifications/cancelled", { requestId: id })
+        yield* Deferred.succeed(gate, undefined)
+        yield* until(() => steps.length > 0)
+        assert.deepStrictEqual(steps, ["NoBackChannel"])
+        yield* peer.expectSilence
+      }).pipe(Effect.scoped, Effect.provide(serve(stubborn)))
+    }))
+
+  it.effect("asked by a fiber of the handler's ends with the handler's interruption of it", () =>
+    Effect.gen(function*() {
+      const racing = act(Effect.flatMap(ServerSession, (session) =>
+        Effect.gen(function*() {
+          const asking = yield* Effect.fork(session.listRoots)
+          yield* Effect.yieldNow()
+          yield* Fiber.interrupt(asking)
+        })))
+      yield* Effect.gen(function*() {
+        const peer = yield* connect(undefined, { roots: {} })
+        const id = yield* call(peer, "act")
+        const question = yield* peer.expectRequest("roots/list")
+        assert.strictEqual((yield* peer.expectNotification("notifications/cancelled")).requestId, question.id)
+        yield* peer.expectResult(id)
+      }).pipe(Effect.scoped, Effect.provide(serve(racing)))
+    }))
+})

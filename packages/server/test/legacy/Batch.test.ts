@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Batch from "../../src/legacy/Batch.js"
+
+const ping = Message.request(1, "ping")
+
+describe("refusal", () => {
+  const why = (batch: ReadonlyArray<unknown>, version?: Parameters<typeof Batch.refusal>[1]) =>
+    Batch.refusal(batch, version)?.error
+
+  it("takes batches at 2025-03-26, and at no other revision", () => {
+    assert.isUndefined(why([ping], "2025-03-26"))
+    for (const version of [undefined, "2024-11-05", "2025-06-18", "2025-11-25"] as const) {
+      assert.strictEqual(why([ping], version)?.code, -32600)
+      assert.match(why([ping], version)!.message, /2025-03-26 only/)
+    }
+  })
+
+  it("takes one message or a hundred", () => {
+    assert.match(why([], "2025-03-26")!.message, /empty/)
+    assert.isUndefined(why(Array(100).fill(ping), "2025-03-26"))
+    assert.match(why(Array(101).fill(ping), "2025-03-26")!.message, /101 messages, which may be 100/)
+  })
+
+  it("takes no initialize", () => {
+    assert.match(why([ping, Message.request(2, "initialize")], "2025-03-26")!.message, /initialize must not be part/)
+  })
+})
+
+describe("answers", () => {
+  it("counts requests, well formed or not, and nothing else", () => {
+    assert.strictEqual(
+      Batch.answers([
+        ping,
+        Message.notification("notifications/initialized"),
+        Message.success(1, {}),
+        Message.failure(2, { code: 1, message: "no" }),
+        { id: 3 },
+        { jsonrpc: "2.0", id: null, method: "ping" },
+        { jsonrpc: "1.0", method: "notifications/initialized" },
+        { jsonrpc: "2.0", id: 1, result: 1 },
+        [ping],
+        7
+      ]),
+      5
+    )
+    assert.strictEqual(Batch.answers([]), 0)
+  })
+})

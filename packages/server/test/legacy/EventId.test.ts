@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck as fc } from "effect"
+import * as EventId from "../../src/legacy/EventId.js"
+
+const session = "181ba960-2981-46fd-93c8-e870d3b3d831"
+
+describe("EventId", () => {
+  it("says which stream and where, and is read back by its session", () => {
+    fc.assert(fc.property(
+      fc.uuid(),
+      fc.stringMatching(/^[0-9a-z]{1,16}$/),
+      fc.nat(),
+      (session, stream, position) => {
+        const id = EventId.encode(session, stream, position)
+        assert.match(id, /^[\x21-\x7e]+$/)
+        assert.deepStrictEqual(EventId.decode(session, id), { stream, position })
+      }
+    ))
+  })
+
+  it("is nothing to another session", () => {
+    const id = EventId.encode(session, "g", 7)
+    assert.isUndefined(EventId.decode("0c6d4c2e-31b3-4f5e-9f3c-0d3c2a5d1e11", id))
+  })
+
+  it("does not tell the id of the session", () => {
+    const id = EventId.encode(session, "g", 7)
+    for (const part of session.split("-")) assert.notInclude(id, part)
+    assert.isAtMost(EventId.markOf(session).length, 7)
+  })
+
+  it("takes nothing else for an id", () => {
+    const mark = EventId.markOf(session)
+    for (
+      const id of [
+        "",
+        "g",
+        "7",
+        mark,
+        `${mark}_g`,
+        `${mark}_g_`,
+        `${mark}_g_-1`,
+        `${mark}_g_1.5`,
+        `${mark}_g_1e3`,
+        `${mark}_G_1`,
+        `${mark}__1`,
+        `${mark}_g_1_2`,
+        ` ${mark}_g_1`,
+        `${mark}_g_1\n`,
+        `${mark}_g_${"9".repeat(16)}`,
+        `${mark}_${"x".repeat(17)}_1`
+      ]
+    ) {
+      assert.isUndefined(EventId.decode(session, id), id)
+    }
+  })
+})

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Deferred, Effect, Runtime } from "effect"
+import type { Opened } from "../../src/Dispatcher.js"
+import { Dispatcher } from "../../src/Dispatcher.js"
+import * as EventStore from "../../src/http/EventStore.js"
+import * as Site from "../../src/http/Site.js"
+import { HttpSession } from "../../src/legacy/HttpSession.js"
+import { Lane } from "../../src/legacy/Lane.js"
+import { GreetLive, serve } from "../Serving.js"
+
+const session = Effect.gen(function*() {
+  const site = yield* Site.make({})
+  const runtime = yield* Effect.runtime<never>()
+  const closed = yield* Deferred.make<void>()
+  const one = new HttpSession(site, "s", "ada", (closing) => {
+    Runtime.runFork(runtime, Effect.zipRight(closing, Deferred.succeed(closed, undefined)))
+  })
+  return { closed, one, site }
+})
+
+const open = (one: HttpSession) =>
+  Effect.async<Opened>((resume) => one.open((opened) => resume(Effect.succeed(opened!))))
+
+const provided = Effect.provide(serve(GreetLive))
+
+describe("HttpSession", () => {
+  it.scoped("begins a conversation, and ends it", () =>
+    Effect.gen(function*() {
+      const dispatcher = yield* Dispatcher
+      const { closed, one } = yield* session
+      assert.isTrue(one.isBusy)
+      const opened = yield* open(one)
+      assert.strictEqual(one.opened, opened)
+      assert.isFalse(one.isBusy)
+      assert.strictEqual(dispatcher.conversations(), 1)
+      one.end()
+      one.end()
+      yield* Deferred.await(closed)
+      yield* opened.ended
+      assert.strictEqual(dispatcher.conversations(), 0)
+      assert.isFalse(one.standalone.unsafeSend(Message.notification("x")))
+    }).pipe(provided))
+
+  it.scoped("ends also when it is told so before it has begun", () =>
+    Effect.gen(function*() {
+      const dispatcher = yield* Dispatcher
+      const { closed, one } = yield* session
+      let begun: unknown = "not yet"
+      one.open((opened) => begun = opened)
+      one.end()
+      yield* Deferred.await(closed)
+      assert.isUndefined(begun)
+      assert.strictEqual(dispatcher.conversations(), 0)
+    }).pipe(provided))
+
+  it.scoped("knows the streams that can be resumed by name, while their requests are not answered", () =>
+    Effect.gen(function*() {
+      const { one, site } = yield* session
+      const keys = [one.streamKey(), one.streamKey()]
+      assert.deepStrictEqual(keys, [{ session: "s", stream: "01" }, { session: "s", stream: "02" }])
+      const lane = new Lane(site, keys[0])
+      one.enter(lane)
+      assert.strictEqual(one.lane("01"), lane)
+      assert.isUndefined(one.lane("02"))
+      one.leave(lane)
+      one.leave(new Lane(site, undefined))
+      assert.isUndefined(one.lane("01"))
+    }).pipe(Effect.provideServiceEffect(EventStore.EventStore, EventStore.memory()), provided))
+
+  it.scoped("names no streams where none can be resumed", () =>
+    Effect.gen(function*() {
+      const { one } = yield* session
+      assert.isUndefined(one.streamKey())
+      assert.isFalse(one.standalone.lane.isResumable)
+    }).pipe(provided))
+})

@@ -1,0 +1,28 @@
+/**
+ * Visitors of a server whose streams can be resumed, and what they look at.
+ */
+import type { Layer, Scope } from "effect"
+import { Effect } from "effect"
+import * as EventStore from "../../src/http/EventStore.js"
+import type { HttpOptions } from "../../src/http/HttpOptions.js"
+import type * as Registry from "../../src/Registry.js"
+import * as RequestContext from "../../src/RequestContext.js"
+import type { Visitor } from "../http/Visit.js"
+import { visiting } from "../http/Visit.js"
+import { serve } from "../Serving.js"
+
+export const log = (data: unknown) =>
+  Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", data))
+
+export const said = (visit: { readonly messages: Array<any> }) =>
+  visit.messages.map(({ id, params }) => id ?? params.data)
+
+/** A visitor of a server whose streams can be resumed. */
+export const resuming = (
+  features: Layer.Layer<never, never, Registry.Registry>,
+  test: (visitor: Visitor) => Effect.Effect<void, never, Scope.Scope>,
+  options?: HttpOptions,
+  store: Layer.Layer<EventStore.EventStore> = EventStore.layerMemory()
+) => Effect.provide(visiting(serve(features), test, options), store)
+
+export const after = (id: string) => ({ "last-event-id": id })

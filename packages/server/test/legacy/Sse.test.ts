@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Deferred, Effect, TestClock } from "effect"
+import * as RequestContext from "../../src/RequestContext.js"
+import { ServerSession } from "../../src/ServerSession.js"
+import type { Visit, Visitor } from "../http/Visit.js"
+import { answered, call, initialize, proper, visiting } from "../http/Visit.js"
+import { act, GreetLive, serve, until } from "../Serving.js"
+
+const options = { path: "/mcp", ssePath: "/sse" }
+
+const listen = (visitor: Visitor, headers = {}): Visit =>
+  visitor.visit("GET", { host: "localhost", accept: "text/event-stream", ...headers }, "", "/sse")
+
+/** A stream, and a way to say something to the server. */
+const connect = (visitor: Visitor, headers = {}) =>
+  Effect.gen(function*() {
+    const stream = listen(visitor, headers)
+    yield* until(() => stream.events.length > 0)
+    const uri = stream.events[0]!.data!
+    const say = (body: unknown, more = {}) => visitor.visit("POST", { ...proper, ...headers, ...more }, body, uri)
+    return { say, stream, uri, messages: () => stream.events.slice(1).map(({ data }) => JSON.parse(data!)) }
+  })
+
+const shaken = (visitor: Visitor) =>
+  Effect.gen(function*() {
+    const client = yield* connect(visitor)
+    client.say(initialize("2024-11-05", { roots: {} }))
+    yield* until(() => client.messages().length === 1)
+    client.say(Message.notification("notifications/initialized"))
+    return client
+  })
+
+describe("HTTP+SSE of 2024-11-05", () => {
+  it.effect("says first where to send messages, with an id that nobody guesses", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const one = yield* connect(visitor)
+        const other = yield* connect(visitor)
+        assert.isTrue(one.stream.isStream)
+        assert.strictEqual(one.stream.events[0]!.event, "endpoint")
+        assert.match(one.uri, /^\/sse\?sessionId=[0-9a-f]{32}$/)
+        assert.notStrictEqual(one.uri, other.uri)
+        assert.strictEqual(visitor.endpoint.sessions(), 2)
+      }), options))
+
+  it.effect("takes messages with 202 and answers on the stream", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* connect(visitor)
+        const first = client.say(initialize("2024-11-05"))
+        assert.deepStrictEqual([first.status, first.text], [202, ""])
+        assert.strictEqual(client.say(call(1, "greet", { name: "you" })).status, 202)
+        yield* until(() => client.messages().length === 2)
+        const [shaken, greeted] = client.messages()
+        assert.strictEqual(shaken.result.protocolVersion, "2024-11-05")
+        assert.strictEqual(greeted.result.content[0].text, "Hello, you!")
+        assert.isTrue(client.stream.events.slice(1).every(({ event, id }) => event === "message" && id === undefined))
+      }), options))
+
+  it.effect("carries notifications and questions, and their answers", () => {
+    let roots: unknown
+    const handler = Effect.flatMap(ServerSession, (session) =>
+      session.log("info", "hello").pipe(
+        Effect.zipRight(session.request("roots/list")),
+        Effect.orDie,
+        Effect.map((answer) => roots = answer)
+      ))
+    return visiting(serve(act(handler)), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* shaken(visitor)
+        client.say(call(1, "act"))
+        yield* until(() => client.messages().length === 3)
+        const question = client.messages()[2]
+        assert.strictEqual(question.method, "roots/list")
+        client.say(Message.success(question.id, { roots: [] }))
+        yield* until(() => client.messages().length === 4)
+        assert.deepStrictEqual(roots, { roots: [] })
+      }), options)
+  })
+
+  it.effect("refuses what comes to nobody, and what is no message", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* shaken(visitor)
+        const post = (url: string, body: unknown = initialize()) => visitor.visit("POST", proper, body, url)
+        assert.match(post("/sse").json.error.message, /must name a "sessionId"/)
+        assert.strictEqual(post("/sse").status, 400)
+        assert.strictEqual(post("/sse?sessionId=made-up").status, 404)
+        assert.strictEqual(client.say("{").status, 400)
+        assert.strictEqual(client.say("{").json.error.code, -32700)
+        assert.strictEqual(client.say([Message.request(1, "ping")]).status, 400)
+        assert.strictEqual(client.say("{}", { "content-type": "text/plain" }).status, 415)
+        assert.strictEqual(client.say("{}", { host: "evil.com" }).status, 403)
+        assert.strictEqual(visitor.visit("DELETE", proper, "", client.uri).status, 405)
+        assert.strictEqual(listen(visitor, { accept: "application/json" }).status, 406)
+        assert.strictEqual(listen(visitor, { origin: "http://evil.com" }).status, 403)
+        // Whoever can be told is told on the stream, too.
+        assert.strictEqual(client.say({ id: 9, method: "ping" }).status, 400)
+        yield* until(() => client.messages().length === 2)
+        assert.strictEqual(client.messages()[1].id, 9)
+        // It needs no Accept: there is nothing to accept.
+        assert.strictEqual(client.say(Message.request(1, "ping"), { accept: undefined }).status, 202)
+      }), options))
+
+  it.effect("is not there unless it was asked for", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.sync(() => {
+        assert.strictEqual(listen(visitor).status, 404)
+      }), { path: "/mcp" }))
+
+  it.effect("ends the conversation with the stream: handlers are interrupted, and nobody is answered", () =>
+    Effect.gen(function*() {
+      const stopped = yield* Deferred.make<void>()
+      const forever = Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
+      yield* visiting(serve(act(forever)), (visitor) =>
+        Effect.gen(function*() {
+          const client = yield* shaken(visitor)
+          client.say(call(1, "act"))
+          client.stream.hangUp()
+          yield* Deferred.await(stopped)
+          assert.strictEqual(client.say(Message.request(2, "ping")).status, 404)
+          assert.strictEqual(visitor.endpoint.sessions(), 0)
+        }), options)
+    }))
+
+  it.effect("answers what is in flight before it ends", () =>
+    visiting(serve(act(Effect.never)), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* shaken(visitor)
+        client.say(call(1, "act"))
+        yield* visitor.endpoint.close
+        assert.deepStrictEqual(client.messages().at(-1).error.code, -32000)
+        assert.isTrue(client.stream.ended)
+        assert.isFalse(client.stream.cut)
+      }), options))
+
+  it.effect("belongs to the one who opened it", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* connect(visitor, { authorization: "ada" })
+        const foreign = yield* answered(client.say(initialize(), { authorization: "bob" }))
+        assert.strictEqual(foreign.status, 404)
+        assert.strictEqual((yield* answered(client.say(initialize()))).status, 202)
+      }), { ...options, authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization! }) }))
+
+  it.effect("is bounded in number, and keeps a slow reader no longer than others do", () => {
+    const speak = Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", "x"))
+    const many = Effect.zipRight(Effect.yieldNow(), Effect.forEach(Array.from({ length: 20 }), () => speak))
+    return visiting(serve(act(many)), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* shaken(visitor)
+        assert.strictEqual(listen(visitor).status, 503)
+        client.stream.stalled = true
+        client.say(call(1, "act"))
+        yield* until(() => client.messages().length > 1)
+        yield* TestClock.adjust("31 seconds")
+        assert.isTrue(client.stream.cut)
+        yield* until(() => visitor.endpoint.sessions() === 0)
+        assert.isTrue(listen(visitor).isStream)
+      }), { ...options, sessions: { max: 1 }, capacity: 4 })
+  })
+})

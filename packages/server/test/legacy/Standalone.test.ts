@@ -1,0 +1,139 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Effect, Fiber, TestClock } from "effect"
+import * as Site from "../../src/http/Site.js"
+import { MAX_KEPT, Standalone } from "../../src/legacy/Standalone.js"
+import { Visit, visiting } from "../http/Visit.js"
+import { GreetLive, serve } from "../Serving.js"
+
+const open = (options = {}) => Effect.map(Site.make(options), (site) => new Standalone(site, undefined, () => {}))
+
+const note = (n: number) => Message.notification("notifications/x", { n })
+
+const heard = (visit: Visit) => visit.messages.map(({ id, params }) => id ?? params.n)
+
+const get = () => new Visit("GET", "/mcp", {})
+
+const provided = Effect.provide(serve(GreetLive))
+
+describe("the stream beside requests", () => {
+  it.effect("is asked for with an Accept that allows it", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* visitor.open()
+        for (const accept of [undefined, "application/json"]) {
+          const visit = client.get({ accept })
+          assert.strictEqual(visit.status, 406)
+          assert.match(visit.json.error.message, /text\/event-stream/)
+        }
+        const visit = client.get({ accept: "text/event-stream, application/json" })
+        assert.isTrue(visit.isStream)
+        assert.strictEqual(visit.text, "")
+      })))
+
+  it.effect("is one for each session: a second one is refused while the first is there", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* visitor.open()
+        const first = client.get()
+        const second = client.get()
+        assert.strictEqual(second.status, 409)
+        assert.match(second.json.error.message, /has its stream already/)
+        assert.isFalse(first.ended)
+        first.hangUp()
+        assert.isTrue(client.get().isStream)
+        // Others have one of their own.
+        assert.isTrue((yield* visitor.open()).get().isStream)
+      })))
+})
+
+describe("Standalone", () => {
+  it.scoped("speaks on the stream while there is one", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      const visit = get()
+      standalone.attach(visit, true)
+      yield* standalone.send(note(1))
+      assert.isTrue(standalone.unsafeSend(Message.request(7, "ping")))
+      assert.deepStrictEqual(heard(visit), [1, 7])
+      assert.isTrue(standalone.canAsk())
+    }).pipe(provided))
+
+  it.scoped("keeps notifications while there is none, and asks nobody", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      assert.isFalse(standalone.canAsk())
+      assert.isFalse(standalone.unsafeSend(Message.request(7, "ping")))
+      for (let n = 1; n <= 3; n++) yield* standalone.send(note(n))
+      const visit = get()
+      standalone.attach(visit, true)
+      assert.deepStrictEqual(heard(visit), [1, 2, 3])
+      yield* standalone.send(note(4))
+      assert.deepStrictEqual(heard(visit), [1, 2, 3, 4])
+    }).pipe(provided))
+
+  it.scoped("keeps no more than it may: the oldest go, and are counted", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      for (let n = 1; n <= MAX_KEPT + 44; n++) yield* standalone.send(note(n))
+      assert.strictEqual(standalone.dropped, 44)
+      const visit = get()
+      standalone.attach(visit, true)
+      const all = heard(visit)
+      assert.deepStrictEqual([all.length, all[0], all.at(-1)], [MAX_KEPT, 45, MAX_KEPT + 44])
+    }).pipe(provided))
+
+  it.scoped("keeps what a stream was not given when it was lost", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      const first = get()
+      first.stalled = true
+      standalone.attach(first, true)
+      for (let n = 1; n <= 3; n++) yield* standalone.send(note(n))
+      first.hangUp()
+      yield* standalone.send(note(4))
+      const second = get()
+      standalone.attach(second, true)
+      assert.deepStrictEqual([heard(first), heard(second)], [[1], [2, 3, 4]])
+    }).pipe(provided))
+
+  it.scoped("suspends who can wait while its reader is slow, until that one is cut off", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open({ capacity: 2 })
+      const visit = get()
+      visit.stalled = true
+      standalone.attach(visit, true)
+      const sending = yield* Effect.fork(Effect.forEach([1, 2, 3, 4, 5], (n) => standalone.send(note(n))))
+      yield* Effect.yieldNow()
+      assert.isNull(sending.unsafePoll())
+      yield* TestClock.adjust("31 seconds")
+      assert.isTrue(visit.cut)
+      yield* Fiber.join(sending)
+    }).pipe(provided))
+
+  it.scoped("says nothing more when it is over, and tells who waits for that", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      const visit = get()
+      standalone.attach(visit, true)
+      const running = yield* Effect.fork(standalone.run())
+      yield* Effect.yieldNow()
+      standalone.end()
+      yield* Fiber.join(running)
+      assert.isTrue(visit.ended)
+      assert.isFalse(standalone.unsafeSend(note(1)))
+      yield* standalone.run()
+      const late = get()
+      standalone.attach(late, true)
+      assert.strictEqual(late.status, 404)
+    }).pipe(provided))
+
+  it.scoped("is over when nobody waits for its end any more", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      const running = yield* Effect.fork(standalone.run())
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(running)
+      assert.isFalse(standalone.unsafeSend(note(1)))
+    }).pipe(provided))
+})
