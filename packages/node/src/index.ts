@@ -26,6 +26,17 @@ export * as Detour from "./Detour.js"
 export * as Environment from "./Environment.js"
 
 /**
+ * A server's HTTP endpoint on Node's own HTTP server: the shell that costs least. An application that has an HTTP server of
+ * `@effect/platform` mounts the endpoint there instead, with `@effect-mcp/server/http/App`.
+ *
+ * It listens, and stops listening; what is said is the business of the endpoint.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+ * @since 0.1.0
+ */
+export * as HttpServer from "./HttpServer.js"
+
+/**
  * The messages of a Node readable: bytes in, messages out, nothing read that nobody takes. One reader at a time.
  *
  * It knows neither whose readable it is nor what is said back: `Output` is the other half, `Pipe` the two as a
@@ -43,6 +54,16 @@ export * as Input from "./Input.js"
  * @since 0.1.0
  */
 export * as Launch from "./Launch.js"
+
+/**
+ * One request of Node's HTTP server as the endpoint takes it. Node's own objects do the work: nothing is read that was not
+ * asked for, nothing is buffered beside Node's buffers.
+ *
+ * It knows no MCP; `HttpServer` listens and makes these.
+ *
+ * @since 0.1.0
+ */
+export * as NodeExchange from "./NodeExchange.js"
 
 /**
  * The way out through a Node writable: what is said during one turn of the event loop leaves in one write, one write

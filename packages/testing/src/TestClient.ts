@@ -7,6 +7,8 @@
 import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
 import type * as ClientSession from "@effect-mcp/client/ClientSession"
+import type * as Features from "@effect-mcp/client/Features"
+import { ConnectionClosed } from "@effect-mcp/jsonrpc/Outbound"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -29,12 +31,12 @@ export interface TestClient {
  * @since 0.1.0
  * @category models
  */
-export interface Options extends TestTransport.Options {
+export interface Options<E = never, R = never> extends TestTransport.Options {
   /** What the server says that it can do. Default: nothing. */
   readonly capabilities?: JsonObject | undefined
   /** The revision that the server answers. Default: the latest that begins with a handshake. */
   readonly version?: string | undefined
-  readonly client?: ClientSession.Options | undefined
+  readonly client?: Client.Options<E, R> | undefined
 }
 
 /**
@@ -44,7 +46,9 @@ export interface Options extends TestTransport.Options {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: Options = {}): Effect.Effect<TestClient, ConnectError, Scope.Scope> =>
+export const make = <E = never, R = never>(
+  options: Options<E, R> = {}
+): Effect.Effect<TestClient, ConnectError | E, Exclude<R, Features.Features> | Scope.Scope> =>
   Effect.gen(function*() {
     const { capabilities, client: session, version, ...transport } = options
     const [server, connector] = yield* TestPeer.server(transport)
@@ -61,5 +65,5 @@ export const make = (options: Options = {}): Effect.Effect<TestClient, ConnectEr
     return { client: connected.value, server }
   })
 
-const isHungUp = (cause: Cause.Cause<ConnectError>): boolean =>
-  Option.exists(Cause.failureOption(cause), ({ _tag }) => _tag === "ConnectionClosed")
+const isHungUp = (cause: Cause.Cause<unknown>): boolean =>
+  Option.exists(Cause.failureOption(cause), (error) => error instanceof ConnectionClosed)

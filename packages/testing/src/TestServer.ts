@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Client from "@effect-mcp/client/Client"
-import type { ConnectError } from "@effect-mcp/client/ClientError"
+import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
 import type * as ClientSession from "@effect-mcp/client/ClientSession"
 import type * as Definition from "@effect-mcp/definition/Definition"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
@@ -51,7 +51,7 @@ export const connector = (
     ))
 
 /**
- * A client of a server that keeps `definition` with these features. Dies when a promised tool is not kept.
+ * A client of a server that keeps `definition` with these features. Dies when something that it promises is not kept.
  *
  * @since 0.1.0
  * @category layers
@@ -67,12 +67,34 @@ export const layer = <D extends Definition.Definition.Any, E = never, R = never>
     Effect.gen(function*() {
       const reach = options.transport === "direct" ? yield* InProcess.connector : yield* connector(options)
       const session = yield* Client.make(reach, options.client)
-      const kept = definition.tools.size === 0 ? [] : yield* Stream.runCollect(session.tools)
-      const names = new Set(Array.from(kept, ({ name }) => name))
-      const broken = [...definition.tools.keys()].filter((name) => !names.has(name))
-      if (broken.length > 0) return yield* Effect.dieMessage(`The server does not keep: ${broken.join(", ")}`)
+      const broken = yield* Effect.all([
+        missing(definition.tools, session.tools, ({ name }) => name),
+        missing(byUri(definition.resources), session.resources, ({ uri }) => uri),
+        missing(byTemplate(definition.templates), session.resourceTemplates, ({ uriTemplate }) => uriTemplate),
+        missing(definition.prompts, session.prompts, ({ name }) => name)
+      ])
+      if (broken.flat().length > 0) {
+        return yield* Effect.dieMessage(`The server does not keep: ${broken.flat().join(", ")}`)
+      }
       return session
     })
   )
   return Layer.provideMerge(client, server)
 }
+
+/** What is promised and not listed; nothing is asked where nothing is promised. */
+const missing = <A>(
+  promised: ReadonlyMap<string, unknown>,
+  listed: Stream.Stream<A, ClientError>,
+  key: (listed: A) => string
+): Effect.Effect<ReadonlyArray<string>, ClientError> =>
+  promised.size === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(listed), (kept) => {
+    const keys = new Set(Array.from(kept, key))
+    return [...promised.keys()].filter((one) => !keys.has(one))
+  })
+
+const byUri = (resources: Definition.Definition.Any["resources"]): ReadonlyMap<string, unknown> =>
+  new Map([...resources.values()].map((resource) => [resource.uri, resource]))
+
+const byTemplate = (templates: Definition.Definition.Any["templates"]): ReadonlyMap<string, unknown> =>
+  new Map([...templates.values()].map((template) => [template.template.template, template]))

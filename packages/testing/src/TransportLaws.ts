@@ -70,7 +70,8 @@ const listen = (transport: Transport.Transport) =>
     const ended = yield* Deferred.make<Exit.Exit<void, Transport.TransportError>>()
     const fiber = yield* Effect.forkScoped(Effect.onExit(
       Transport.run(transport, (incoming) => {
-        heard.unsafeOffer(incoming)
+        // What a transport says itself was said by nobody.
+        if (!Message.isUndelivered(incoming)) heard.unsafeOffer(incoming)
       }),
       (exit) => {
         heard.end(Exit.void)

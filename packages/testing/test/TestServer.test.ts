@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Definition from "@effect-mcp/definition/Definition"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
@@ -38,6 +41,24 @@ for (const transport of ["wire", "direct"] as const) {
         assert.instanceOf(negative, Negative)
         assert.deepStrictEqual((yield* sums.greet({ name: "Ada" })).content, [{ type: "text", text: "Hello, Ada!" }])
       }).pipe(Effect.provide(TestServer.layer(Sums, SumsLive, { transport }))))
+
+    it.effect("dies when a resource, a template or a prompt is promised and not kept", () =>
+      Effect.gen(function*() {
+        const promised = Definition.make(
+          Resource.make("readme", { uri: "a:readme" }),
+          ResourceTemplate.make("note")`a:note/${ResourceTemplate.param("id")}`,
+          Prompt.make("hello")
+        )
+        const kept = Layer.mergeAll(
+          McpServer.resource(Resource.make("readme", { uri: "a:other" }), Effect.succeed("")),
+          McpServer.prompt(Prompt.make("bye"), () => Effect.succeed(""))
+        )
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(TestServer.layer(promised, kept, { transport }))))
+        assert.include(
+          String((exit as Exit.Failure<never, never>).cause),
+          "The server does not keep: a:readme, a:note/{id}, hello"
+        )
+      }))
 
     it.effect("dies when the server does not keep what the definition promises", () =>
       Effect.gen(function*() {

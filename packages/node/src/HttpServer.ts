@@ -1,0 +1,179 @@
+/**
+ * A server's HTTP endpoint on Node's own HTTP server: the shell that costs least. An application that has an HTTP server of
+ * `@effect/platform` mounts the endpoint there instead, with `@effect-mcp/server/http/App`.
+ *
+ * It listens, and stops listening; what is said is the business of the endpoint.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+ * @since 0.1.0
+ */
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as Endpoint from "@effect-mcp/server/http/Endpoint"
+import * as Guard from "@effect-mcp/server/http/Guard"
+import type { HttpOptions } from "@effect-mcp/server/http/HttpOptions"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import type { Server, ServerOptions } from "node:http"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { NodeExchange } from "./NodeExchange.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface HttpServerService {
+  readonly host: string
+  readonly port: number
+  /** Where clients find the endpoint. */
+  readonly url: string
+  /** How many sessions there are. */
+  readonly sessions: () => number
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class HttpServer extends Context.Tag("@effect-mcp/node/HttpServer")<HttpServer, HttpServerService>() {}
+
+/**
+ * Nobody listens: the port is taken, say. `code` is the one of the operating system.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ServeError extends Data.TaggedError("ServeError")<{
+  readonly code: string | undefined
+  readonly message: string
+  readonly cause: unknown
+}> {}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends HttpOptions {
+  /** `0` for any that is free. */
+  readonly port: number
+  /**
+   * The address to listen on. Default: "127.0.0.1", where nobody else's machine can reach it. On any other, all hosts are
+   * let in and no origins, unless `allowedHosts` and `allowedOrigins` say otherwise.
+   */
+  readonly host?: string | undefined
+  /** How long closing waits for answers to be read; then sockets are destroyed. Default: 5 seconds. */
+  readonly closeTimeout?: Duration.DurationInput | undefined
+  /** More for Node's server: its timeouts, and its limits on headers. */
+  readonly node?: Omit<ServerOptions, "joinDuplicateHeaders"> | undefined
+}
+
+/**
+ * Serves over HTTP until the scope closes. Fails when nobody can listen there.
+ *
+ * Closing stops listening, ends streams, stops and answers what is in flight, and lets clients read the answers for at most
+ * `closeTimeout`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options: Options
+): Effect.Effect<HttpServerService, ServeError, Dispatcher | Scope.Scope> =>
+  Effect.gen(function*() {
+    const host = options.host ?? "127.0.0.1"
+    const path = options.path ?? "/mcp"
+    const open = Guard.isLoopback(host) ? undefined : { allowedHosts: ["*"], allowedOrigins: [] }
+    const endpoint = yield* Endpoint.make({
+      ...options,
+      path,
+      allowedHosts: options.allowedHosts ?? open?.allowedHosts,
+      allowedOrigins: options.allowedOrigins ?? open?.allowedOrigins
+    })
+    const server = createServer({ ...options.node, joinDuplicateHeaders: true }, (request, response) => {
+      endpoint.handle(new NodeExchange(request, response))
+    })
+    const address = yield* Effect.acquireRelease(
+      listen(server, options.port, host),
+      () => close(server, endpoint, options.closeTimeout ?? "5 seconds")
+    )
+    const runtime = yield* Effect.runtime<never>()
+    // A connection that could not be accepted; nobody who listens would end the process.
+    server.on("error", (error) => Runtime.runFork(runtime, Effect.logWarning("Cannot accept a connection", error)))
+    const name = address.family === "IPv6" ? `[${address.address}]` : address.address
+    return {
+      host: address.address,
+      port: address.port,
+      url: `http://${name}:${address.port}${path}`,
+      sessions: endpoint.sessions
+    }
+  })
+
+/**
+ * `make` as a layer. Provide it with an `EventStore` to let clients resume streams.
+ *
+ * @example
+ * ```ts
+ * import * as HttpServer from "@effect-mcp/node/HttpServer"
+ * import * as EventStore from "@effect-mcp/server/http/EventStore"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import { Layer } from "effect"
+ *
+ * const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, Layer.empty)
+ *
+ * export const Live = HttpServer.layer({ port: 3000 }).pipe(
+ *   Layer.provide([Server, EventStore.layerMemory()])
+ * )
+ * ```
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<HttpServer, ServeError, Dispatcher> =>
+  Layer.scoped(HttpServer, make(options))
+
+const listen = (server: Server, port: number, host: string): Effect.Effect<AddressInfo, ServeError> =>
+  Effect.async((resume) => {
+    const failed = (cause: NodeJS.ErrnoException) => resume(Effect.fail(cannotListen(cause, host, port)))
+    server.once("error", failed)
+    server.listen(port, host, () => {
+      server.off("error", failed)
+      // Of a server that listens on a port it is no text, and not nothing.
+      resume(Effect.succeed(server.address() as AddressInfo))
+    })
+  })
+
+const cannotListen = (cause: NodeJS.ErrnoException, host: string, port: number): ServeError => {
+  const why = cause.code === "EADDRINUSE"
+    ? "another program listens there; choose another port, or 0 for any that is free"
+    : cause.code === "EACCES"
+    ? "this takes permission that the process does not have; choose a port above 1023"
+    : cause.message
+  return new ServeError({ code: cause.code, message: `Cannot listen on ${host}:${port}: ${why}`, cause })
+}
+
+const close = (server: Server, endpoint: Endpoint.Endpoint, patience: Duration.DurationInput): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    let isClosed = false
+    server.close(() => {
+      isClosed = true
+    })
+    // Connections that are used once more are not kept for another time.
+    server.keepAliveTimeout = 1
+    const closed = Effect.async<void>((resume) => {
+      if (isClosed) return resume(Effect.void)
+      server.once("close", () => resume(Effect.void))
+    })
+    return Effect.zipRight(endpoint.close, Effect.sync(() => server.closeIdleConnections())).pipe(
+      Effect.zipRight(closed),
+      Effect.interruptible,
+      Effect.timeoutOption(patience),
+      Effect.zipRight(Effect.sync(() => server.closeAllConnections())),
+      Effect.zipRight(Effect.timeoutOption(Effect.interruptible(closed), "1 second")),
+      Effect.asVoid
+    )
+  })

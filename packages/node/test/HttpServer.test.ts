@@ -1,0 +1,184 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as EventStore from "@effect-mcp/server/http/EventStore"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as RequestContext from "@effect-mcp/server/RequestContext"
+import { Deferred, Duration, Effect, Exit, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
+import * as http from "node:http"
+import { act, ask, call, dial, info, initialize, listen, open, request, served, until } from "./HttpFixture.js"
+
+const ping = Message.request(1, "ping")
+
+const log = (data: unknown) => Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", data))
+
+/** A server that can be closed before the test ends. */
+const closable = (...args: Parameters<typeof served>) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
+    const context = yield* Layer.buildWithScope(served(...args), scope)
+    return {
+      server: yield* Effect.provide(HttpServer.HttpServer, context),
+      close: Scope.close(scope, Exit.void)
+    }
+  })
+
+describe("HttpServer", () => {
+  it.scopedLive("listens on this machine alone, on a port that it tells", () =>
+    Effect.gen(function*() {
+      const server = yield* HttpServer.HttpServer
+      assert.strictEqual(server.host, "127.0.0.1")
+      assert.isAbove(server.port, 0)
+      assert.strictEqual(server.url, `http://127.0.0.1:${server.port}/mcp`)
+      const session = yield* open(server.url)
+      const answer = yield* ask(server.url, call(1, "act"), session)
+      assert.deepStrictEqual([answer.status, answer.json.result.content], [200, []])
+      assert.strictEqual(answer.headers["content-length"], String(answer.text.length))
+      assert.strictEqual(server.sessions(), 1)
+      const accepted = yield* ask(server.url, Message.notification("notifications/initialized"), session)
+      assert.deepStrictEqual([accepted.status, accepted.text], [202, ""])
+      assert.strictEqual((yield* ask(server.url.replace("/mcp", "/other"), ping)).status, 404)
+    }).pipe(Effect.provide(served(act(Effect.void)))))
+
+  it.scopedLive("listens where it is told", () =>
+    Effect.gen(function*() {
+      const server = yield* HttpServer.HttpServer
+      assert.strictEqual(server.url, `http://[::1]:${server.port}/deep/mcp`)
+      assert.strictEqual((yield* ask(server.url, initialize())).status, 200)
+    }).pipe(Effect.provide(served(act(Effect.void), { host: "::1", path: "/deep/mcp" }))))
+
+  it.scopedLive("lets in all hosts and no pages where others can reach it", () =>
+    Effect.gen(function*() {
+      const server = yield* HttpServer.HttpServer
+      const url = `http://127.0.0.1:${server.port}/mcp`
+      assert.strictEqual((yield* ask(url, initialize(), { host: "mcp.example.com" })).status, 200)
+      assert.strictEqual((yield* ask(url, initialize(), { origin: "http://localhost" })).status, 403)
+    }).pipe(Effect.provide(served(act(Effect.void), { host: "0.0.0.0" }))))
+
+  it.scopedLive("fails when the port is taken, and says so", () =>
+    Effect.gen(function*() {
+      const { port } = yield* HttpServer.HttpServer
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(served(act(Effect.void), { port }))))
+      assert.instanceOf(error, HttpServer.ServeError)
+      assert.strictEqual(error.code, "EADDRINUSE")
+      assert.match(error.message, new RegExp(`^Cannot listen on 127.0.0.1:${port}: another program listens there`))
+    }).pipe(Effect.provide(served(act(Effect.void)))))
+
+  it.scopedLive("serves beside other transports of the same server", () =>
+    Effect.gen(function*() {
+      const dispatcher = yield* Dispatcher
+      const server = yield* HttpServer.HttpServer
+      yield* open(server.url)
+      assert.strictEqual(dispatcher.conversations(), 1)
+    }).pipe(Effect.provide(
+      HttpServer.layer({ port: 0 }).pipe(Layer.provideMerge(McpServer.layer(info, act(Effect.void))))
+    )))
+
+  it.scopedLive("streams what is said as it is said, on the stream of each request and beside", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const { url } = yield* HttpServer.HttpServer
+        const session = yield* open(url)
+        const beside = yield* listen(url, session)
+        assert.strictEqual(beside.response.headers["content-type"], "text/event-stream")
+        const stream = yield* listen(url, session, call(1, "act"))
+        yield* until(() => stream.messages().length === 1)
+        yield* Deferred.succeed(gate, undefined)
+        yield* until(stream.ended)
+        assert.deepStrictEqual(stream.messages().map(({ id, params }) => id ?? params.data), ["hello", 1])
+        assert.isFalse(beside.ended())
+        assert.strictEqual((yield* ask(url, ping, { ...session })).status, 200)
+      }).pipe(Effect.provide(served(act(Effect.zipRight(log("hello"), Deferred.await(gate))))))
+    }))
+
+  it.scopedLive("lets a client that was cut off have the rest", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const live = act(Effect.zipRight(Effect.zipRight(log("a"), Deferred.await(gate)), log("b")))
+      yield* Effect.gen(function*() {
+        const { url } = yield* HttpServer.HttpServer
+        const session = yield* open(url)
+        const first = yield* listen(url, session, call(1, "act"))
+        yield* until(() => first.messages().length === 1)
+        yield* first.close
+        yield* Deferred.succeed(gate, undefined)
+        const second = yield* listen(url, { ...session, "last-event-id": first.events.at(-1)!.id! })
+        yield* until(second.ended)
+        assert.deepStrictEqual(second.messages().map(({ id, params }) => id ?? params.data), ["b", 1])
+      }).pipe(Effect.provide(served(live, {}, EventStore.layerMemory())))
+    }))
+
+  it.scoped("comments on silent streams, by the clock of the application", () =>
+    Effect.gen(function*() {
+      const { url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const beside = yield* listen(url, session)
+      let text = ""
+      beside.response.on("data", (chunk: Buffer) => text += chunk.toString())
+      yield* TestClock.adjust("15 seconds")
+      yield* until(() => text === ": \n\n")
+    }).pipe(Effect.provide(served(act(Effect.void)))))
+})
+
+describe("closing", () => {
+  it.scopedLive("answers what is in flight, ends streams, and leaves nothing", () =>
+    Effect.gen(function*() {
+      const [began, stopped] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const forever = Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(
+        Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+      )
+      const { close, server } = yield* closable(act(forever), { ssePath: "/sse", closeTimeout: "300 millis" })
+      const agent = new http.Agent({ keepAlive: true })
+      const session = yield* open(server.url)
+      const beside = yield* listen(server.url, session)
+      const old = yield* listen(server.url.replace("/mcp", "/sse"), {})
+      const idle = yield* dial(server.port)
+      const silent = yield* dial(server.port)
+      idle.socket.write("POST /mcp HT")
+      const flying = yield* Effect.fork(ask(server.url, call(1, "act"), session, agent))
+      yield* Deferred.await(began)
+      yield* close
+      yield* Deferred.await(stopped)
+      assert.deepStrictEqual((yield* flying).json.error, { code: -32000, message: "Connection closed" })
+      yield* until(() => beside.ended() && old.ended() && idle.closed() && silent.closed())
+      assert.isTrue(beside.response.complete && old.response.complete)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(ask(server.url, ping))))
+      agent.destroy()
+    }))
+
+  it.scopedLive("takes no longer than it may, whatever clients do", () =>
+    Effect.gen(function*() {
+      const many = Effect.forEach(Array.from({ length: 1000 }), () => log("x".repeat(100_000)), { discard: true })
+      const { close, server } = yield* closable(act(many), { closeTimeout: "200 millis" })
+      const session = yield* open(server.url)
+      // Takes nothing of what it asked for.
+      const stalled = yield* dial(server.port)
+      stalled.socket.pause()
+      stalled.socket.write(request(JSON.stringify(call(1, "act")), session))
+      // Never ends what it has begun.
+      const half = yield* dial(server.port)
+      half.socket.write(request("{", { ...session, "content-length": "100" }))
+      yield* Effect.repeat(ask(server.url, ping, session), { times: 3 })
+      const [time] = yield* Effect.timed(close)
+      assert.isBelow(Duration.toMillis(time), 3000)
+      stalled.socket.resume()
+      yield* until(() => stalled.closed() && half.closed())
+    }))
+
+  it.scopedLive("waits for handlers that cannot be interrupted no longer than the server does", () =>
+    Effect.gen(function*() {
+      const began = yield* Deferred.make<void>()
+      const stubborn = Effect.uninterruptible(Effect.zipRight(Deferred.succeed(began, undefined), Effect.never))
+      const { close, server } = yield* closable(act(stubborn), { closeTimeout: "100 millis" }, undefined, {
+        closeTimeout: "200 millis"
+      })
+      const session = yield* open(server.url)
+      const flying = yield* Effect.fork(Effect.exit(ask(server.url, call(1, "act"), session)))
+      yield* Deferred.await(began)
+      yield* Effect.fork(close)
+      assert.isTrue(Exit.isFailure(yield* flying))
+    }).pipe(Effect.provide(Logger.minimumLogLevel(LogLevel.None))))
+})
