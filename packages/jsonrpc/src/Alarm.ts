@@ -41,7 +41,9 @@ export class Alarm {
     /** Acts on what is due and says when to look again: `Infinity` for never. */
     private readonly ring: (now: number) => number
   ) {
-    this.runtime = Runtime.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
+    this.runtime = RuntimeFlags.isEnabled(runtime.runtimeFlags, RuntimeFlags.Interruption)
+      ? runtime
+      : Runtime.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
   }
 
   /** Milliseconds on a clock that nobody sets. */

@@ -8,12 +8,16 @@
  * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
@@ -112,12 +116,7 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<Conversation, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // Handlers can be interrupted, also where making a conversation cannot.
-    const runtime = Runtime.enableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.Interruption)
-    const pending = yield* Pending.make(options.timeout === undefined ? Infinity : Alarm.millis(options.timeout))
-    const ended = yield* Deferred.make<void, Transport.TransportError>()
-    const machine = new Machine(transport, pending, ended, runtime, options)
-    machine.side = typeof side === "function" ? side(machine) : side
+    const machine = Machine.make(yield* surroundings(), transport, side, options)
     // A daemon, because closing must finish before reading stops: the two share the pipe.
     yield* Effect.acquireRelease(
       Effect.forkDaemon(Effect.interruptible(
@@ -131,24 +130,73 @@ export const make = (
     return machine
   })
 
+/**
+ * A way to make conversations that nobody reads for: whoever makes one hands it what comes in, by `receive`, and closes
+ * it. Each costs an object, and no fiber; all run in the context that this is run in. A transport's `incoming` is not
+ * looked at.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const maker: Effect.Effect<
+  (transport: Transport.Transport, side: (outbound: Outbound) => Side, options?: Options) => Conversation
+> = Effect.map(
+  surroundings(),
+  (around) => (transport, side, options = {}) => Machine.make(around, transport, side, options)
+)
+
+/** What conversations of one context have in common. */
+interface Surroundings {
+  readonly runtime: Runtime.Runtime<never>
+  readonly fiberRefs: FiberRefs.FiberRefs
+  readonly clock: Clock.Clock
+}
+
+function surroundings(): Effect.Effect<Surroundings> {
+  return Effect.zipWith(Effect.runtime<never>(), Effect.clock, (own, clock) => {
+    // Handlers can be interrupted, also where making a conversation cannot.
+    const runtime = Runtime.enableRuntimeFlag(own, RuntimeFlags.Interruption)
+    // Each request brings a context of its own.
+    return { runtime, clock, fiberRefs: FiberRefs.delete(runtime.fiberRefs, FiberRef.currentContext) }
+  })
+}
+
+const PATIENCE = "5 seconds"
+
 class Machine implements Conversation {
   side!: Side
   private readonly inflight: InFlight.InFlight
-  private readonly patience: Duration.Duration
-  private readonly reports = new Set<Fiber.RuntimeFiber<void>>()
+  private readonly calls: Pending.Pending
+  private reports: Set<Fiber.RuntimeFiber<void>> | undefined
   private closing = false
+  /** How it ended, and who waits for that. */
+  private over: Exit.Exit<void, Transport.TransportError> | undefined
+  private done: Deferred.Deferred<void, Transport.TransportError> | undefined
 
-  constructor(
-    private readonly transport: Transport.Transport,
-    private readonly calls: Pending.Pending,
-    private readonly done: Deferred.Deferred<void, Transport.TransportError>,
+  static make(
+    around: Surroundings,
+    transport: Transport.Transport,
+    side: Side | ((outbound: Outbound) => Side),
+    options: Options
+  ): Machine {
+    const machine = new Machine(around.runtime, transport, options, around)
+    machine.side = typeof side === "function" ? side(machine) : side
+    return machine
+  }
+
+  private constructor(
     private readonly runtime: Runtime.Runtime<never>,
-    private readonly options: Options
+    private readonly transport: Transport.Transport,
+    private readonly options: Options,
+    around: Surroundings
   ) {
-    this.patience = Duration.decode(options.closeTimeout ?? "5 seconds")
+    this.calls = new Pending.Pending(
+      (ring) => new Alarm.Alarm(around.runtime, around.clock, ring),
+      options.timeout === undefined ? Infinity : Alarm.millis(options.timeout)
+    )
     this.inflight = new InFlight.InFlight(
-      runtime,
-      calls,
+      around,
+      this.calls,
       options.maxInFlight ?? InFlight.MAX_IN_FLIGHT,
       (incident) => this.report(incident),
       transport
@@ -156,7 +204,7 @@ class Machine implements Conversation {
   }
 
   get ended(): Effect.Effect<void, Transport.TransportError> {
-    return Deferred.await(this.done)
+    return Effect.suspend(() => this.over ?? Deferred.await(this.done ??= Deferred.unsafeMake(FiberId.none)))
   }
 
   get close(): Effect.Effect<void> {
@@ -206,12 +254,24 @@ class Machine implements Conversation {
   finish(exit: Exit.Exit<void, Transport.TransportError>): void {
     if (this.closing) return
     this.closing = true
-    Runtime.runFork(this.runtime, this.wind(Exit.isFailure(exit) ? faultOf(exit.cause) : undefined))
+    const fault = Exit.isFailure(exit) ? faultOf(exit.cause) : undefined
+    if (this.isIdle) this.end(fault)
+    else Runtime.runFork(this.runtime, this.wind(fault))
+  }
+
+  private get isIdle(): boolean {
+    return this.inflight.isIdle && this.calls.size === 0 && !this.calls.isAlarmed && (this.reports?.size ?? 0) === 0
+  }
+
+  private end(fault: Transport.TransportError | undefined): void {
+    this.calls.close(fault)
+    this.over = fault === undefined ? Exit.void : Exit.fail(fault)
+    if (this.done !== undefined) Deferred.unsafeDone(this.done, this.over)
   }
 
   /** Waits for it, but no longer than closing may take. */
   patiently(effect: Effect.Effect<unknown>): Effect.Effect<unknown> {
-    return Effect.timeoutOption(Effect.interruptible(effect), this.patience)
+    return Effect.timeoutOption(Effect.interruptible(effect), this.options.closeTimeout ?? PATIENCE)
   }
 
   private wind(fault: Transport.TransportError | undefined): Effect.Effect<unknown> {
@@ -219,10 +279,10 @@ class Machine implements Conversation {
       // Handlers first: one that waits for the peer was interrupted, it did not fail.
       this.inflight.stop()
       const alarm = this.calls.close(fault)
-      return this.inflight.close(this.patience).pipe(
+      return this.inflight.close(Duration.decode(this.options.closeTimeout ?? PATIENCE)).pipe(
         Effect.zipRight(alarm === undefined ? Effect.void : Fiber.await(alarm)),
         Effect.zipRight(Effect.suspend(() => this.reported())),
-        Effect.zipRight(fault === undefined ? Deferred.succeed(this.done, undefined) : Deferred.fail(this.done, fault))
+        Effect.zipRight(Effect.sync(() => this.end(fault)))
       )
     })
   }
@@ -297,16 +357,17 @@ class Machine implements Conversation {
   // On a fiber, so that whatever the application does with it cannot break the reader. Incidents that come faster than
   // they can be reported are lost.
   private report(incident: Incident): void {
-    if (this.reports.size >= MAX_REPORTS) return
+    const reports = this.reports ??= new Set()
+    if (reports.size >= MAX_REPORTS) return
     const fiber = Runtime.runFork(this.runtime, Effect.suspend(() => (this.options.report ?? log)(incident)))
     if (fiber.unsafePoll() !== null) return
-    this.reports.add(fiber)
-    fiber.addObserver(() => this.reports.delete(fiber))
+    reports.add(fiber)
+    fiber.addObserver(() => reports.delete(fiber))
   }
 
   /** Waits for reports that are still being made; those that take too long are interrupted. */
   private reported(): Effect.Effect<unknown> {
-    if (this.reports.size === 0) return Effect.void
+    if (this.reports === undefined || this.reports.size === 0) return Effect.void
     const reports = [...this.reports]
     return Effect.zipRight(
       this.patiently(Fiber.awaitAll(reports)),

@@ -14,8 +14,7 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as FiberRef from "effect/FiberRef"
-import * as FiberRefs from "effect/FiberRefs"
+import type * as FiberRefs from "effect/FiberRefs"
 import * as Runtime from "effect/Runtime"
 import { Incident } from "./Incident.js"
 import * as Message from "./Message.js"
@@ -122,25 +121,22 @@ export class Exchange implements Outbound {
  */
 export class InFlight {
   private readonly channels = new Map<Channel, Map<Message.RequestId, Exchange>>()
-  private readonly notifications = new Map<Fiber.RuntimeFiber<void>, string>()
-  private readonly whenIdle = new Set<() => void>()
-  private readonly main: Channel | undefined
-  private readonly fiberRefs: FiberRefs.FiberRefs
+  private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
+  private whenIdle: Set<() => void> | undefined
   private requests = 0
 
   constructor(
-    private readonly runtime: Runtime.Runtime<never>,
+    private readonly around: {
+      readonly runtime: Runtime.Runtime<never>
+      /** Those of the runtime, without a context: each request brings its own. */
+      readonly fiberRefs: FiberRefs.FiberRefs
+    },
     private readonly pending: Pending,
     readonly limit: number,
     private readonly report: (incident: Incident) => void,
-    main?: Channel
-  ) {
-    // The one channel that stays: its table is not made anew whenever it has been empty.
-    if (main !== undefined) this.channels.set(main, new Map())
-    this.main = main
-    // Each request brings a context of its own.
-    this.fiberRefs = FiberRefs.delete(runtime.fiberRefs, FiberRef.currentContext)
-  }
+    /** The one channel that stays: its table is not made anew whenever it has been empty. */
+    private readonly main?: Channel
+  ) {}
 
   /** How many requests are being answered. */
   get size(): number {
@@ -171,13 +167,14 @@ export class InFlight {
 
   /** Runs the handler of a notification; dropped when too many are being handled. */
   handle(method: string, handler: Effect.Effect<void>): void {
-    if (this.notifications.size >= this.limit) return this.report(Incident.Overloaded({ method, limit: this.limit }))
-    const fiber = Runtime.runFork(this.runtime, handler)
+    const notifications = this.notifications ??= new Map()
+    if (notifications.size >= this.limit) return this.report(Incident.Overloaded({ method, limit: this.limit }))
+    const fiber = Runtime.runFork(this.around.runtime, handler)
     const exit = fiber.unsafePoll()
     if (exit !== null) return this.handled(method, exit)
-    this.notifications.set(fiber, method)
+    notifications.set(fiber, method)
     fiber.addObserver((exit) => {
-      this.notifications.delete(fiber)
+      notifications.delete(fiber)
       this.handled(method, exit)
       this.settle()
     })
@@ -195,41 +192,47 @@ export class InFlight {
 
   /** Whether the fiber is the one of a handler. */
   runs(fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean {
-    return this.notifications.has(fiber as Fiber.RuntimeFiber<void>) ||
+    return this.notifications?.has(fiber as Fiber.RuntimeFiber<void>) === true ||
       this.exchanges().some((exchange) => exchange.fiber === fiber)
   }
 
   /** Interrupts everything. Nothing may be reserved any more. */
   stop(): void {
     for (const exchange of this.exchanges()) this.interrupt(exchange, "closing")
-    for (const fiber of this.notifications.keys()) fiber.unsafeInterruptAsFork(FiberId.none)
+    for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
   }
 
   /** Waits for what was stopped, for that long, and answers what still runs on its behalf. */
   close(patience: Duration.Duration): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.isIdle ? Effect.void : Effect.zipRight(Effect.timeoutOption(this.idle, patience), this.detach)
+      this.isIdle
+        ? Effect.void
+        : Effect.zipRight(Effect.timeoutOption(this.idle, patience), Effect.sync(() => this.detach()))
     )
   }
 
-  private readonly detach: Effect.Effect<void> = Effect.sync(() => {
+  /** Whether nothing is being answered, and no notification handled. */
+  get isIdle(): boolean {
+    return this.requests === 0 && (this.notifications?.size ?? 0) === 0
+  }
+
+  private detach(): void {
     for (const exchange of this.exchanges()) {
       this.report(Incident.Detached({ method: exchange.method }))
       this.answer(exchange, Reply.closing)
     }
-    for (const method of this.notifications.values()) this.report(Incident.Detached({ method }))
-  })
-
-  private get isIdle(): boolean {
-    return this.requests === 0 && this.notifications.size === 0
+    for (const method of this.notifications?.values() ?? []) this.report(Incident.Detached({ method }))
   }
 
-  private readonly idle: Effect.Effect<void> = Effect.async<void>((resume) => {
-    const wake = () => resume(Effect.void)
-    if (this.isIdle) return wake()
-    this.whenIdle.add(wake)
-    return Effect.sync(() => this.whenIdle.delete(wake))
-  })
+  private get idle(): Effect.Effect<void> {
+    return Effect.async<void>((resume) => {
+      const wake = () => resume(Effect.void)
+      if (this.isIdle) return wake()
+      const waiting = this.whenIdle ??= new Set()
+      waiting.add(wake)
+      return Effect.sync(() => waiting.delete(wake))
+    })
+  }
 
   private exchanges(): ReadonlyArray<Exchange> {
     return [...this.channels.values()].flatMap((exchanges) => [...exchanges.values()])
@@ -311,16 +314,17 @@ export class InFlight {
   }
 
   private settle(): void {
-    if (this.whenIdle.size === 0 || !this.isIdle) return
+    if (this.whenIdle === undefined || this.whenIdle.size === 0 || !this.isIdle) return
     for (const wake of this.whenIdle) wake()
     this.whenIdle.clear()
   }
 
   private runtimeOf(context: Context.Context<never> | undefined): Runtime.Runtime<never> {
-    return context === undefined ? this.runtime : Runtime.make({
+    const { fiberRefs, runtime } = this.around
+    return context === undefined ? runtime : Runtime.make({
       context,
-      fiberRefs: this.fiberRefs,
-      runtimeFlags: this.runtime.runtimeFlags
+      fiberRefs,
+      runtimeFlags: runtime.runtimeFlags
     })
   }
 }

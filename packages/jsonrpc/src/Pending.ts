@@ -58,16 +58,23 @@ interface Call {
  */
 export class Pending {
   private readonly calls = new Map<Message.RequestId, Call>()
-  private readonly alarm: Alarm.Alarm
+  private made: Alarm.Alarm | undefined
   private lastId = 0
   private closed: ConnectionClosed | undefined
 
   constructor(
-    makeAlarm: (ring: (now: number) => number) => Alarm.Alarm,
+    private readonly makeAlarm: (ring: (now: number) => number) => Alarm.Alarm,
     /** Milliseconds; `Infinity` for none. */
     private readonly defaultTimeout: number
-  ) {
-    this.alarm = makeAlarm((now) => this.expire(now))
+  ) {}
+
+  private get alarm(): Alarm.Alarm {
+    return this.made ??= this.makeAlarm((now) => this.expire(now))
+  }
+
+  /** Whether there is, or was, a deadline. */
+  get isAlarmed(): boolean {
+    return this.made !== undefined
   }
 
   /** How many calls wait. */
@@ -222,7 +229,7 @@ export class Pending {
       call.delivery?.stop()
       this.resume(call, Effect.fail(this.closed))
     }
-    return this.calls.size === 0 ? this.alarm.stop() : undefined
+    return this.calls.size === 0 ? this.made?.stop() : undefined
   }
 
   private mint(): number {
@@ -249,7 +256,7 @@ export class Pending {
 
   private forget(call: Call): boolean {
     const waited = this.calls.delete(call.id)
-    if (this.closed !== undefined && this.calls.size === 0) this.alarm.stop()
+    if (this.closed !== undefined && this.calls.size === 0) this.made?.stop()
     return waited
   }
 
@@ -283,17 +290,6 @@ export class Pending {
     return next
   }
 }
-
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (defaultTimeout: number): Effect.Effect<Pending> =>
-  Effect.flatMap(Effect.runtime<never>(), (runtime) =>
-    Effect.map(
-      Effect.clock,
-      (clock) => new Pending((ring) => new Alarm.Alarm(runtime, clock, ring), defaultTimeout)
-    ))
 
 /**
  * The other way to write an id: `7` for `"7"` and back. `"07"` and `"x"` have none.

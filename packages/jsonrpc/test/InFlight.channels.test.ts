@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Clock, Deferred, Effect, Fiber } from "effect"
+import * as Alarm from "../src/Alarm.js"
 import * as InFlight from "../src/InFlight.js"
 import * as JsonRpcError from "../src/JsonRpcError.js"
 import * as Message from "../src/Message.js"
@@ -91,8 +92,9 @@ describe("several channels in one conversation", () => {
 
   it.scoped("are forgotten when nothing is in flight on them", () =>
     Effect.gen(function*() {
-      const pending = yield* Pending.make(Infinity)
-      const inflight = new InFlight.InFlight(yield* Effect.runtime<never>(), pending, 64, () => undefined)
+      const runtime = yield* Effect.runtime<never>()
+      const pending = new Pending.Pending((ring) => new Alarm.Alarm(runtime, Clock.make(), ring), Infinity)
+      const inflight = new InFlight.InFlight({ runtime, fiberRefs: runtime.fiberRefs }, pending, 64, () => undefined)
       for (let id = 0; id < 100; id++) {
         const exchange = inflight.reserve(channel().channel, Message.request(id, "m"))
         assert.instanceOf(exchange, InFlight.Exchange)

@@ -16,7 +16,6 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
@@ -45,10 +44,10 @@ export interface DispatcherService {
    */
   readonly listen: <E, R>(listener: Listener<E, R>) => Effect.Effect<void, E, R>
   /**
-   * Begins a conversation and gives what else can feed it, for a client whose messages come over more than one channel. It
-   * runs in the server's context, and ends when the scope closes, when its transport does, and with the server.
+   * Begins a conversation for who feeds it: what the client says is handed over by `receive`, and the transport is only
+   * spoken to. It runs in the server's context, until it is closed; `onEnd` runs when the server closes it.
    */
-  readonly open: (transport: Transport) => Effect.Effect<Opened, never, Scope.Scope>
+  readonly open: (transport: Transport, onEnd: () => void) => Opened
   /**
    * Serves one message that belongs to no conversation, and was not preceded by a handshake: the answer leaves on the
    * channel. The client cannot be asked. What is in flight ends with the server, or with what this gives, which may be
@@ -71,9 +70,9 @@ export interface DispatcherService {
  */
 export interface Opened {
   /** Takes in one more message; answers to it leave on the channel. */
-  readonly receive: (incoming: Message.Incoming, channel?: Channel) => void
-  /** Waits until the conversation has ended, for whatever reason. */
-  readonly ended: Effect.Effect<void>
+  readonly receive: (incoming: Message.Delivery, channel?: Channel) => void
+  /** Ends the conversation: what is in flight is stopped and answered. Safe to run twice; both wait for the end. */
+  readonly close: Effect.Effect<void>
   /** The revision that was agreed on; none before `initialize` was answered. */
   readonly version: () => LegacyVersion | undefined
   /** How many requests of the client are being answered. */
@@ -121,43 +120,77 @@ export const make = (
         Subscriptions.updated(connection, uri), { discard: true })
     )
     const run = yield* FiberSet.makeRuntime<never, any, never>()
-    const serverScope = yield* Effect.scope
-    const sessionScope = server.session === undefined ? Effect.scope : Effect.acquireRelease(
-      Scope.make(),
-      (scope, exit) => Scope.close(scope, exit)
-    )
-    const begin = (transport: Transport): Effect.Effect<Opened, never, Scope.Scope> =>
-      Effect.gen(function*() {
+    const converser = yield* Conversation.maker
+    const conversationOptions = (connection: () => Connection): Conversation.Options => ({
+      maxInFlight: options.maxInFlight,
+      closeTimeout: options.closeTimeout,
+      timeout: options.requestTimeout ?? "60 seconds",
+      // JSON-RPC batching is of 2025-03-26 alone, which no client speaks before `initialize`.
+      batches: () => connection().accepted && connection().version === "2025-03-26"
+    })
+    // What the application's session layer is built in; without one, nothing is put into it.
+    const home = yield* Effect.scope
+    const sessionScope = (): Scope.CloseableScope | undefined =>
+      server.session === undefined ? undefined : Effect.runSync(Scope.make())
+    const leave = (connection: Connection, scope: Scope.CloseableScope | undefined): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (!connections.delete(connection)) return Effect.void
+        return scope === undefined
+          ? connection.silence
+          : Effect.zipRight(connection.silence, Scope.close(scope, Exit.void))
+      })
+
+    const converse = (transport: Transport): Effect.Effect<void> =>
+      Effect.scoped(Effect.gen(function*() {
         let connection!: Connection
+        const scope = sessionScope()
         // Before the conversation, so that it closes after it: handlers use what is in it to their end.
-        const scope = yield* sessionScope
+        yield* Effect.addFinalizer(() => leave(connection, scope))
         const conversation = yield* Conversation.make(
           transport,
-          (outbound) => Serve.side(serving, connection = new Connection(outbound, scope)),
-          {
-            maxInFlight: options.maxInFlight,
-            closeTimeout: options.closeTimeout,
-            timeout: options.requestTimeout ?? "60 seconds",
-            // JSON-RPC batching is of 2025-03-26 alone, which no client speaks before `initialize`.
-            batches: () => connection.accepted && connection.version === "2025-03-26"
-          }
+          (outbound) => Serve.side(serving, connection = new Connection(outbound, scope ?? home)),
+          conversationOptions(() => connection)
         )
-        yield* Effect.acquireRelease(
-          Effect.sync(() => connections.add(connection)),
-          () => Effect.suspend(() => connections.delete(connection) ? connection.silence : Effect.void)
+        connections.add(connection)
+        yield* Effect.catchAll(
+          conversation.ended,
+          (error) => Effect.logDebug(`A conversation ended: ${error.message}`, error)
         )
-        return {
-          receive: conversation.receive,
-          ended: Effect.catchAll(
-            conversation.ended,
-            (error) => Effect.logDebug(`A conversation ended: ${error.message}`, error)
-          ),
-          version: () => connection.accepted ? connection.version : undefined,
-          inFlight: conversation.inFlight
-        }
+      }))
+
+    const fed = new Set<Opened>()
+    let closing = false
+    const open = (transport: Transport, onEnd: () => void): Opened => {
+      let connection!: Connection
+      const scope = sessionScope()
+      const conversation = converser(
+        transport,
+        (outbound) => Serve.side(serving, connection = new Connection(outbound, scope ?? home)),
+        conversationOptions(() => connection)
+      )
+      connections.add(connection)
+      const opened: Opened = {
+        receive: conversation.receive,
+        close: Effect.suspend(() => {
+          const byServer = fed.delete(opened) && closing
+          return Effect.zipRight(
+            Effect.zipRight(conversation.close, leave(connection, scope)),
+            byServer ? Effect.sync(onEnd) : Effect.void
+          )
+        }),
+        version: () => connection.accepted ? connection.version : undefined,
+        inFlight: conversation.inFlight
+      }
+      fed.add(opened)
+      if (closing) run(opened.close)
+      return opened
+    }
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        closing = true
+        return Effect.forEach([...fed], ({ close }) => close, { concurrency: "unbounded", discard: true })
       })
-    const converse = (transport: Transport): Effect.Effect<void> =>
-      Effect.scoped(Effect.flatMap(begin(transport), ({ ended }) => ended))
+    )
     const exchanges = yield* Exchanges.make(serving, options)
     const accept = (transport: Transport): Effect.Effect<void> =>
       Effect.acquireUseRelease(
@@ -179,14 +212,7 @@ export const make = (
     return {
       accept,
       listen,
-      // Whichever of the two scopes closes first ends it.
-      open: (transport) =>
-        Effect.flatMap(
-          Effect.acquireRelease(Scope.fork(serverScope, ExecutionStrategy.sequential), (own, exit) =>
-            Scope.close(own, exit)),
-          (own) =>
-            Effect.flatMap(Effect.sync(() => run(Scope.extend(begin(transport), own))), Fiber.join)
-        ),
+      open,
       exchange: exchanges,
       versions: server.versions,
       listeners: () => listeners,

@@ -3,7 +3,7 @@ import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Deferred, Effect, Exit, Fiber, FiberRef, Layer, Queue, Scope } from "effect"
+import { Deferred, Effect, Exit, FiberRef, Layer, Queue, Scope } from "effect"
 import type * as Carrier from "../src/Carrier.js"
 import { Dispatcher } from "../src/Dispatcher.js"
 import { RequestContext } from "../src/RequestContext.js"
@@ -21,12 +21,15 @@ const beside = (facts?: Carrier.Carrier) =>
     return { channel, next: Queue.take(answers), size: Queue.size(answers) }
   })
 
-/** A conversation that is open, and the client at its pipe. */
+/** A conversation that is open and fed with what the client at its pipe says, until the scope closes. */
 const opened = Effect.gen(function*() {
   const dispatcher = yield* Dispatcher
   const [mine, theirs] = yield* Transport.memory()
-  const conversation = yield* dispatcher.open(theirs)
-  return { conversation, peer: yield* TestPeer.make(mine) }
+  const byServer = yield* Deferred.make<void>()
+  const conversation = dispatcher.open(theirs, () => Deferred.unsafeDone(byServer, Effect.void))
+  yield* Effect.addFinalizer(() => conversation.close)
+  yield* Effect.forkScoped(Effect.interruptible(Transport.run(theirs, conversation.receive)))
+  return { conversation, byServer, peer: yield* TestPeer.make(mine) }
 })
 
 describe("open", () => {
@@ -121,36 +124,24 @@ describe("open", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("ends when its scope closes: what is in flight is stopped and answered", () =>
+  it.scoped("ends when it is closed, once or twice: what is in flight is stopped and answered", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
         const dispatcher = yield* Dispatcher
-        const scope = yield* Scope.make()
-        const { conversation, peer } = yield* Scope.extend(opened, scope)
+        const { byServer, conversation, peer } = yield* opened
         yield* peer.initialize()
         const { channel, next } = yield* beside()
         conversation.receive(Message.request(1, "tools/call", { name: "act" }), channel)
         yield* Deferred.await(started)
-        yield* Scope.close(scope, Exit.void)
+        yield* Effect.all([conversation.close, conversation.close], { concurrency: 2 })
         assert.deepInclude(yield* next, { id: 1, error: { code: -32000, message: "Connection closed" } })
-        yield* conversation.ended
         assert.strictEqual(dispatcher.conversations(), 0)
+        assert.isFalse(yield* Deferred.isDone(byServer))
       }).pipe(Effect.provide(serve(act(Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)))))
     }))
 
-  it.scoped("ends when the transport does", () =>
-    Effect.gen(function*() {
-      const { conversation, peer } = yield* opened
-      yield* peer.initialize()
-      const ended = yield* Effect.fork(conversation.ended)
-      yield* peer.expectSilence
-      assert.isNull(ended.unsafePoll())
-      yield* peer.hangUp
-      yield* Fiber.join(ended)
-    }).pipe(Effect.provide(serve(GreetLive))))
-
-  it.scoped("ends with the server, whoever's scope it was opened in", () =>
+  it.scoped("ends with the server, and tells whoever feeds it", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const started = yield* Deferred.make<void>()
@@ -161,16 +152,14 @@ describe("open", () => {
       const context = yield* Layer.buildWithScope(serve(act(forever)), serverScope)
       yield* Effect.gen(function*() {
         const dispatcher = yield* Dispatcher
-        // The scope of the test outlives the server.
-        const { conversation, peer } = yield* opened
+        const { byServer, peer } = yield* opened
         yield* peer.initialize()
         const id = yield* call(peer, "act")
         yield* Deferred.await(started)
         yield* Scope.close(serverScope, Exit.void)
         yield* Deferred.await(stopped)
-        yield* conversation.ended
+        yield* Deferred.await(byServer)
         assert.deepStrictEqual(yield* peer.expectError(id), { code: -32000, message: "Connection closed" })
-        yield* peer.expectEnd
         assert.strictEqual(dispatcher.conversations(), 0)
       }).pipe(Effect.provide(context))
     }))

@@ -41,7 +41,7 @@ export class Connection {
   subscriptions: Set<string> | undefined
   /** What the application's session layer has built for this client. */
   services: Context.Context<never> | undefined
-  private readonly telling = new Map<string, Fiber.RuntimeFiber<void>>()
+  private telling: Map<string, Fiber.RuntimeFiber<void>> | undefined
 
   constructor(
     /** Beside all requests. */
@@ -57,21 +57,24 @@ export class Connection {
   announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
     return Effect.suspend(() => {
       const key = `${name} ${about}`
+      const telling = this.telling ??= new Map()
       if (
-        !this.initialized || this.telling.has(key) ||
+        !this.initialized || telling.has(key) ||
         (capability !== undefined && !Capabilities.declares(this.serverCapabilities, capability))
       ) {
         return Effect.void
       }
       return Effect.map(Effect.forkDaemon(Effect.interruptible(this.outbound.notify(name, params))), (fiber) => {
-        this.telling.set(key, fiber)
-        fiber.addObserver(() => this.telling.delete(key))
+        telling.set(key, fiber)
+        fiber.addObserver(() => telling.delete(key))
       })
     })
   }
 
   /** Stops telling. */
   get silence(): Effect.Effect<void> {
-    return Effect.suspend(() => Fiber.interruptAll([...this.telling.values()]))
+    return Effect.suspend(() =>
+      this.telling === undefined ? Effect.void : Fiber.interruptAll([...this.telling.values()])
+    )
   }
 }

@@ -78,7 +78,7 @@ export class Http {
     const after = exchange.headers["last-event-id"] ?? ""
     if (after !== "" && this.site.events !== undefined) return this.resume(exchange, session, after)
     if (session.standalone.isAttached) return Refusal.send(exchange, Refusal.secondStream)
-    const version = session.opened?.version()
+    const version = session.opened.version()
     session.standalone.attach(exchange, version !== undefined && Version.isAtLeast(version, "2025-11-25"))
   }
 
@@ -91,36 +91,40 @@ export class Http {
   }
 
   private begin(exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void {
-    const session = new HttpSession(this.site, SecretId.make(), principal?.id, (closing) => {
+    const session = this.open(principal)
+    if (!this.sessions.add(session)) {
+      session.end()
+      return Refusal.send(exchange, Refusal.tooManySessions(this.site.options.maxSessions))
+    }
+    const named = { "mcp-session-id": session.id }
+    const post = new Post(this.site, exchange, {
+      principal,
+      expected: 1,
+      batch: false,
+      version: undefined,
+      session,
+      headers: named,
+      onAnswer: (response) => {
+        // Of a session that failed to begin, or that nobody hears of, nothing stays behind.
+        if (Message.isSuccess(response) && !exchange.isGone) return named
+        session.end()
+        return undefined
+      },
+      onDone: () => this.sessions.touch(session)
+    })
+    session.opened.receive(request, post)
+    post.wait()
+  }
+
+  // By itself, so that what a session holds on to is not the exchange that began it.
+  private open(principal: Principal | undefined): HttpSession {
+    const session: HttpSession = new HttpSession(this.site, SecretId.make(), principal?.id, (closing) => {
       this.sessions.remove(session)
       const fiber = Runtime.runFork(this.site.runtime, closing)
       this.closing.add(fiber)
       fiber.addObserver(() => this.closing.delete(fiber))
     })
-    if (!this.sessions.add(session)) {
-      return Refusal.send(exchange, Refusal.tooManySessions(this.site.options.maxSessions))
-    }
-    session.open((opened) => {
-      if (opened === undefined) return Refusal.send(exchange, Refusal.closing)
-      const named = { "mcp-session-id": session.id }
-      const post = new Post(this.site, exchange, {
-        principal,
-        expected: 1,
-        batch: false,
-        version: undefined,
-        session,
-        headers: named,
-        onAnswer: (response) => {
-          // Of a session that failed to begin, or that nobody hears of, nothing stays behind.
-          if (Message.isSuccess(response) && !exchange.isGone) return named
-          session.end()
-          return undefined
-        },
-        onDone: () => this.sessions.touch(session)
-      })
-      opened.receive(request, post)
-      post.wait()
-    })
+    return session
   }
 
   private ask(
@@ -130,7 +134,7 @@ export class Http {
     principal: Principal | undefined,
     expected: number
   ): void {
-    const opened = session.opened!
+    const { opened } = session
     const post = new Post(this.site, exchange, {
       principal,
       expected,
@@ -150,7 +154,7 @@ export class Http {
     principal: Principal | undefined
   ): void {
     const batch = malformed.batch!
-    const opened = session.opened!
+    const { opened } = session
     const refusal = Batch.refusal(batch, opened.version())
     if (refusal !== undefined) return Refusal.send(exchange, refusal)
     const expected = Batch.answers(batch)
@@ -164,7 +168,7 @@ export class Http {
     const session = malformed.kind === "response"
       ? this.sessions.find(idOf(exchange))
       : undefined
-    if (session !== undefined && session.owner === principal?.id) session.opened?.receive(malformed)
+    if (session !== undefined && session.owner === principal?.id) session.opened.receive(malformed)
     Refusal.failure(exchange, 400, Message.malformedResponse(malformed))
   }
 
@@ -209,7 +213,7 @@ export class Http {
     if (version === undefined) return session
     // MUST answer 400 to a version that is invalid or unsupported (2025-11-25 basic/transports#protocol-version-header)
     if (!Version.isLegacy(version)) return refused(exchange, Refusal.unsupportedVersion(version, Version.legacy))
-    const agreed = session.opened?.version()
+    const agreed = session.opened.version()
     return agreed === undefined || agreed === version
       ? session
       : refused(exchange, Refusal.otherVersion(version, agreed))

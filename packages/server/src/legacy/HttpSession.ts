@@ -6,9 +6,6 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Runtime from "effect/Runtime"
-import * as Scope from "effect/Scope"
 import type { Opened } from "../Dispatcher.js"
 import type { StreamKey } from "../http/EventStore.js"
 import type { Site } from "../http/Site.js"
@@ -32,9 +29,7 @@ export const STANDALONE = "g"
 export class HttpSession implements Home, Kept {
   lastUsed = 0
   readonly standalone: Standalone
-  /** None while it is being opened. */
-  opened: Opened | undefined
-  private scope: Scope.CloseableScope | undefined
+  readonly opened: Opened
   private lanes: Map<string, Lane> | undefined
   private streams = 0
   private ended = false
@@ -48,31 +43,13 @@ export class HttpSession implements Home, Kept {
   ) {
     this.standalone = new Standalone(
       site,
-      site.events === undefined ? undefined : { session: id, stream: STANDALONE },
-      () => this.end()
+      site.events === undefined ? undefined : { session: id, stream: STANDALONE }
     )
+    this.opened = site.dispatcher.open(this.standalone, () => this.end())
   }
 
   get isBusy(): boolean {
-    return this.opened === undefined || this.standalone.isAttached || this.opened.inFlight() > 0
-  }
-
-  /** Begins its conversation; calls back without one when it has ended before. */
-  open(then: (opened: Opened | undefined) => void): void {
-    const opening = Effect.flatMap(Scope.make(), (scope) => {
-      this.scope = scope
-      return Scope.extend(this.site.dispatcher.open(this.standalone), scope)
-    })
-    Runtime.runFork(this.site.runtime, opening).addObserver((exit) => {
-      if (Exit.isSuccess(exit)) this.opened = exit.value
-      const ended = this.ended || Exit.isFailure(exit)
-      if (ended) {
-        this.ended = true
-        this.standalone.end()
-        this.close()
-      }
-      then(ended ? undefined : this.opened)
-    })
+    return this.standalone.isAttached || this.opened.inFlight() > 0
   }
 
   /** Ends it: what is in flight is stopped and answered, streams end. Safe to call twice. */
@@ -80,7 +57,10 @@ export class HttpSession implements Home, Kept {
     if (this.ended) return
     this.ended = true
     this.standalone.end()
-    if (this.opened !== undefined) this.close()
+    const { opened, site } = this
+    this.onOver(
+      site.events === undefined ? opened.close : Effect.zipRight(opened.close, site.events.forget(this.id))
+    )
   }
 
   streamKey(): StreamKey | undefined {
@@ -101,13 +81,5 @@ export class HttpSession implements Home, Kept {
   /** The stream of this name, if its request is not answered yet. */
   lane(stream: string): Lane | undefined {
     return this.lanes?.get(stream)
-  }
-
-  private close(): void {
-    const { scope, site } = this
-    const closing = scope === undefined ? Effect.void : Scope.close(scope, Exit.void)
-    this.onOver(
-      site.events === undefined ? closing : Effect.zipRight(closing, site.events.forget(this.id))
-    )
   }
 }

@@ -10,10 +10,8 @@ import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
-import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Principal } from "../Carrier.js"
 import type { Opened } from "../Dispatcher.js"
@@ -77,7 +75,7 @@ export class SseEndpoint {
     const id = new URLSearchParams(exchange.url.slice(exchange.url.indexOf("?") + 1)).get(SESSION)
     if (id === null) return Refusal.send(exchange, missing)
     const pipe = this.pipes.get(id)
-    if (pipe?.opened === undefined || pipe.owner !== principal?.id) return Refusal.send(exchange, unknown)
+    if (pipe === undefined || pipe.owner !== principal?.id) return Refusal.send(exchange, unknown)
     const malformed = Message.isMalformed(incoming)
     // Who waits for it hears of it on the stream, too, where everybody else's answer comes.
     if (!malformed || incoming.id !== undefined) pipe.opened.receive(incoming)
@@ -98,52 +96,35 @@ const unknown = new Refusal.Refusal({
 
 /** One conversation: the client's messages are handed over, ours leave on the stream. */
 class Pipe implements Transport {
-  opened: Opened | undefined
+  readonly opened: Opened
   private readonly stream: EventStream
-  private scope: Scope.CloseableScope | undefined
-  private hangUp: (() => void) | undefined
   private over = false
 
   constructor(
-    private readonly site: Site,
+    site: Site,
     exchange: HttpExchange,
     readonly owner: string | undefined,
     private readonly onClose: (closing: Effect.Effect<void>) => void
   ) {
     this.stream = site.stream(exchange, () => this.gone())
+    this.opened = site.dispatcher.open(this, () => this.close())
   }
 
+  /** Tells the client where to. */
   open(uri: string): void {
-    const opening = Effect.flatMap(Scope.make(), (scope) => {
-      this.scope = scope
-      return Scope.extend(this.site.dispatcher.open(this), scope)
-    })
-    Runtime.runFork(this.site.runtime, opening).addObserver((exit) => {
-      if (Exit.isSuccess(exit)) this.opened = exit.value
-      if (this.over || Exit.isFailure(exit)) return this.close()
-      // Not before somebody is there to take in what comes of it.
-      this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
-    })
+    if (!this.over) this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
   }
 
-  /** Ends the conversation, then the stream. */
+  /** Ends the conversation, then the stream. Safe to call twice. */
   close(): void {
-    const { scope, stream } = this
-    const end = Effect.sync(() => stream.end())
-    this.onClose(Effect.zipRight(scope === undefined ? Effect.void : Scope.close(scope, Exit.void), end))
+    const { opened, stream } = this
+    this.over = true
+    this.onClose(Effect.zipRight(opened.close, Effect.sync(() => stream.end())))
   }
 
   get incoming(): Transport["incoming"] {
     return Stream.never
   }
-
-  /** Waits until the client has gone. */
-  readonly run = (): Effect.Effect<void> =>
-    Effect.async<void>((resume) => {
-      if (this.over) return resume(Effect.void)
-      this.hangUp = () => resume(Effect.void)
-      return Effect.sync(() => this.stream.end())
-    })
 
   readonly unsafeSend = (message: Message.Message): boolean => {
     const text = textOf(message)
@@ -158,9 +139,6 @@ class Pipe implements Transport {
   }
 
   private gone(): void {
-    if (this.over) return
-    this.over = true
-    this.hangUp?.()
-    if (this.opened !== undefined) this.close()
+    if (!this.over) this.close()
   }
 }

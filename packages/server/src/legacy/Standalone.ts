@@ -38,9 +38,8 @@ export class Standalone implements Transport {
   dropped = 0
   private kept: Array<string> = []
   private over = false
-  private hangUp: (() => void) | undefined
 
-  constructor(private readonly site: Site, key: StreamKey | undefined, private readonly onOver: () => void) {
+  constructor(private readonly site: Site, key: StreamKey | undefined) {
     this.lane = new Lane(site, key)
   }
 
@@ -52,21 +51,11 @@ export class Standalone implements Transport {
     return this.lane.attached !== undefined
   }
 
-  /** Waits until the session is over, from this side or from the other. */
-  readonly run = (): Effect.Effect<void> =>
-    Effect.async<void>((resume) => {
-      if (this.over) return resume(Effect.void)
-      this.hangUp = () => resume(Effect.void)
-      return Effect.sync(this.end)
-    })
-
-  /** Ends the conversation and the stream. Safe to call twice. */
+  /** Ends the stream. Safe to call twice. */
   readonly end = (): void => {
     if (this.over) return
     this.over = true
     this.lane.attached?.end()
-    this.hangUp?.()
-    this.onOver()
   }
 
   readonly canAsk = (): boolean => this.isAttached

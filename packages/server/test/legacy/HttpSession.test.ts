@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Deferred, Effect, Runtime } from "effect"
-import type { Opened } from "../../src/Dispatcher.js"
 import { Dispatcher } from "../../src/Dispatcher.js"
 import * as EventStore from "../../src/http/EventStore.js"
 import * as Site from "../../src/http/Site.js"
@@ -19,9 +18,6 @@ const session = Effect.gen(function*() {
   return { closed, one, site }
 })
 
-const open = (one: HttpSession) =>
-  Effect.async<Opened>((resume) => one.open((opened) => resume(Effect.succeed(opened!))))
-
 const provided = Effect.provide(serve(GreetLive))
 
 describe("HttpSession", () => {
@@ -29,29 +25,13 @@ describe("HttpSession", () => {
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const { closed, one } = yield* session
-      assert.isTrue(one.isBusy)
-      const opened = yield* open(one)
-      assert.strictEqual(one.opened, opened)
       assert.isFalse(one.isBusy)
       assert.strictEqual(dispatcher.conversations(), 1)
       one.end()
       one.end()
       yield* Deferred.await(closed)
-      yield* opened.ended
       assert.strictEqual(dispatcher.conversations(), 0)
       assert.isFalse(one.standalone.unsafeSend(Message.notification("x")))
-    }).pipe(provided))
-
-  it.scoped("ends also when it is told so before it has begun", () =>
-    Effect.gen(function*() {
-      const dispatcher = yield* Dispatcher
-      const { closed, one } = yield* session
-      let begun: unknown = "not yet"
-      one.open((opened) => begun = opened)
-      one.end()
-      yield* Deferred.await(closed)
-      assert.isUndefined(begun)
-      assert.strictEqual(dispatcher.conversations(), 0)
     }).pipe(provided))
 
   it.scoped("knows the streams that can be resumed by name, while their requests are not answered", () =>

@@ -6,7 +6,7 @@ import { MAX_KEPT, Standalone } from "../../src/legacy/Standalone.js"
 import { Visit, visiting } from "../http/Visit.js"
 import { GreetLive, serve } from "../Serving.js"
 
-const open = (options = {}) => Effect.map(Site.make(options), (site) => new Standalone(site, undefined, () => {}))
+const open = (options = {}) => Effect.map(Site.make(options), (site) => new Standalone(site, undefined))
 
 const note = (n: number) => Message.notification("notifications/x", { n })
 
@@ -111,29 +111,17 @@ describe("Standalone", () => {
       yield* Fiber.join(sending)
     }).pipe(provided))
 
-  it.scoped("says nothing more when it is over, and tells who waits for that", () =>
+  it.scoped("says nothing more when it is over", () =>
     Effect.gen(function*() {
       const standalone = yield* open()
       const visit = get()
       standalone.attach(visit, true)
-      const running = yield* Effect.fork(standalone.run())
-      yield* Effect.yieldNow()
       standalone.end()
-      yield* Fiber.join(running)
+      standalone.end()
       assert.isTrue(visit.ended)
       assert.isFalse(standalone.unsafeSend(note(1)))
-      yield* standalone.run()
       const late = get()
       standalone.attach(late, true)
       assert.strictEqual(late.status, 404)
-    }).pipe(provided))
-
-  it.scoped("is over when nobody waits for its end any more", () =>
-    Effect.gen(function*() {
-      const standalone = yield* open()
-      const running = yield* Effect.fork(standalone.run())
-      yield* Effect.yieldNow()
-      yield* Fiber.interrupt(running)
-      assert.isFalse(standalone.unsafeSend(note(1)))
     }).pipe(provided))
 })
