@@ -6,7 +6,7 @@
  */
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { RequestContext } from "./RequestContext.js"
@@ -79,7 +79,22 @@ export const provide = <I, S, R>(
   tag: Context.Tag<I, S>,
   service: (call: Call) => Effect.Effect<S, unknown, R>
 ): Middleware<I, Exclude<R, RequestContext | Scope.Scope>> =>
-  of((call, next) => Effect.flatMap(service(call), (made) => Effect.provideService(next, tag, made)))
+  of((call, next) =>
+    Effect.flatMap(service(call), (made) =>
+      Effect.mapInputContext(
+        next,
+        (context: Context.Context<never>) =>
+          context.pipe(
+            Context.add(tag, made),
+            Context.add(Provided, [...Context.get(context, Provided), tag.key])
+          ) as Context.Context<never>
+      ))
+  )
+
+/** What middleware has provided so far, by key: also what is the same as what the application provides. */
+class Provided extends Context.Reference<Provided>()("@effect-mcp/server/Middleware/Provided", {
+  defaultValue: (): ReadonlyArray<string> => []
+}) {}
 
 /**
  * One around the other: what `outer` provides, `inner` may use.
@@ -130,5 +145,6 @@ const added = (base: Context.Context<never>, now: Context.Context<never>): Reado
   for (const [key, service] of now.unsafeMap) {
     if (base.unsafeMap.get(key) !== service) services.set(key, service)
   }
+  for (const key of Context.get(now, Provided)) services.set(key, now.unsafeMap.get(key))
   return services
 }

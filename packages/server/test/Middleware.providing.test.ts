@@ -40,6 +40,20 @@ describe("Middleware that provides", () => {
       return `user of ${method}`
     }))
 
+  it.scoped("comes before what a feature was built with, also where it is the same as the application's own", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const feature = act(Effect.map(User, (user) => seen.push(user))).pipe(
+        Layer.provide(Layer.succeed(User, "the feature's"))
+      )
+      const same = Middleware.provide(User, () => Effect.succeed("the application's"))
+      const server = serve(feature, { middleware: same }).pipe(Layer.provide(Layer.succeed(User, "the application's")))
+      yield* Effect.gen(function*() {
+        yield* result(yield* connect(), "act")
+        assert.deepStrictEqual(seen, ["the application's"])
+      }).pipe(Effect.provide(server))
+    }))
+
   it.scoped("gives a service to everything behind it, made anew for each message", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []

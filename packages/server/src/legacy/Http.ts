@@ -201,6 +201,10 @@ export class Http {
     })
   }
 
+  private speaks(version: string): boolean {
+    return (this.site.dispatcher.versions as ReadonlyArray<string>).includes(version)
+  }
+
   /** The session that a request names, or nothing when the request has been turned away. */
   private find(exchange: HttpExchange, principal: Principal | undefined): HttpSession | undefined {
     const { headers } = exchange
@@ -212,7 +216,9 @@ export class Http {
     const version = headers["mcp-protocol-version"]
     if (version === undefined) return session
     // MUST answer 400 to a version that is invalid or unsupported (2025-11-25 basic/transports#protocol-version-header)
-    if (!Version.isLegacy(version)) return refused(exchange, Refusal.unsupportedVersion(version, Version.legacy))
+    if (!this.speaks(version)) {
+      return refused(exchange, Refusal.unsupportedVersion(version, this.site.dispatcher.versions))
+    }
     const agreed = session.opened.version()
     return agreed === undefined || agreed === version
       ? session

@@ -52,13 +52,22 @@ export const serve = (
   connection.clientCapabilities = Narrow.compile(ClientCapabilities, connection.version)(
     params.capabilities
   ) as ClientCapabilities
-  connection.serverCapabilities = identity.capabilities()
+  const capabilities = identity.capabilities()
+  connection.serverCapabilities = connection.scope === undefined ? without(capabilities) : capabilities
   if (identity.session === undefined || connection.scope === undefined) return Effect.succeed(accept(identity, session))
   return Effect.map(identity.session.build(session, connection.scope), (services) => {
     connection.services = services
     return accept(identity, session)
   })
 }
+
+/** What can be kept where there is no conversation: nobody can be told of anything. */
+const without = ({ prompts, resources, tools, ...rest }: ServerCapabilities): ServerCapabilities => ({
+  ...rest,
+  ...(prompts === undefined ? undefined : { prompts: {} }),
+  ...(resources === undefined ? undefined : { resources: {} }),
+  ...(tools === undefined ? undefined : { tools: {} })
+})
 
 const accept = ({ info, instructions }: Identity, { connection }: Session): Initialize.InitializeResult => {
   connection.accepted = true

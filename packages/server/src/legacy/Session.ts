@@ -7,6 +7,7 @@
 import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import type { Notification, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import { none } from "@effect-mcp/jsonrpc/Outbound"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
@@ -18,7 +19,6 @@ import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import type * as Method from "@effect-mcp/protocol/Method"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import type { Question } from "../Ask.js"
@@ -148,7 +148,7 @@ export class Session implements ServerSessionService {
   get elicitationComplete(): ServerSessionService["elicitationComplete"] {
     return (elicitationId) =>
       Effect.suspend(() =>
-        Version.isAtLeast(this.version, Methods.elicitationComplete.since)
+        this.supports({ elicitation: { url: {} } })
           ? this.connection.outbound.notify(Methods.elicitationComplete.name, { elicitationId })
           : Effect.void
       )
@@ -177,15 +177,20 @@ export class Session implements ServerSessionService {
   }
 
   get ping(): Effect.Effect<void, AskError> {
-    return Asking.ping(this.channel)
+    return Asking.ping(this.back)
   }
 
   get request(): ServerSessionService["request"] {
-    return (method, params, options) => this.channel.request(method, params, options)
+    return (method, params, options) => this.back.request(method, params, options)
+  }
+
+  /** The way to ask the client; none where its answer would find no conversation. */
+  private get back(): Outbound {
+    return this.connection.scope === undefined ? none : this.channel
   }
 
   private put<A>(question: Question<A>, options?: RequestOptions): Effect.Effect<A, AskError> {
-    return Asking.ask(this.connection, this.channel, question, options)
+    return Asking.ask(this.connection, this.back, question, options)
   }
 
   private tell<P extends object>(method: Method.Notification<string, P>, params: P): Effect.Effect<void> {

@@ -49,8 +49,11 @@ export class Stateless {
 
   post(exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void {
     const header = isInitialize(incoming) ? undefined : exchange.headers["mcp-protocol-version"]
-    const version = header ?? ASSUMED_VERSION
-    if (!Version.isLegacy(version)) return Refusal.send(exchange, Refusal.unsupportedVersion(version, Version.legacy))
+    const { versions } = this.site.dispatcher
+    const version = header ?? (versions.includes(ASSUMED_VERSION) ? ASSUMED_VERSION : Version.negotiate("", versions))
+    if (!Version.isLegacy(version) || !versions.includes(version)) {
+      return Refusal.send(exchange, Refusal.unsupportedVersion(version, versions))
+    }
     if (!Message.isMalformed(incoming)) {
       // A cancel, or an answer, would be of some other client's request.
       return Message.isRequest(incoming)

@@ -58,5 +58,8 @@ export const unsubscribe = (connection: Connection, { uri }: SubscribeParams): E
  */
 export const updated = (connection: Connection, uri: string): Effect.Effect<void> =>
   connection.subscriptions?.has(uri) === true
-    ? connection.announce(Methods.resourceUpdated, { uri }, uri)
+    ? connection.announce(promised, { uri }, uri)
     : Effect.void
+
+// Whoever could subscribe is told, also of resources that came after it was told what there is.
+const promised: typeof Methods.resourceUpdated = { ...Methods.resourceUpdated, capability: undefined }

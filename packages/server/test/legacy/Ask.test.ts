@@ -160,12 +160,19 @@ describe("A page", () => {
       }
     }))
 
-  it.effect("that is done is told of beside all requests, also afterwards, to clients that know the word", () =>
+  it.effect("that is done is told of beside all requests, also afterwards, to clients that open pages", () =>
     Effect.gen(function*() {
-      for (const [version, heard] of [["2025-11-25", true], ["2025-06-18", false]] as const) {
+      const pages = { elicitation: { url: {} } }
+      for (
+        const [version, capabilities, heard] of [
+          ["2025-11-25", pages, true],
+          ["2025-11-25", { elicitation: {} }, false],
+          ["2025-06-18", pages, false]
+        ] as const
+      ) {
         const kept = yield* Deferred.make<ServerSessionService>()
         yield* Effect.gen(function*() {
-          const peer = yield* connect(version)
+          const peer = yield* connect(version, capabilities)
           yield* result(peer, "act")
           yield* (yield* Deferred.await(kept)).elicitationComplete("p1")
           if (heard) {

@@ -26,7 +26,6 @@ const post = (facts?: Carrier.Carrier) =>
     const channel: Channel = {
       send: (message) => Effect.sync(() => say(message)),
       unsafeSend: say,
-      canAsk: () => false,
       ...(facts === undefined ? undefined : { facts })
     }
     const judge = (version: string) => OfficialSchema.make(version as LegacyVersion)

@@ -8,7 +8,7 @@ import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Layer } from "effect"
 import { Dispatcher } from "../../src/Dispatcher.js"
 import * as McpServer from "../../src/McpServer.js"
-import type { Registry } from "../../src/Registry.js"
+import { Registry } from "../../src/Registry.js"
 import { act, connect, GreetLive, result, serve, stranger, until } from "../Serving.js"
 
 const resource = (uri: string) => McpServer.resource(Resource.make(uri, { uri }), Effect.succeed(uri))
@@ -213,6 +213,30 @@ describe("A server without subscriptions", () => {
         assert.strictEqual((yield* refusal(peer, method, "file:///a")).code, -32601)
       }
     }).pipe(Effect.provide(serve(GreetLive))))
+})
+
+describe("A resource that came after the handshake", () => {
+  it.scoped("can be subscribed to, and is told of", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* result(peer, "go")
+      yield* subscribe(peer, "file:///late")
+      yield* result(peer, "touch")
+      yield* expectUpdated(peer, "file:///late")
+    }).pipe(Effect.provide(serve(Layer.unwrapScoped(Effect.gen(function*() {
+      const scope = yield* Effect.scope
+      const late = McpServer.resource(Resource.make("late", { uri: "file:///late" }), Effect.succeed(""))
+      return Layer.merge(
+        act(
+          Effect.flatMap(
+            Registry,
+            (registry) => Effect.provideService(Layer.buildWithScope(late, scope), Registry, registry)
+          ),
+          "go"
+        ),
+        act(McpServer.resourceUpdated("file:///late"), "touch")
+      )
+    }))))))
 })
 
 describe("A feature", () => {
