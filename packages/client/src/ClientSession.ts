@@ -6,33 +6,36 @@
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Incident } from "@effect-mcp/jsonrpc/Incident"
-import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
-import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
-import * as Reply from "@effect-mcp/jsonrpc/Reply"
+import type { Notification } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type * as Completion from "@effect-mcp/protocol/Completion"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LoggingLevel, LoggingMessage } from "@effect-mcp/protocol/Logging"
-import * as McpError from "@effect-mcp/protocol/McpError"
-import type * as Method from "@effect-mcp/protocol/Method"
+import type * as Prompts from "@effect-mcp/protocol/Prompts"
+import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import type { LegacyVersion, Version } from "@effect-mcp/protocol/Version"
 import * as Versions from "@effect-mcp/protocol/Version"
-import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { CallOptions } from "./Calls.js"
+import * as Calls from "./Calls.js"
 import type { ClientError, ConnectError } from "./ClientError.js"
-import { fromCall, invalidResult } from "./ClientError.js"
+import { fromCall } from "./ClientError.js"
+import * as Features from "./Features.js"
+import * as Answers from "./legacy/Answers.js"
 import * as Initialize from "./legacy/Initialize.js"
+import type { Change } from "./Notifications.js"
 import * as Notifications from "./Notifications.js"
+import * as Outputs from "./Outputs.js"
+import * as Telemetry from "./Telemetry.js"
 
 /**
  * @since 0.1.0
@@ -49,15 +52,31 @@ export interface Options {
   readonly maxInFlight?: number | undefined
   /** How long closing waits for answers of ours that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
+  /**
+   * Whether structured content is put to the output schema that the server lists for the tool. The list is asked for when
+   * it is not known. Default: true.
+   */
+  readonly checkOutputs?: boolean | undefined
+  /** Whether calls have spans and metrics, and the server is told of the spans. See `Telemetry`. Default: false. */
+  readonly telemetry?: boolean | undefined
 }
 
 /**
  * @since 0.1.0
  * @category models
  */
-export interface CallOptions extends RequestOptions {
-  /** `_meta` of the request. */
-  readonly meta?: JsonObject | undefined
+export interface ListOptions extends CallOptions {
+  /** Where the page begins, as the page before it said. */
+  readonly cursor?: string | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CallToolOptions extends CallOptions {
+  /** Whether the result is put to the tool's output schema. Default: what the client was told. */
+  readonly checkOutput?: boolean | undefined
 }
 
 /**
@@ -72,21 +91,52 @@ export interface ClientSessionService {
   readonly version: Version
   readonly ping: (options?: CallOptions) => Effect.Effect<void, ClientError>
   /** One page of the tools. */
-  readonly listTools: (
-    options?: CallOptions & { readonly cursor?: string | undefined }
-  ) => Effect.Effect<Tools.ListToolsResult, ClientError>
+  readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
   /** All tools, page after page; fails with reason `Decode` after 64 pages, and when a page would come twice. */
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
   /**
-   * Calls a tool. That the tool failed is a result with `isError`; this fails when there is no result.
+   * Calls a tool. That the tool failed is a result with `isError`; this fails when there is no result, and with reason
+   * `Decode` when it is not what the tool's output schema promises.
    *
    * Interrupting it stops the tool.
    */
   readonly callTool: (
     name: string,
     args?: JsonObject,
-    options?: CallOptions
+    options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError>
+  /** One page of the resources. */
+  readonly listResources: (options?: ListOptions) => Effect.Effect<Resources.ListResourcesResult, ClientError>
+  /** All resources, page after page, like `tools`. */
+  readonly resources: Stream.Stream<Resources.Resource, ClientError>
+  /** One page of the resource templates. */
+  readonly listResourceTemplates: (
+    options?: ListOptions
+  ) => Effect.Effect<Resources.ListResourceTemplatesResult, ClientError>
+  /** All resource templates, page after page, like `tools`. */
+  readonly resourceTemplates: Stream.Stream<Resources.ResourceTemplate, ClientError>
+  readonly readResource: (
+    uri: string,
+    options?: CallOptions
+  ) => Effect.Effect<Resources.ReadResourceResult, ClientError>
+  /** Asks to be told when the content of a resource is new, on `resourceUpdates`. */
+  readonly subscribeResource: (uri: string, options?: CallOptions) => Effect.Effect<void, ClientError>
+  readonly unsubscribeResource: (uri: string, options?: CallOptions) => Effect.Effect<void, ClientError>
+  /** One page of the prompts. */
+  readonly listPrompts: (options?: ListOptions) => Effect.Effect<Prompts.ListPromptsResult, ClientError>
+  /** All prompts, page after page, like `tools`. */
+  readonly prompts: Stream.Stream<Prompts.Prompt, ClientError>
+  readonly getPrompt: (
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: CallOptions
+  ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
+  /** What an argument of a prompt, or of a resource template, may become; `others` are the arguments that are known. */
+  readonly complete: (
+    ref: Completion.CompleteParams["ref"],
+    argument: Completion.CompleteParams["argument"],
+    options?: CallOptions & { readonly others?: Readonly<Record<string, string>> | undefined }
+  ) => Effect.Effect<Completion.Suggestions, ClientError>
   /** Asks the server to log from this level on. */
   readonly setLoggingLevel: (level: LoggingLevel, options?: CallOptions) => Effect.Effect<void, ClientError>
   /** Any method, unchecked. */
@@ -97,25 +147,25 @@ export interface ClientSessionService {
   ) => Effect.Effect<JsonObject, ClientError>
   /** Any notification; dropped when nobody is left to hear it. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
+  /** Tells the server that the roots are others. The feature `Features.roots` does so by itself. */
+  readonly rootsListChanged: Effect.Effect<void>
   /**
    * What the server tells unasked, from the moment this is run to the end of the conversation; a slow listener loses the
    * oldest.
    */
   readonly notifications: Stream.Stream<Notification>
   readonly logs: Stream.Stream<LoggingMessage>
+  /** Which of the server's lists have changed. */
+  readonly listChanges: Stream.Stream<Change>
+  /** The addresses of subscribed resources whose content is new. */
+  readonly resourceUpdates: Stream.Stream<string>
+  /** The ids of pages that people were asked to open, and are done with. */
+  readonly elicitationsCompleted: Stream.Stream<string>
   /** What was odd and ended nothing: late answers, errors without an id. Logged, while nobody listens. */
   readonly incidents: Stream.Stream<Incident>
   /** Waits until the conversation has ended; fails if the transport did. */
   readonly ended: Effect.Effect<void, ClientError>
 }
-
-/**
- * How many pages of a list are read before the server is taken to be endless.
- *
- * @since 0.1.0
- * @category limits
- */
-export const MAX_PAGES = 64
 
 const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 
@@ -127,95 +177,138 @@ const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
  */
 export const make = (
   transport: Transport,
-  options: Options = {}
+  options: Options = {},
+  features?: Features.FeaturesService
 ): Effect.Effect<ClientSessionService, ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     const heard = yield* Notifications.make
-    const conversation = yield* Conversation.make(transport, side(heard), {
+    const can = features ?? (yield* Features.make)
+    let version: LegacyVersion = Versions.latestLegacy
+    const outputs = Outputs.make()
+    const conversation = yield* Conversation.make(transport, {
+      request: Answers.make(can, () => version),
+      notification: (notification) => {
+        if (notification.method === Methods.toolListChanged.name) outputs.forget()
+        heard.publish(notification)
+        return undefined
+      }
+    }, {
       timeout: options.timeout ?? "60 seconds",
       maxInFlight: options.maxInFlight,
       closeTimeout: options.closeTimeout,
       report: heard.report
     })
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), heard.end)))
-    const facts = yield* Initialize.run(conversation, {
+    yield* hearing(can, heard)
+    const outbound = options.telemetry === true ? Telemetry.traced(conversation, () => version) : conversation
+    const facts = yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo ?? self,
-      capabilities: {},
+      capabilities: Features.capabilities(can),
       versions: options.versions ?? Versions.legacy
     })
-    const call = caller(conversation)
-    const listTools: ClientSessionService["listTools"] = (asked) =>
-      call(Methods.listTools, asked?.cursor === undefined ? undefined : { cursor: asked.cursor }, asked)
-    return {
-      ...facts,
-      ping: (asked) => Effect.asVoid(call(Methods.ping, undefined, asked)),
-      listTools,
-      tools: pages(Methods.listTools.name, (cursor) => listTools({ cursor }), ({ tools }) => tools),
-      callTool: (name, args, asked) =>
-        call(Methods.callTool, args === undefined ? { name } : { name, arguments: args }, asked),
-      setLoggingLevel: (level, asked) => Effect.asVoid(call(Methods.setLevel, { level }, asked)),
-      request: (method, params, asked) => Effect.mapError(send(conversation, method, params, asked), fromCall),
-      notify: conversation.notify,
-      notifications: heard.all,
-      logs: heard.logs,
-      incidents: heard.incidents,
-      ended: conversation.ended
-    }
+    version = facts.version
+    const session: ClientSessionService = { ...verbs(outbound, facts, heard), ended: conversation.ended }
+    yield* telling(can, session)
+    return checked(session, outputs, options.checkOutputs !== false)
   })
 
-const send = (outbound: Outbound, method: string, params: Params | undefined, options: CallOptions | undefined) =>
-  outbound.request(
-    method,
-    options?.meta === undefined ? params : { ...params, _meta: { ...options.meta, ...(params?._meta as JsonObject) } },
-    options
-  )
-
-const caller = (outbound: Outbound) => {
-  const check = <R>(method: Method.Request<string, any, R>) => (answer: Params): Either.Either<R, ClientError> =>
-    Either.mapLeft(method.decodeResult(answer), ({ issue }) => invalidResult(`"${method.name}"`, issue))
-  return <P extends object, R>(
-    method: Method.Request<string, P, R>,
-    params: P | undefined,
-    options: CallOptions | undefined
-  ): Effect.Effect<R, ClientError> =>
-    Effect.matchEffect(send(outbound, method.name, params as Params | undefined, options), {
-      onFailure: (error) => Effect.fail(fromCall(error)),
-      onSuccess: check(method)
-    })
+/** One verb for each method. */
+const verbs = (
+  outbound: Outbound,
+  facts: Initialize.Facts,
+  heard: Notifications.Notifications
+): Omit<ClientSessionService, "ended"> => {
+  const call = Calls.make(outbound, facts.version)
+  const from = (options: ListOptions | undefined) =>
+    options?.cursor === undefined ? undefined : { cursor: options.cursor }
+  const listTools: ClientSessionService["listTools"] = (options) => call(Methods.listTools, from(options), options)
+  const listResources: ClientSessionService["listResources"] = (options) =>
+    call(Methods.listResources, from(options), options)
+  const listResourceTemplates: ClientSessionService["listResourceTemplates"] = (options) =>
+    call(Methods.listResourceTemplates, from(options), options)
+  const listPrompts: ClientSessionService["listPrompts"] = (options) =>
+    call(Methods.listPrompts, from(options), options)
+  return {
+    ...facts,
+    ping: (options) => Effect.asVoid(call(Methods.ping, undefined, options)),
+    listTools,
+    tools: Calls.pages(Methods.listTools, (cursor) => listTools({ cursor }), ({ tools }) => tools),
+    callTool: (name, args, options) =>
+      call(Methods.callTool, args === undefined ? { name } : { name, arguments: args }, options),
+    listResources,
+    resources: Calls.pages(Methods.listResources, (cursor) => listResources({ cursor }), ({ resources }) => resources),
+    listResourceTemplates,
+    resourceTemplates: Calls.pages(
+      Methods.listResourceTemplates,
+      (cursor) => listResourceTemplates({ cursor }),
+      ({ resourceTemplates }) => resourceTemplates
+    ),
+    readResource: (uri, options) => call(Methods.readResource, { uri }, options),
+    subscribeResource: (uri, options) => Effect.asVoid(call(Methods.subscribe, { uri }, options)),
+    unsubscribeResource: (uri, options) => Effect.asVoid(call(Methods.unsubscribe, { uri }, options)),
+    listPrompts,
+    prompts: Calls.pages(Methods.listPrompts, (cursor) => listPrompts({ cursor }), ({ prompts }) => prompts),
+    getPrompt: (name, args, options) =>
+      call(Methods.getPrompt, args === undefined ? { name } : { name, arguments: args }, options),
+    complete: (ref, argument, options) =>
+      Effect.map(
+        call(
+          Methods.complete,
+          options?.others === undefined ? { ref, argument } : { ref, argument, context: { arguments: options.others } },
+          options
+        ),
+        ({ completion }) => completion
+      ),
+    setLoggingLevel: (level, options) => Effect.asVoid(call(Methods.setLevel, { level }, options)),
+    request: (method, params, options) => Effect.mapError(Calls.send(outbound, method, params, options), fromCall),
+    notify: outbound.notify,
+    rootsListChanged: outbound.notify(Methods.rootsListChanged.name),
+    notifications: heard.all,
+    logs: heard.logs,
+    listChanges: heard.listChanges,
+    resourceUpdates: heard.resourceUpdates,
+    elicitationsCompleted: heard.elicitationsCompleted,
+    incidents: heard.incidents
+  }
 }
 
-const pages = <P extends { readonly nextCursor?: string | undefined }, A>(
-  method: string,
-  list: (cursor: string | undefined) => Effect.Effect<P, ClientError>,
-  items: (page: P) => ReadonlyArray<A>
-): Stream.Stream<A, ClientError> =>
-  Stream.suspend(() => {
-    const seen = new Set<string | undefined>()
-    return Stream.paginateChunkEffect(undefined as string | undefined, (cursor) => {
-      if (seen.has(cursor)) return Effect.fail(endless(method, "a cursor was given out twice"))
-      if (seen.size === MAX_PAGES) return Effect.fail(endless(method, `there are more than ${MAX_PAGES} pages`))
-      seen.add(cursor)
-      return Effect.map(list(cursor), (page) => [
-        Chunk.unsafeFromArray(items(page)),
-        Option.map(Option.fromNullable(page.nextCursor), (next): string | undefined => next)
-      ])
-    })
-  })
-
-const endless = (method: string, why: string): TransportError =>
-  new TransportError({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}` })
-
-const unknown = (method: string): JsonRpcError =>
-  new JsonRpcError(McpError.toWire(new McpError.MethodNotFound({ method }), "legacy"))
-
-/** What a client answers: `ping`, and to anything else that it does not know it. */
-const side = (heard: Notifications.Notifications): Conversation.Side => ({
-  request: ({ method }) => ({
-    effect: method === Methods.ping.name ? Effect.succeed({}) : Effect.fail(unknown(method)),
-    reply: (exit) => Reply.fromExit(exit)
+/** The same session, which does not give out what a tool has not promised. */
+const checked = (session: ClientSessionService, outputs: Outputs.Outputs, always: boolean): ClientSessionService => ({
+  ...session,
+  listTools: (options) =>
+    Effect.map(session.listTools(options), (page) => {
+      outputs.learn(page.tools)
+      return page
+    }),
+  tools: Stream.map(session.tools, (tool) => {
+    outputs.learn([tool])
+    return tool
   }),
-  notification: (notification) => {
-    heard.publish(notification)
-    return undefined
-  }
+  callTool: (name, args, options) =>
+    options?.checkOutput ?? always
+      ? Effect.flatMap(session.callTool(name, args, options), (result) => outputs.check(name, result, session.tools))
+      : session.callTool(name, args, options)
 })
+
+/** From before the handshake on, so that nothing is missed. */
+const hearing = (
+  { logging }: Features.FeaturesService,
+  { logs }: Notifications.Notifications
+): Effect.Effect<void, never, Scope.Scope> => {
+  if (logging === undefined) return Effect.void
+  const hear = Stream.runForEach(logs, (message) =>
+    Effect.mapInputContext(
+      logging.handler(message) as Effect.Effect<void>,
+      (own: Context.Context<never>) => Context.merge(own, logging.context)
+    ))
+  return Effect.zipRight(Effect.forkScoped(Effect.interruptible(hear)), Effect.yieldNow())
+}
+
+/** What the server is told as long as the client is connected. */
+const telling = (
+  { roots }: Features.FeaturesService,
+  { rootsListChanged }: ClientSessionService
+): Effect.Effect<unknown, never, Scope.Scope> =>
+  roots?.changes === undefined
+    ? Effect.void
+    : Effect.forkScoped(Effect.interruptible(Stream.runForEach(roots.changes, () => rootsListChanged)))

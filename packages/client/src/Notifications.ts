@@ -9,6 +9,7 @@ import { log } from "@effect-mcp/jsonrpc/Incident"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
+import type * as Method from "@effect-mcp/protocol/Method"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -26,6 +27,20 @@ import * as Stream from "effect/Stream"
 export const CAPACITY = 256
 
 /**
+ * A list of the server's that can change.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Change = "tools" | "resources" | "prompts"
+
+const changes: ReadonlyMap<string, Change> = new Map([
+  [Methods.toolListChanged.name, "tools"],
+  [Methods.resourceListChanged.name, "resources"],
+  [Methods.promptListChanged.name, "prompts"]
+])
+
+/**
  * @since 0.1.0
  * @category models
  */
@@ -37,6 +52,12 @@ export interface Notifications {
   readonly all: Stream.Stream<Notification>
   /** What the server logs; messages that are none are left out. */
   readonly logs: Stream.Stream<LoggingMessage>
+  /** Which of the server's lists have changed. */
+  readonly listChanges: Stream.Stream<Change>
+  /** The addresses of subscribed resources whose content is new. */
+  readonly resourceUpdates: Stream.Stream<string>
+  /** The ids of pages that people were asked to open, and are done with. */
+  readonly elicitationsCompleted: Stream.Stream<string>
   /** What was odd and ended nothing: answers to nothing, errors without an id. */
   readonly incidents: Stream.Stream<Incident>
   /** Ends all streams, after what came before. */
@@ -60,11 +81,10 @@ export const make: Effect.Effect<Notifications, never, Scope.Scope> = Effect.acq
       },
       report: (incident) => Effect.suspend(() => incidents.publish(incident) ? Effect.void : log(incident)),
       all,
-      logs: Stream.filterMap(
-        all,
-        ({ method, params }) =>
-          method === Methods.message.name ? Either.getRight(Methods.message.decodeParams(params)) : Option.none()
-      ),
+      logs: of(all, Methods.message),
+      listChanges: Stream.filterMap(all, ({ method }) => Option.fromNullable(changes.get(method))),
+      resourceUpdates: Stream.map(of(all, Methods.resourceUpdated), ({ uri }) => uri),
+      elicitationsCompleted: Stream.map(of(all, Methods.elicitationComplete), ({ elicitationId }) => elicitationId),
       incidents: incidents.stream,
       end: Effect.sync(() => {
         notifications.end()
@@ -74,6 +94,15 @@ export const make: Effect.Effect<Notifications, never, Scope.Scope> = Effect.acq
   }),
   ({ end }) => end
 )
+
+const of = <P>(
+  all: Stream.Stream<Notification>,
+  { decodeParams, name }: Method.Notification<string, P>
+): Stream.Stream<P> =>
+  Stream.filterMap(
+    all,
+    ({ method, params }) => method === name ? Either.getRight(decodeParams(params)) : Option.none()
+  )
 
 // A `PubSub` loses the newest when it is offered to without a fiber, and on shutdown what was not yet heard.
 class Hub<A> {

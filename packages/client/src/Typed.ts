@@ -1,18 +1,24 @@
 /**
- * A definition as functions: one for each tool, under its own name. Arguments are encoded, results and declared failures
- * decoded, by the schemas that the server keeps.
+ * A definition as functions: one for each tool, under its own name, and beside them those of resources and prompts.
+ * Arguments are encoded, results and declared failures decoded, by the schemas that the server keeps.
  *
  * @since 0.1.0
  */
 import type * as Definition from "@effect-mcp/definition/Definition"
+import type * as Prompt from "@effect-mcp/definition/Prompt"
+import type * as Resource from "@effect-mcp/definition/Resource"
+import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import type * as Tool from "@effect-mcp/definition/Tool"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import type * as Prompts from "@effect-mcp/protocol/Prompts"
+import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Effect from "effect/Effect"
+import type { CallOptions } from "./Calls.js"
 import type { ClientError } from "./ClientError.js"
 import { invalidResult, ToolError } from "./ClientError.js"
-import type { CallOptions, ClientSessionService } from "./ClientSession.js"
+import type { ClientSessionService } from "./ClientSession.js"
 
 /**
  * What a call of a tool gives: its success, or the whole result of a tool that declares none.
@@ -38,26 +44,86 @@ export type Call<T> = {} extends Tool.Tool.Arguments<T> ? (
     options?: CallOptions
   ) => Effect.Effect<Gives<T>, Tool.Tool.Failure<T> | ToolError | ClientError>
 
+type Unless<Empty, A> = [Empty] extends [never] ? {} : A
+
 /**
+ * A definition as functions: tools under their own names, and beside them `resources`, `templates` and `prompts` under
+ * theirs, where it has any.
+ *
  * @since 0.1.0
  * @category models
  */
-export type Typed<D extends Definition.Definition.Any> = {
-  readonly [T in Definition.Definition.Tools<D> as T["name"]]: Call<T>
-}
+export type Typed<D extends Definition.Definition.Any> =
+  & { readonly [T in Definition.Definition.Tools<D> as T["name"]]: Call<T> }
+  & Unless<Definition.Definition.Resources<D>, {
+    readonly resources: {
+      readonly [R in Definition.Definition.Resources<D> as R["name"]]: (
+        options?: CallOptions
+      ) => Effect.Effect<Resources.ReadResourceResult, ClientError>
+    }
+  }>
+  & Unless<Definition.Definition.Templates<D>, {
+    readonly templates: {
+      readonly [T in Definition.Definition.Templates<D> as T["name"]]: (
+        parameters: ResourceTemplate.ResourceTemplate.Parameters<T>,
+        options?: CallOptions
+      ) => Effect.Effect<Resources.ReadResourceResult, ClientError>
+    }
+  }>
+  & Unless<Definition.Definition.Prompts<D>, {
+    readonly prompts: { readonly [P in Definition.Definition.Prompts<D> as P["name"]]: GetPrompt<P> }
+  }>
+
+/**
+ * A prompt as a function of its arguments.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type GetPrompt<P> = {} extends Prompt.Prompt.Arguments<P> ? (
+    args?: Prompt.Prompt.Arguments<P>,
+    options?: CallOptions
+  ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
+  : (args: Prompt.Prompt.Arguments<P>, options?: CallOptions) => Effect.Effect<Prompts.GetPromptResult, ClientError>
 
 /**
  * @since 0.1.0
  * @category constructors
  */
-export const make = <D extends Definition.Definition.Any>(session: ClientSessionService, definition: D): Typed<D> =>
-  Object.fromEntries(
-    [...definition.tools].map(([name, tool]) => [name, call(session, tool)])
-  ) as Typed<D>
+export const make = <D extends Definition.Definition.Any>(session: ClientSessionService, definition: D): Typed<D> => {
+  const each = <A, F>(promised: ReadonlyMap<string, A>, f: (one: A) => F): Readonly<Record<string, F>> =>
+    Object.fromEntries([...promised].map(([name, one]) => [name, f(one)]))
+  const { prompts, resources, templates, tools } = definition
+  return {
+    ...(resources.size === 0 ? undefined : { resources: each(resources, (resource) => read(session, resource)) }),
+    ...(templates.size === 0 ? undefined : { templates: each(templates, (template) => readBy(session, template)) }),
+    ...(prompts.size === 0 ? undefined : { prompts: each(prompts, (prompt) => get(session, prompt)) }),
+    ...each(tools, (tool) => call(session, tool))
+  } as unknown as Typed<D>
+}
+
+const read = (session: ClientSessionService, { uri }: Resource.Resource.Any) => (options?: CallOptions) =>
+  session.readResource(uri, options)
+
+const readBy =
+  (session: ClientSessionService, { codec, name }: ResourceTemplate.ResourceTemplate.Any) =>
+  (parameters: unknown, options?: CallOptions) =>
+    Effect.flatMap(
+      Effect.mapError(codec.encode(parameters), unfit(`resource template "${name}"`)),
+      (uri) => session.readResource(uri, options)
+    )
+
+const get =
+  (session: ClientSessionService, { codec, name }: Prompt.Prompt.Any) => (args: unknown, options?: CallOptions) =>
+    Effect.flatMap(
+      Effect.mapError(codec.encode(args ?? {}), unfit(`prompt "${name}"`)),
+      (encoded) => session.getPrompt(name, Object.keys(encoded).length === 0 ? undefined : encoded, options)
+    )
+
+const unfit = (what: string) => (issue: Parameters<typeof Issue.sentence>[0]): InvalidParams =>
+  new InvalidParams({ message: `Invalid arguments for ${what}: ${Issue.sentence(issue)}` })
 
 const call = (session: ClientSessionService, { codec, name }: Tool.Tool.Any) => {
-  const badArguments = (issue: Parameters<typeof Issue.sentence>[0]) =>
-    new InvalidParams({ message: `Invalid arguments for tool "${name}": ${Issue.sentence(issue)}` })
   const badResult = (issue: Parameters<typeof Issue.sentence>[0]) => invalidResult(`the tool "${name}"`, issue)
   const read = (result: Tools.CallToolResult) =>
     result.isError === true
@@ -68,7 +134,8 @@ const call = (session: ClientSessionService, { codec, name }: Tool.Tool.Any) => 
       : Effect.mapError(codec.decodeSuccess(result), badResult)
   return (args: unknown, options?: CallOptions) =>
     Effect.flatMap(
-      Effect.mapError(codec.encodeArguments(args), badArguments),
-      (encoded) => Effect.flatMap(session.callTool(name, encoded, options), read)
+      Effect.mapError(codec.encodeArguments(args), unfit(`tool "${name}"`)),
+      // The definition says what the tool gives: there is no need to ask the server.
+      (encoded) => Effect.flatMap(session.callTool(name, encoded, { ...options, checkOutput: false }), read)
     )
 }

@@ -53,10 +53,71 @@ describe("A verb", () => {
     },
     {
       name: "callTool, with arguments",
-      run: (client) => client.callTool("echo", { text: "hello", times: 2, nothing: null }),
+      run: (client) => client.callTool("echo", { text: "hello", times: 2, nothing: null }, { checkOutput: false }),
       answer: { ...said, structuredContent: { text: "hello" }, isError: false, _meta: { took: 1 }, unheardOf: true },
       says: "tools/call {\"name\":\"echo\",\"arguments\":{\"text\":\"hello\",\"times\":2,\"nothing\":null}}",
       gives: { ...said, structuredContent: { text: "hello" }, isError: false, _meta: { took: 1 }, unheardOf: true }
+    },
+    {
+      name: "listResources, from a cursor on",
+      run: (client) => client.listResources({ cursor: "next" }),
+      answer: { resources: [{ name: "readme", uri: "file:///README.md" }] },
+      says: "resources/list {\"cursor\":\"next\"}",
+      gives: { resources: [{ name: "readme", uri: "file:///README.md" }] }
+    },
+    {
+      name: "listResourceTemplates",
+      run: (client) => client.listResourceTemplates(),
+      answer: { resourceTemplates: [{ name: "note", uriTemplate: "note:///{id}" }] },
+      says: "resources/templates/list",
+      gives: { resourceTemplates: [{ name: "note", uriTemplate: "note:///{id}" }] }
+    },
+    {
+      name: "readResource",
+      run: (client) => client.readResource("file:///README.md"),
+      answer: { contents: [{ uri: "file:///README.md", text: "hello" }] },
+      says: "resources/read {\"uri\":\"file:///README.md\"}",
+      gives: { contents: [{ uri: "file:///README.md", text: "hello" }] }
+    },
+    {
+      name: "subscribeResource",
+      run: (client) => client.subscribeResource("file:///README.md"),
+      answer: {},
+      says: "resources/subscribe {\"uri\":\"file:///README.md\"}",
+      gives: undefined
+    },
+    {
+      name: "unsubscribeResource",
+      run: (client) => client.unsubscribeResource("file:///README.md"),
+      answer: {},
+      says: "resources/unsubscribe {\"uri\":\"file:///README.md\"}",
+      gives: undefined
+    },
+    {
+      name: "listPrompts",
+      run: (client) => client.listPrompts(),
+      answer: { prompts: [{ name: "review", arguments: [{ name: "code", required: true }] }] },
+      says: "prompts/list",
+      gives: { prompts: [{ name: "review", arguments: [{ name: "code", required: true }] }] }
+    },
+    {
+      name: "getPrompt",
+      run: (client) => client.getPrompt("review", { code: "x" }),
+      answer: { messages: [{ role: "user", content: { type: "text", text: "x" } }] },
+      says: "prompts/get {\"name\":\"review\",\"arguments\":{\"code\":\"x\"}}",
+      gives: { messages: [{ role: "user", content: { type: "text", text: "x" } }] }
+    },
+    {
+      name: "complete, with what is known of the others",
+      run: (client) =>
+        client.complete({ type: "ref/prompt", name: "review" }, { name: "language", value: "Ty" }, {
+          others: { code: "x" }
+        }),
+      answer: { completion: { values: ["TypeScript"], total: 1, hasMore: false } },
+      says:
+        "completion/complete {\"ref\":{\"type\":\"ref/prompt\",\"name\":\"review\"},\"argument\":{\"name\":\"language\"," +
+        "\"value\":\"Ty\"},\"context\":{\"arguments\":{\"code\":\"x\"}}}",
+      gives: { values: ["TypeScript"], total: 1, hasMore: false }
     },
     {
       name: "setLoggingLevel",

@@ -3,7 +3,8 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
-import type { CallOptions, ClientSessionService, Options } from "../src/ClientSession.js"
+import type { CallOptions } from "../src/Calls.js"
+import type { ClientSessionService, Options } from "../src/ClientSession.js"
 import { answered, failure } from "./Scripts.js"
 
 /** A call that is heard and not answered. */

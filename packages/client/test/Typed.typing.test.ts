@@ -6,9 +6,10 @@ import type * as Tools from "@effect-mcp/protocol/Tools"
 import type { Layer, Scope, Stream } from "effect"
 import { Context, Effect, Schema } from "effect"
 import { expectTypeOf } from "vitest"
+import type { CallOptions } from "../src/Calls.js"
 import * as Client from "../src/Client.js"
 import type { ClientError, ConnectError, ToolError } from "../src/ClientError.js"
-import type { CallOptions, ClientSessionService } from "../src/ClientSession.js"
+import type { ClientSessionService } from "../src/ClientSession.js"
 import type * as Typed from "../src/Typed.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}

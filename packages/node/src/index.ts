@@ -7,6 +7,16 @@
  */
 
 /**
+ * The servers that a host's configuration names, as one group: programs are launched, addresses reached over HTTP.
+ *
+ * What the configuration says is the business of `@effect-mcp/client/ServersConfig`, what a group is that of
+ * `ClientSessionGroup`; this room only knows how a server is reached from Node.
+ *
+ * @since 0.1.0
+ */
+export * as ConfiguredServers from "./ConfiguredServers.js"
+
+/**
  * Sends what is meant for this process's standard input and output elsewhere: calls of Node's own functions that would
  * reach descriptor 1 reach descriptor 2, and children that would inherit either get neither.
  *

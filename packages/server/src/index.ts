@@ -125,6 +125,7 @@ export * as Middleware from "./Middleware.js"
 
 /**
  * What a server says that it offers: what its features keep, what the application serves itself, and what it says beside.
+ * When it is said, and to whom, is the business of each era.
  *
  * @since 0.1.0
  */

@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as InProcess from "@effect-mcp/server/InProcess"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { Effect, Exit, Layer, Logger, Schema } from "effect"
+import { ClientSessionGroup } from "../src/ClientSessionGroup.js"
+import * as ServersConfig from "../src/ServersConfig.js"
+
+const decode = Schema.decodeUnknownEither(ServersConfig.ServersConfig)
+
+const config = {
+  mcpServers: {
+    files: { command: "npx", args: ["-y", "server-filesystem", "${HOME}"], env: { TOKEN: "${env:TOKEN:-none}" } },
+    search: { type: "http", url: "https://${HOST}/mcp", headers: { Authorization: "Bearer ${TOKEN}" } },
+    old: { type: "sse", url: "http://localhost/sse", disabled: true }
+  }
+} as const
+
+describe("A host's configuration", () => {
+  it("names programs and addresses", () => {
+    const decoded = decode(config)
+    assert.isTrue(decoded._tag === "Right")
+    assert.deepStrictEqual(
+      Object.values(config.mcpServers).map((server) => ServersConfig.isAddress(server)),
+      [false, true, true]
+    )
+  })
+
+  for (
+    const wrong of [{}, { mcpServers: { a: {} } }, { mcpServers: { a: { command: "" } } }, {
+      mcpServers: { a: { url: 1 } }
+    }]
+  ) {
+    it(`is not ${JSON.stringify(wrong)}`, () => {
+      assert.strictEqual(decode(wrong)._tag, "Left")
+    })
+  }
+
+  it("takes from the environment what it says that it does", () => {
+    const { files, search } = ServersConfig.expand(config, { HOME: "/home/ada", TOKEN: "s3", constructor: "no" })
+      .mcpServers as unknown as typeof config.mcpServers
+    assert.deepStrictEqual<unknown>(files, {
+      command: "npx",
+      args: ["-y", "server-filesystem", "/home/ada"],
+      env: { TOKEN: "s3" }
+    })
+    assert.deepStrictEqual<unknown>(search, {
+      type: "http",
+      url: "https:///mcp",
+      headers: { Authorization: "Bearer s3" }
+    })
+    const bare = ServersConfig.expand(config, {}).mcpServers.files as ServersConfig.Program
+    assert.deepStrictEqual(bare.env, { TOKEN: "none" })
+    const inherited = ServersConfig.expand({ mcpServers: { a: { command: "${constructor}x" } } }, {}).mcpServers.a
+    assert.deepStrictEqual(inherited, { command: "x" })
+  })
+})
+
+describe("The servers of a configuration", () => {
+  const server = Layer.unwrapEffect(Effect.succeed(
+    McpServer.layer({ name: "one", version: "1" }, McpServer.tool(Tool.make("a"), () => Effect.succeed("a")))
+  ))
+  const nowhere = Connector.make(
+    "nowhere",
+    Effect.fail(new Transport.TransportError({ reason: "Open", message: "nobody there" }))
+  )
+
+  const group = (onFailure?: "fail" | "skip") =>
+    Effect.gen(function*() {
+      const there = yield* InProcess.connector
+      const asked: Array<string> = []
+      const layer = ServersConfig.layer(config, {
+        connector: (server, name) => {
+          asked.push(`${name} ${ServersConfig.isAddress(server) ? server.url : server.command}`)
+          return name === "files" ? there : nowhere
+        },
+        ...(onFailure === undefined ? undefined : { onFailure })
+      })
+      return { asked, layer }
+    })
+
+  it.scoped("are one group; who is disabled is not asked for, and who cannot be reached is left out and logged", () =>
+    Effect.gen(function*() {
+      const logged: Array<string> = []
+      const { asked, layer } = yield* group()
+      const tools = yield* Effect.flatMap(ClientSessionGroup, ({ entries }) => entries).pipe(
+        Effect.provide(layer),
+        Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message)))))
+      )
+      assert.deepStrictEqual([...tools.tools.keys()], ["a"])
+      assert.deepStrictEqual(asked, ["files npx", "search https://${HOST}/mcp"])
+      assert.deepStrictEqual(logged, ["The server \"search\" is left out: nobody there"])
+    }).pipe(Effect.provide(server)))
+
+  it.scoped("are none when one that cannot be reached was not to be left out", () =>
+    Effect.gen(function*() {
+      const { layer } = yield* group("fail")
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Layer.build(layer))))
+    }).pipe(Effect.provide(server)))
+})

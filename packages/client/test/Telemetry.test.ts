@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import { Effect, Fiber, Metric, TestClock } from "effect"
+import * as Telemetry from "../src/Telemetry.js"
+import { exchange } from "./Scripts.js"
+
+const connected = TestClient.make({ client: { telemetry: true } })
+
+const taken = (method: string, error?: string) => {
+  const byMethod = Metric.tagged(Telemetry.operationDuration, "mcp.method.name", method)
+  return Effect.map(
+    Metric.value(error === undefined ? byMethod : Metric.tagged(byMethod, "error.type", error)),
+    ({ count, sum }) => ({ count, sum })
+  )
+}
+
+describe("A call of a traced client", () => {
+  it.scoped("tells the server of its span, which is a child of the caller's", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected
+      const calling = Effect.flatMap(
+        Effect.currentSpan,
+        (span) =>
+          Effect.map(
+            exchange(server, client.ping({ meta: { mine: 1 } }), "ping", {}),
+            ({ params }) => ({ params, span })
+          )
+      )
+      const { params, span } = yield* Effect.withSpan(calling, "caller")
+      const meta = params!._meta as { readonly traceparent: string; readonly mine: number }
+      assert.strictEqual(meta.mine, 1)
+      const [version, traceId, spanId] = meta.traceparent.split("-")
+      assert.deepStrictEqual([version, traceId], ["00", span.traceId])
+      assert.notStrictEqual(spanId, span.spanId)
+    }))
+
+  it.scoped("is measured, in seconds, by method and kind of error", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected
+      const [before, refused] = [yield* taken("ping"), yield* taken("tools/call", "InvalidParams")]
+      const ping = yield* Effect.fork(client.ping())
+      const { id } = yield* server.expectRequest("ping")
+      yield* TestClock.adjust("2 seconds")
+      yield* server.send(Message.success(id, {}))
+      yield* Fiber.join(ping)
+      const call = yield* Effect.fork(Effect.exit(client.callTool("nobody")))
+      const asked = yield* server.expectRequest("tools/call")
+      yield* server.send(Message.failure(asked.id, { code: -32602, message: "Unknown tool" }))
+      yield* Fiber.join(call)
+      assert.deepStrictEqual(yield* taken("ping"), { count: before.count + 1, sum: before.sum + 2 })
+      assert.strictEqual((yield* taken("tools/call", "InvalidParams")).count, refused.count + 1)
+    }))
+
+  it.scoped("that is given up is counted as cancelled, and a tool's failure as one", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected
+      const [cancelled, failed] = [yield* taken("tools/call", "cancelled"), yield* taken("tools/call", "tool_error")]
+      const call = yield* Effect.fork(client.callTool("slow"))
+      yield* server.expectRequest("tools/call")
+      yield* Fiber.interrupt(call)
+      yield* server.expectNotification("notifications/cancelled")
+      yield* exchange(server, client.callTool("fails"), "tools/call", { content: [], isError: true })
+      assert.strictEqual((yield* taken("tools/call", "cancelled")).count, cancelled.count + 1)
+      assert.strictEqual((yield* taken("tools/call", "tool_error")).count, failed.count + 1)
+    }))
+})
+
+describe("A client that is not traced", () => {
+  it.scoped("tells nobody of spans", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make()
+      const { params } = yield* Effect.withSpan(exchange(server, client.ping(), "ping", {}), "caller")
+      assert.isUndefined(params)
+    }))
+})

@@ -1,0 +1,91 @@
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as Tool from "@effect-mcp/definition/Tool"
+import type * as Prompts from "@effect-mcp/protocol/Prompts"
+import type * as Resources from "@effect-mcp/protocol/Resources"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as TestServer from "@effect-mcp/testing/TestServer"
+import { Context, Effect, Layer, Schema } from "effect"
+import * as Client from "../src/Client.js"
+import type { ClientError } from "../src/ClientError.js"
+import { failure } from "./Scripts.js"
+
+class Db extends Context.Tag("Db")<Db, { readonly read: (key: string) => string }>() {}
+
+const Greet = Tool.make("greet", { parameters: { name: Schema.String }, success: Schema.String })
+const Readme = Resource.make("readme", { uri: "file:///README.md", mimeType: "text/markdown" })
+const Note = ResourceTemplate.make("note")`note:///${ResourceTemplate.param("id", Schema.NumberFromString)}`
+const Review = Prompt.make("review", {
+  arguments: { code: Schema.String, language: Schema.optionalWith(Schema.String, { default: () => "TypeScript" }) }
+})
+const Hello = Prompt.make("hello")
+
+const Notes = Definition.make(Greet, Readme, Note, Review, Hello)
+
+const Live = McpServer.implement(Notes, {
+  greet: ({ name }) => Effect.succeed(`Hello, ${name}!`),
+  resources: { readme: Effect.map(Db, (db) => db.read("readme")) },
+  templates: { note: ({ id }, uri) => Effect.succeed(`${id + 1} at ${uri}`) },
+  prompts: {
+    review: ({ code, language }) => Effect.succeed(`Review ${code} in ${language}`),
+    hello: () => Effect.succeed("Hello")
+  }
+})
+
+const serving = Effect.provide(
+  TestServer.layer(Notes, Live).pipe(Layer.provide(Layer.succeed(Db, { read: (key) => `the ${key}` })))
+)
+
+describe("A definition of all kinds", () => {
+  it.effect("is kept whole, and its tools, resources and prompts are functions of a client", () =>
+    Effect.gen(function*() {
+      const notes = yield* Client.of(Notes)
+      assert.strictEqual(yield* notes.greet({ name: "Ada" }), "Hello, Ada!")
+      assert.deepStrictEqual(yield* notes.resources.readme(), {
+        contents: [{ uri: "file:///README.md", mimeType: "text/markdown", text: "the readme" }]
+      })
+      assert.deepStrictEqual(yield* notes.templates.note({ id: 7 }), {
+        contents: [{ uri: "note:///7", text: "8 at note:///7" }]
+      })
+      const text = (prompt: Prompts.GetPromptResult) => prompt.messages.map(({ content }) => content)
+      assert.deepStrictEqual<unknown>(text(yield* notes.prompts.review({ code: "x" })), [
+        { type: "text", text: "Review x in TypeScript" }
+      ])
+      assert.deepStrictEqual<unknown>(text(yield* notes.prompts.hello()), [{ type: "text", text: "Hello" }])
+    }).pipe(serving))
+
+  it.effect("says nothing when arguments are not what it takes", () =>
+    Effect.gen(function*() {
+      const notes = yield* Client.of(Notes)
+      const prompt = yield* failure(notes.prompts.review({ code: 5 } as never))
+      assert.include(prompt.message, "Invalid arguments for prompt \"review\": code: ")
+      const template = yield* failure(notes.templates.note({ id: "x" } as never))
+      assert.include(template.message, "Invalid arguments for resource template \"note\": id: ")
+    }).pipe(serving))
+
+  it("has the functions that it promises, and no others", () => {
+    type Client = Effect.Effect.Success<ReturnType<typeof Client.of<typeof Notes>>>
+    expectTypeOf<keyof Client>().toEqualTypeOf<"greet" | "resources" | "templates" | "prompts">()
+    expectTypeOf<keyof Client["prompts"]>().toEqualTypeOf<"review" | "hello">()
+    expectTypeOf<ReturnType<Client["resources"]["readme"]>>().toEqualTypeOf<
+      Effect.Effect<Resources.ReadResourceResult, ClientError>
+    >()
+    expectTypeOf<Parameters<Client["templates"]["note"]>[0]>().toEqualTypeOf<{ readonly id: number }>()
+    expectTypeOf(Live).toEqualTypeOf<Layer.Layer<never, never, import("@effect-mcp/server/Registry").Registry | Db>>()
+    type Tools = Effect.Effect.Success<ReturnType<typeof Client.of<Definition.Definition.From<typeof Greet>>>>
+    expectTypeOf<keyof Tools>().toEqualTypeOf<"greet">()
+  })
+
+  it("does not compile when something that it promises is not kept", () => {
+    const broken = () => {
+      // @ts-expect-error: `templates` and `prompts` are missing
+      McpServer.implement(Notes, { greet: () => Effect.succeed(""), resources: { readme: Effect.succeed("") } })
+      // @ts-expect-error: the prompt `hello` is missing
+      McpServer.implement(Definition.make(Hello), { prompts: {} })
+    }
+    assert.isFunction(broken)
+  })
+})
