@@ -7,6 +7,8 @@
 export interface Subject {
   /** Makes `calls` calls with `inFlight` of them at a time; fails on a wrong answer. */
   readonly run: (calls: number, inFlight: number) => Promise<void>
+  /** Processor time used so far, in microseconds. Left out: that of this process. */
+  readonly used?: () => Promise<number>
   readonly close: () => Promise<void>
 }
 

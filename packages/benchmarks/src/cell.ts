@@ -14,6 +14,12 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
     ])
   ),
   "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair()),
+  ...Object.fromEntries(
+    ["own-http", "own-app", "sdk1-http"].map((name) => [
+      name,
+      () => import("./subjects/http.js").then(({ start }) => start(name)())
+    ])
+  ),
   "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect()),
   "sdk1-pair": () => import("./subjects/sdk1.js").then(({ start }) => start()),
   "sdk2-pair": () => import("./subjects/sdk2.js").then(({ start }) => start())
@@ -25,9 +31,13 @@ if (start === undefined) throw new Error(`There is no subject "${name}": ${Objec
 
 const subject = await start()
 await subject.run(Number(calls), Number(inFlight))
-const before = process.cpuUsage()
+const used = subject.used ?? (() => {
+  const { system, user } = process.cpuUsage()
+  return Promise.resolve(user + system)
+})
+const before = await used()
 await subject.run(Number(calls), Number(inFlight))
-const { system, user } = process.cpuUsage(before)
+const microseconds = (await used()) - before
 await subject.close()
-console.log(JSON.stringify({ microseconds: (user + system) / Number(calls) }))
+console.log(JSON.stringify({ microseconds: microseconds / Number(calls) }))
 process.exit(0)

@@ -35,6 +35,22 @@ const rows: ReadonlyArray<Row> = [
     budget: { "sdk2-pair": 0.25 }
   },
   {
+    name: "tools/call over HTTP in a session, 16 in flight, the server alone, on Node's own listener",
+    inFlight: 16,
+    calls: 8_000,
+    own: "own-http",
+    peers: ["sdk1-http"],
+    budget: { "sdk1-http": 0.33 }
+  },
+  {
+    name: "tools/call over HTTP in a session, 16 in flight, the server alone, on the platform's",
+    inFlight: 16,
+    calls: 8_000,
+    own: "own-app",
+    peers: ["sdk1-http"],
+    budget: { "sdk1-http": 0.66 }
+  },
+  {
     name: "the parameters of a tools/call, checked",
     inFlight: 1,
     calls: 400_000,

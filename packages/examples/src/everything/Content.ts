@@ -1,0 +1,93 @@
+/**
+ * Tools that show what a tool can answer with: text, pictures, sound, resources, several of them, structured content, and
+ * failures.
+ */
+import * as RawTool from "@effect-mcp/definition/foreign/RawTool"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { Effect, Layer, Schema } from "effect"
+import { png, wav } from "./Samples.js"
+
+const SimpleText = Tool.make("test_simple_text", { description: "Answers with text." })
+const ImageContent = Tool.make("test_image_content", { description: "Answers with a picture." })
+const AudioContent = Tool.make("test_audio_content", { description: "Answers with sound." })
+const EmbeddedResource = Tool.make("test_embedded_resource", {
+  description: "Answers with a resource, content and all."
+})
+const MultipleContent = Tool.make("test_multiple_content_types", {
+  description: "Answers with text, a picture and a resource."
+})
+const ResourceLink = Tool.make("test_resource_link", { description: "Answers with a resource to read." })
+
+// A failure that is declared is told to the model, with `isError`.
+class Intended extends Schema.TaggedError<Intended>()("Intended", { message: Schema.String }) {}
+const ErrorHandling = Tool.make("test_error_handling", {
+  description: "Fails, and says so.",
+  failure: Schema.String
+})
+const Dice = Tool.make("test_structured_content", {
+  description: "Rolls dice: what it gives is for programs as much as for the model.",
+  parameters: { sides: Schema.optionalWith(Schema.Int.pipe(Schema.between(2, 100)), { default: () => 6 }) },
+  success: Schema.Struct({ sides: Schema.Int, rolled: Schema.Int }),
+  failure: Intended,
+  annotations: { readOnlyHint: true }
+})
+
+// A schema that was written by hand, or by another program, is advertised as it is.
+const RawSchema = RawTool.make("json_schema_2020_12_tool", {
+  description: "Takes what a JSON Schema of draft 2020-12 describes.",
+  inputSchema: {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    $defs: {
+      address: {
+        $anchor: "addressDef",
+        type: "object",
+        properties: { street: { type: "string" }, city: { type: "string" } }
+      }
+    },
+    properties: {
+      name: { type: "string" },
+      address: { $ref: "#/$defs/address" },
+      contactMethod: { type: "string", enum: ["phone", "email"] },
+      phone: { type: "string" },
+      email: { type: "string" }
+    },
+    allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
+    if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
+    then: { required: ["phone"] },
+    else: { required: ["email"] },
+    additionalProperties: false
+  }
+})
+
+export const layer = Layer.mergeAll(
+  McpServer.tool(SimpleText, () => Effect.succeed("This is a simple text response for testing.")),
+  McpServer.tool(ImageContent, () => Effect.succeed(ToolResult.image(png, "image/png"))),
+  McpServer.tool(AudioContent, () => Effect.succeed(ToolResult.audio(wav, "audio/wav"))),
+  McpServer.tool(EmbeddedResource, () =>
+    Effect.succeed(ToolResult.resource({
+      uri: "test://embedded-resource",
+      mimeType: "text/plain",
+      text: "This is an embedded resource content."
+    }))),
+  McpServer.tool(MultipleContent, () =>
+    Effect.succeed(
+      ToolResult.text("Multiple content types test:").pipe(
+        ToolResult.concat(ToolResult.image(png, "image/png")),
+        ToolResult.concat(ToolResult.resource({
+          uri: "test://mixed-content-resource",
+          mimeType: "application/json",
+          text: JSON.stringify({ test: "data", value: 123 })
+        }))
+      )
+    )),
+  McpServer.tool(
+    ResourceLink,
+    () => Effect.succeed(ToolResult.link({ name: "static-text", uri: "test://static-text", mimeType: "text/plain" }))
+  ),
+  McpServer.tool(ErrorHandling, () => Effect.fail("This tool intentionally returns an error for testing")),
+  McpServer.tool(Dice, ({ sides }) => Effect.succeed({ sides, rolled: Math.ceil(sides / 2) })),
+  McpServer.tool(RawSchema, (args) => Effect.succeed(`Valid: ${JSON.stringify(args)}`))
+)

@@ -1,0 +1,51 @@
+/**
+ * Prompts: without arguments, with arguments that complete themselves or are completed, and with more than text. Each
+ * is a value and a handler; `server.ts` puts them together.
+ */
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { Effect, Layer, Schema } from "effect"
+import { png } from "./Samples.js"
+
+const Simple = Prompt.make("test_simple_prompt", { description: "A prompt without arguments." })
+const WithArguments = Prompt.make("test_prompt_with_arguments", {
+  description: "A prompt with two arguments.",
+  arguments: {
+    arg1: Schema.String.annotations({ description: "First test argument" }),
+    arg2: Schema.String.annotations({ description: "Second test argument" })
+  }
+})
+const WithResource = Prompt.make("test_prompt_with_embedded_resource", {
+  description: "A prompt with a resource in it.",
+  arguments: { resourceUri: Schema.String.annotations({ description: "The address of the resource" }) }
+})
+const WithImage = Prompt.make("test_prompt_with_image", { description: "A prompt with a picture in it." })
+const WithChoice = Prompt.make("test_prompt_with_choice", {
+  description: "A prompt whose one argument completes itself.",
+  arguments: { tone: Schema.Literal("friendly", "formal", "funny") }
+})
+
+const words = ["paris", "park", "party", "test", "testValue1"]
+
+export const layer = Layer.mergeAll(
+  McpServer.prompt(Simple, () => Effect.succeed("This is a simple prompt for testing.")),
+  McpServer.prompt(
+    WithArguments,
+    ({ arg1, arg2 }) => Effect.succeed(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`),
+    { complete: { arg1: (value) => Effect.succeed(words.filter((word) => word.startsWith(value))) } }
+  ),
+  McpServer.prompt(WithResource, ({ resourceUri }) =>
+    Effect.succeed([
+      Prompt.user({
+        type: "resource",
+        resource: { uri: resourceUri, mimeType: "text/plain", text: "Embedded resource content for testing." }
+      }),
+      Prompt.user("Please process the embedded resource above.")
+    ])),
+  McpServer.prompt(WithImage, () =>
+    Effect.succeed([
+      Prompt.user({ type: "image", data: png, mimeType: "image/png" }),
+      Prompt.user("Please analyze the image above.")
+    ])),
+  McpServer.prompt(WithChoice, ({ tone }) => Effect.succeed(`Answer in a ${tone} tone.`))
+)

@@ -1,0 +1,60 @@
+/**
+ * Resources: text, bytes, one that changes while clients watch it, and a template with a typed parameter. Who has
+ * subscribed to what is known to the server alone.
+ */
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { Effect, Encoding, Layer, Ref } from "effect"
+import { png } from "./Samples.js"
+
+const StaticText = Resource.make("static-text", {
+  uri: "test://static-text",
+  title: "Static text",
+  description: "Text that stays the same.",
+  mimeType: "text/plain"
+})
+const StaticBinary = Resource.make("static-binary", {
+  uri: "test://static-binary",
+  title: "Static picture",
+  description: "Bytes that stay the same.",
+  mimeType: "image/png"
+})
+const Watched = Resource.make("watched-resource", {
+  uri: "test://watched-resource",
+  title: "Watched resource",
+  description: "Text that changes: see the tool `test_update_resource`.",
+  mimeType: "text/plain"
+})
+const Update = Tool.make("test_update_resource", {
+  description: "Changes the watched resource; clients that have subscribed to it are told."
+})
+
+const id = ResourceTemplate.param("id")
+const Data = ResourceTemplate.make("template-data", {
+  description: "Data by id.",
+  mimeType: "application/json"
+})`test://template/${id}/data`
+
+// What changes is shared by the resource and the tool that changes it: a layer of two features over one `Ref`.
+const watched = Layer.unwrapEffect(Effect.map(Ref.make(0), (version) =>
+  Layer.merge(
+    McpServer.resource(Watched, Effect.map(Ref.get(version), (n) => `This resource has changed ${n} times.`)),
+    McpServer.tool(Update, () =>
+      Ref.updateAndGet(version, (n) => n + 1).pipe(
+        Effect.tap(McpServer.resourceUpdated(Watched.uri)),
+        Effect.map((n) => `Changed ${n} times`)
+      ))
+  )))
+
+export const layer = Layer.mergeAll(
+  McpServer.resource(StaticText, Effect.succeed("This is the content of the static text resource.")),
+  McpServer.resource(StaticBinary, Effect.orDie(Encoding.decodeBase64(png))),
+  watched,
+  McpServer.resourceTemplate(
+    Data,
+    ({ id }) => Effect.succeed(JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` })),
+    { complete: { id: (value) => Effect.succeed(["123", "124", "200"].filter((one) => one.startsWith(value))) } }
+  )
+)

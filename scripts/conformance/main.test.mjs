@@ -1,0 +1,53 @@
+// What the conformance run must not overlook.
+import assert from "node:assert/strict"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { test } from "node:test"
+import { judge, results } from "./main.mjs"
+
+const check = (id, status, errorMessage) => ({ id, status, errorMessage })
+const scenario = (name, ...checks) => ({ scenario: name, checks })
+
+test("a leg in which everything passed has no complaints; what is only told is none either", () => {
+  assert.deepEqual(judge([scenario("ping", check("a", "SUCCESS"), check("b", "INFO"))], {}, 1), [])
+})
+
+test("a failure, a warning and a check that was skipped are complaints", () => {
+  for (const status of ["FAILURE", "WARNING", "SKIPPED"]) {
+    assert.deepEqual(judge([scenario("ping", check("a", status, "why"))], {}, 1), [`ping/a: ${status}: why`])
+  }
+})
+
+test("what is expected is no complaint, with the status that is expected and no other", () => {
+  const expected = { "ping/a": { status: "SKIPPED", reason: "it has none" } }
+  assert.deepEqual(judge([scenario("ping", check("a", "SKIPPED"))], expected, 1), [])
+  assert.deepEqual(judge([scenario("ping", check("a", "FAILURE", "why"))], expected, 1), [
+    "ping/a: FAILURE: why",
+    "ping/a: expected, and not met: stale"
+  ])
+})
+
+test("an expectation that is not met is stale", () => {
+  assert.deepEqual(judge([scenario("ping", check("a", "SUCCESS"))], { "ping/a": { status: "WARNING" } }, 1), [
+    "ping/a: expected, and not met: stale"
+  ])
+})
+
+test("a scenario that checked nothing, and one that was not run, are complaints", () => {
+  assert.deepEqual(judge([scenario("ping")], {}, 1), ["ping: it checked nothing"])
+  assert.deepEqual(judge([scenario("ping", check("a", "SUCCESS"))], {}, 2), ["1 scenarios were run, and not 2"])
+})
+
+test("results are read from what the suite leaves behind", () => {
+  const out = mkdtempSync(join(tmpdir(), "results-"))
+  try {
+    for (const name of ["server-ping-2026-01-01T00-00-00-000Z", "server-tools-list-2026-01-01T00-00-01-000Z"]) {
+      mkdirSync(join(out, name))
+      writeFileSync(join(out, name, "checks.json"), JSON.stringify([check("a", "SUCCESS")]))
+    }
+    assert.deepEqual(results(out, "server").map((one) => one.scenario), ["ping", "tools-list"])
+  } finally {
+    rmSync(out, { recursive: true })
+  }
+})
