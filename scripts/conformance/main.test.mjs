@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
-import { judge, results } from "./main.mjs"
+import { judge, results, unnamed } from "./main.mjs"
 
 const check = (id, status, errorMessage) => ({ id, status, errorMessage })
 const scenario = (name, ...checks) => ({ scenario: name, checks })
@@ -50,4 +50,11 @@ test("results are read from what the suite leaves behind", () => {
   } finally {
     rmSync(out, { recursive: true })
   }
+})
+
+test("a client scenario that the suite has and nobody runs is found", () => {
+  const list = "Client scenarios (test against a client):\n  - initialize [2025-11-25]\n  - new-one [2025-11-25]\n" +
+    "  - auth/basic [2025-11-25]\n"
+  assert.deepEqual(unnamed(list, ["initialize"]), ["new-one"])
+  assert.deepEqual(unnamed(list, ["initialize", "new-one"]), [])
 })

@@ -47,7 +47,7 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
  *
  * @example
  * ```ts
- * import { RawTool } from "@effect-mcp/definition"
+ * import * as RawTool from "@effect-mcp/definition/foreign/RawTool"
  *
  * export const Search = RawTool.make("search", {
  *   description: "Full-text search over the notes.",
