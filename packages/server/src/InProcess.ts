@@ -6,8 +6,10 @@
  */
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Direct from "@effect-mcp/jsonrpc/Direct"
+import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { Dispatcher } from "./Dispatcher.js"
 
@@ -31,3 +33,34 @@ export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = 
       })
     )
 )
+
+/**
+ * A server as something to connect to, before there is one: each connection has a server of its own, built when it is
+ * connected and gone with it. What the layer needs, connecting needs.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@effect-mcp/client"
+ * import { InProcess, McpServer } from "@effect-mcp/server"
+ * import { Layer } from "effect"
+ *
+ * const Server = McpServer.layer({ name: "inside", version: "1.0.0" }, Layer.empty)
+ *
+ * export const ClientLive = Client.layer(InProcess.fromLayer(Server))
+ * ```
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromLayer = <E, R>(server: Layer.Layer<Dispatcher, E, R>): Connector.Connector<R> =>
+  Connector.make(
+    "a server in this process",
+    Effect.gen(function*() {
+      const context = yield* Effect.mapError(
+        Layer.build(Layer.fresh(server)),
+        (cause) => new TransportError({ reason: "Open", message: "The server in this process cannot be built", cause })
+      )
+      const { connect } = yield* Effect.provide(connector, context)
+      return yield* connect
+    })
+  )

@@ -87,4 +87,25 @@ describe("InProcess", () => {
     }).pipe(Effect.provide(serve(act(
       Effect.flatMap(RequestContext, (context) => Effect.forEach([1, 2, 2, 3], (n) => context.progress(n)))
     )))))
+
+  it.scoped("may be built for whoever connects, and goes with the connection", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const living = Layer.scopedDiscard(Effect.acquireRelease(
+        Effect.sync(() => log.push("built")),
+        () => Effect.sync(() => log.push("gone"))
+      ))
+      const connector = InProcess.fromLayer(serve(Layer.merge(GreetLive, living)))
+      for (const _ of [1, 2]) {
+        yield* Effect.scoped(Effect.flatMap(Client.make(connector), (session) => session.ping()))
+      }
+      assert.deepStrictEqual(log, ["built", "gone", "built", "gone"])
+    }))
+
+  it.scoped("cannot be reached when it cannot be built", () =>
+    Effect.gen(function*() {
+      const connector = InProcess.fromLayer(serve(Layer.fail("no database")))
+      const error = yield* Effect.flip(Client.make(connector))
+      assert.deepInclude(error, { _tag: "TransportError", reason: "Open", cause: "no database" })
+    }))
 })
