@@ -38,6 +38,7 @@ const install = () => {
   console.log("installing the conformance suite")
   const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: home, stdio: "inherit" })
   if (status !== 0) throw new Error("The conformance suite could not be installed")
+  if (!existsSync(node24)) throw new Error(`There is no ${node24}: was npm told not to run the scripts of packages?`)
 }
 
 /** Starts the everything-server with one revision, and gives its address once it says it. */
