@@ -26,11 +26,10 @@ export * as Alarm from "./Alarm.js"
 export * as Connector from "./Connector.js"
 
 /**
- * The call/return machine over one transport: it sorts what comes in, runs a fiber for each request, waits for the answers
- * to ours, and ends both sides of every exchange in exactly one way. It is bidirectional and knows no side.
+ * A conversation over one transport: requests in both directions, each with one answer, until one side has had enough. It is
+ * bidirectional and knows no side; what the methods mean is said above, how messages travel below.
  *
- * Receiving is ordered and never waits, exchanges run beside one another. It knows no method name but
- * `notifications/cancelled` and `notifications/progress`; what the methods mean is said above, how messages travel below.
+ * How it is made to go on, and to end, is in `Machine`.
  *
  * @since 0.1.0
  */
@@ -96,6 +95,17 @@ export * as JsonRpcError from "./JsonRpcError.js"
  * @since 0.1.0
  */
 export * as LineFraming from "./LineFraming.js"
+
+/**
+ * The call/return machine behind a conversation: it sorts what comes in, runs a fiber for each request, waits for the answers
+ * to ours, and ends both sides of every exchange in exactly one way.
+ *
+ * Receiving is ordered and never waits, exchanges run beside one another. It knows no method name but
+ * `notifications/cancelled` and `notifications/progress`. It has no fiber of its own: who reads for it is not known here.
+ *
+ * @since 0.1.0
+ */
+export * as Machine from "./Machine.js"
 
 /**
  * What two peers can say: a request, a notification, a response. Input that is none of these becomes a `Malformed`

@@ -3,6 +3,7 @@ import { Context, Deferred, Effect, Fiber, Logger, TestClock } from "effect"
 import * as Conversation from "../src/Conversation.js"
 import * as JsonRpcError from "../src/JsonRpcError.js"
 import * as LineFraming from "../src/LineFraming.js"
+import * as Machine from "../src/Machine.js"
 import * as Message from "../src/Message.js"
 import * as Transport from "../src/Transport.js"
 import { peer, refusal, side, talk } from "./Talk.js"
@@ -194,11 +195,11 @@ describe("report", () => {
         }
       })
       for (let i = 0; i < 1000; i++) t.conversation.receive(Message.fromUnknown({ method: "m" }))
-      assert.strictEqual(reports, Conversation.MAX_REPORTS)
+      assert.strictEqual(reports, Machine.MAX_REPORTS)
       yield* Deferred.succeed(gate, undefined)
       yield* t.peer.heard
       t.conversation.receive(Message.fromUnknown({ method: "m" }))
-      assert.strictEqual(reports, Conversation.MAX_REPORTS + 1)
+      assert.strictEqual(reports, Machine.MAX_REPORTS + 1)
     }))
 
   it.effect("is a line in the log when nothing else is said", () =>
