@@ -30,7 +30,10 @@ const Live = McpServer.implement(Notes, {
   resources: { readme: Effect.map(Db, (db) => db.read("readme")) },
   templates: { note: ({ id }, uri) => Effect.succeed(`${id + 1} at ${uri}`) },
   prompts: {
-    review: ({ code, language }) => Effect.succeed(`Review ${code} in ${language}`),
+    review: {
+      get: ({ code, language }) => Effect.succeed(`Review ${code} in ${language}`),
+      complete: { language: (value) => Effect.succeed(["TypeScript", "Rust"].filter((one) => one.startsWith(value))) }
+    },
     hello: () => Effect.succeed("Hello")
   }
 })
@@ -55,6 +58,9 @@ describe("A definition of all kinds", () => {
         { type: "text", text: "Review x in TypeScript" }
       ])
       assert.deepStrictEqual<unknown>(text(yield* notes.prompts.hello()), [{ type: "text", text: "Hello" }])
+      const client = yield* Client.Client
+      const ref = { type: "ref/prompt", name: "review" } as const
+      assert.deepStrictEqual((yield* client.complete(ref, { name: "language", value: "R" })).values, ["Rust"])
     }).pipe(serving))
 
   it.effect("says nothing when arguments are not what it takes", () =>
@@ -85,6 +91,8 @@ describe("A definition of all kinds", () => {
       McpServer.implement(Notes, { greet: () => Effect.succeed(""), resources: { readme: Effect.succeed("") } })
       // @ts-expect-error: the prompt `hello` is missing
       McpServer.implement(Definition.make(Hello), { prompts: {} })
+      // @ts-expect-error: nobody has promised `other`
+      McpServer.implement(Definition.make(Hello), { prompts: { hello: () => Effect.succeed("") }, other: 1 })
     }
     assert.isFunction(broken)
   })

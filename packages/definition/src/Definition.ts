@@ -116,7 +116,8 @@ export declare namespace Definition {
  * A definition of these tools, resources, resource templates and prompts, in any order.
  *
  * Throws when two of a kind have the same name, two resources the same address, or two resource templates the same
- * template: a peer that asks for one could not say which it means.
+ * template: a peer that asks for one could not say which it means. And when a tool is named `resources`, `templates` or
+ * `prompts` and there are such beside it.
  *
  * @example
  * ```ts
@@ -155,6 +156,17 @@ export const make = <const P extends ReadonlyArray<Promised>>(...promises: P): D
       `Definition: promise ${i + 1} is none: make it with Tool, Resource, ResourceTemplate or Prompt`
     )
   })
+  // A typed client, and whoever keeps the whole at once, has tools by their names, and these beside them.
+  const beside: ReadonlyArray<readonly [string, ReadonlyMap<string, unknown>]> = [
+    ["resources", resources],
+    ["templates", templates],
+    ["prompts", prompts]
+  ]
+  for (const [name, kind] of beside) {
+    if (kind.size > 0 && tools.has(name)) {
+      throw new Error(`Definition: a tool named "${name}" hides the ${name} beside it: rename the tool`)
+    }
+  }
   // Each went into the map of its kind.
   return { [TypeId]: TypeId, tools, resources, templates, prompts } as Definition.Any as Definition.From<P[number]>
 }

@@ -78,7 +78,7 @@ export const make = (
       isToolResult(value)
         ? value.isError
           ? Effect.succeed(failing(value))
-          : encode === undefined || value.structured === undefined
+          : encode === undefined
           ? Effect.succeed(withMeta({ content: value.content }, value.meta))
           : bug(encode(value.structured), (structured) => rich(value, structured, verbatim))
         : encode === undefined

@@ -164,4 +164,13 @@ describe("Definitions that are merged", () => {
       `two resources have the URI "file:///README.md": "readme" and "x"`
     )
   })
+
+  it("has no tool that hides what stands beside it", () => {
+    const prompts = Tool.make("prompts")
+    assert.throws(
+      () => Definition.make(prompts, Prompt.make("hello")),
+      `Definition: a tool named "prompts" hides the prompts beside it: rename the tool`
+    )
+    assert.strictEqual(Definition.make(prompts).tools.size, 1)
+  })
 })

@@ -227,8 +227,14 @@ describe("Tool's success", () => {
       ...picture.content,
       { type: "text", text: "a \"b\"" }
     ])
-    // Without structured content there is nothing to tell.
-    assert.deepStrictEqual<unknown>(succeed(tool, picture), { content: picture.content })
+  })
+
+  it("MUST be there when an output schema is advertised: a result without it is a bug of the handler", () => {
+    const tool = Tool.make("when", { success: When })
+    assert.match(
+      String(bugOf(tool.codec.encodeSuccess(ToolResult.text("soon") as never))),
+      /Expected .* actual undefined/
+    )
   })
 
   it("is a bug of the handler when it is not what was declared", () => {

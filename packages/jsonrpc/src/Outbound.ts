@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import type { JsonRpcError } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 import type * as Progress from "./Progress.js"
-import type { TransportError } from "./Transport.js"
+import { TransportError } from "./Transport.js"
 
 /**
  * The conversation is over: no answer will come.
@@ -79,6 +79,14 @@ export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonl
  * @category errors
  */
 export type LocalError = ConnectionClosed | RequestTimeout | NoBackChannel | SessionExpired | TransportError
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isLocalError = (error: unknown): error is LocalError =>
+  error instanceof ConnectionClosed || error instanceof RequestTimeout || error instanceof NoBackChannel ||
+  error instanceof SessionExpired || error instanceof TransportError
 
 /**
  * How a call can fail: the peer's refusal, or one of our own.

@@ -293,17 +293,26 @@ type Resources<D extends Definition.Definition.Any> = {
   readonly [R in Definition.Definition.Resources<D> as R["name"]]: Effect.Effect<Resource.Contents, Feature.Fails, any>
 }
 
+type Read<T> = (
+  parameters: ResourceTemplate.ResourceTemplate.Parameters<T>,
+  uri: string
+) => Effect.Effect<Resource.Contents, Feature.Fails, any>
+
 type Templates<D extends Definition.Definition.Any> = {
-  readonly [T in Definition.Definition.Templates<D> as T["name"]]: (
-    parameters: ResourceTemplate.ResourceTemplate.Parameters<T>,
-    uri: string
-  ) => Effect.Effect<Resource.Contents, Feature.Fails, any>
+  readonly [T in Definition.Definition.Templates<D> as T["name"]]: Read<T> | {
+    readonly read: Read<T>
+    readonly complete?: Completer.Completers<keyof ResourceTemplate.ResourceTemplate.Parameters<T>>
+    readonly list?: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, Feature.Fails, any>
+  }
 }
 
+type Get<P> = (parameters: Prompt.Prompt.Parameters<P>) => Effect.Effect<Prompt.Messages, Feature.Fails, any>
+
 type Prompts<D extends Definition.Definition.Any> = {
-  readonly [P in Definition.Definition.Prompts<D> as P["name"]]: (
-    parameters: Prompt.Prompt.Parameters<P>
-  ) => Effect.Effect<Prompt.Messages, Feature.Fails, any>
+  readonly [P in Definition.Definition.Prompts<D> as P["name"]]: Get<P> | {
+    readonly get: Get<P>
+    readonly complete?: Completer.Completers<keyof Prompt.Prompt.Parameters<P>>
+  }
 }
 
 type Unless<Empty, A> = [Empty] extends [never] ? {} : A
@@ -321,21 +330,30 @@ type ContextOf<H> = H extends Effect.Effect<any, any, infer R> ? R
 
 /**
  * Keeps a whole definition at once: tools by their names, and beside them `resources`, `templates` and `prompts` by
- * theirs. A missing one does not compile.
+ * theirs. A missing one does not compile, nor does one that was not promised. A template that completes or lists is
+ * `{ read, complete, list }`, a prompt that completes `{ get, complete }`.
  *
  * @since 0.1.0
  * @category features
  */
 export const implement = <D extends Definition.Definition.Any, const H extends Handlers<D>>(
   definition: D,
-  handlers: H
+  handlers: H & { readonly [K in Exclude<keyof H, keyof Handlers<D>>]: never }
 ): Feature.Feature<Exclude<ContextOf<H>, Feature.RequestServices>> => {
   const by = handlers as unknown as Readonly<Record<string, any>>
   const kept: ReadonlyArray<Feature.Feature<any>> = [
     ...[...definition.tools].map(([name, promised]) => tool(promised, by[name])),
     ...[...definition.resources].map(([name, promised]) => resource(promised, by.resources[name])),
-    ...[...definition.templates].map(([name, promised]) => resourceTemplate(promised, by.templates[name])),
-    ...[...definition.prompts].map(([name, promised]) => prompt(promised, by.prompts[name]))
+    ...[...definition.templates].map(([name, promised]) => {
+      const given = by.templates[name]
+      return typeof given === "function"
+        ? resourceTemplate(promised, given)
+        : resourceTemplate(promised, given.read, given)
+    }),
+    ...[...definition.prompts].map(([name, promised]) => {
+      const given = by.prompts[name]
+      return typeof given === "function" ? prompt(promised, given) : prompt(promised, given.get, given)
+    })
   ]
   return kept.reduce((all, one) => Layer.merge(all, one), Layer.empty as Feature.Feature<any>)
 }

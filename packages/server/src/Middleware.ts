@@ -124,17 +124,13 @@ export const around = (
   middleware: Middleware<unknown, any>,
   call: Call,
   base: Context.Context<never>,
-  handler: Effect.Effect<unknown, unknown, any>,
-  within: (added: ReadonlyMap<string, unknown>) => Context.Context<never>
+  handler: (added: ReadonlyMap<string, unknown>) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> =>
   Effect.mapInputContext(
     Effect.suspend(() =>
       middleware.run(
         call,
-        Effect.mapInputContext(
-          handler as Effect.Effect<unknown, unknown>,
-          (now: Context.Context<never>) => within(added(base, now))
-        )
+        Effect.contextWithEffect((now: Context.Context<never>) => handler(added(base, now)))
       )
     ) as Effect.Effect<unknown, unknown>,
     () => base

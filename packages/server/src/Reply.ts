@@ -11,9 +11,8 @@
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, LocalError } from "@effect-mcp/jsonrpc/Outbound"
-import { ConnectionClosed, NoBackChannel, RequestTimeout } from "@effect-mcp/jsonrpc/Outbound"
+import { isLocalError } from "@effect-mcp/jsonrpc/Outbound"
 import * as Reply from "@effect-mcp/jsonrpc/Reply"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import type { Era } from "@effect-mcp/protocol/Era"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Cause from "effect/Cause"
@@ -43,9 +42,7 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Reply.Reply =>
   for (const failure of failures) {
     if (McpError.isMcpError(failure)) return { error: McpError.toWire(failure, era) }
     if (failure instanceof JsonRpcError.JsonRpcError) return { error: failure }
-    if (isLocalError(failure)) {
-      return { error: McpError.toWire(new McpError.InternalError({ message: whyUnanswered(failure) }), era) }
-    }
+    if (isLocalError(failure)) return unanswered(failure, era)
   }
   return Reply.died(cause)
 }
@@ -59,13 +56,20 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Reply.Reply =>
 export const isProtocolError = (failure: unknown): failure is McpError.McpError | CallError =>
   McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure)
 
-// The client was asked, and there was no answer, or none that is valid. What is wrong with the pipe is not told.
-const isLocalError = (failure: unknown): failure is LocalError =>
-  failure instanceof RequestTimeout || failure instanceof NoBackChannel || failure instanceof ConnectionClosed ||
-  failure instanceof TransportError
-
-const whyUnanswered = (error: LocalError): string =>
-  error instanceof TransportError && error.reason !== "Decode" ? "The client could not be asked" : error.message
+/** Somebody was asked, and there was no answer. What is wrong with a pipe is for the operator: it may hold anything. */
+const unanswered = (failure: LocalError, era: Era): Reply.Reply => {
+  const say = (message: string) => McpError.toWire(new McpError.InternalError({ message }), era)
+  switch (failure._tag) {
+    case "TransportError":
+      return failure.reason === "Decode"
+        ? { error: say("The other side gave an answer that is not valid") }
+        : { error: say("The other side could not be asked"), died: Cause.fail(failure) }
+    case "ConnectionClosed":
+      return { error: say("The other side has closed the connection"), died: Cause.fail(failure) }
+    default:
+      return { error: say(failure.message) }
+  }
+}
 
 /**
  * The answer that says a result; "Internal error" when it is not one of the method's results.

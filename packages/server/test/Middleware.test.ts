@@ -375,4 +375,43 @@ describe("Middleware", () => {
         assert.deepStrictEqual(seen, ["tools/call"])
       }).pipe(Effect.provide(serve(act(Effect.map(FiberRef.get(who), (name) => seen.push(name))), { middleware })))
     }))
+
+  it.scoped("has its finalizers run before what came after the handshake is answered", () =>
+    Effect.gen(function*() {
+      const middleware = Middleware.make((call, next) =>
+        call.method === "initialize"
+          ? Effect.zipRight(Effect.addFinalizer(() => Effect.sleep("1 second")), next)
+          : next
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* stranger
+        const first = yield* peer.request("initialize", {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "test", version: "0.0.0" }
+        })
+        const second = yield* peer.request("tools/list")
+        yield* TestClock.adjust("1 second")
+        yield* peer.expectResult(first)
+        yield* peer.expectResult(second)
+      }).pipe(Effect.provide(serve(GreetLive, { middleware })))
+    }))
+
+  it.scoped("may refuse a call before anything of its arguments is looked at", () =>
+    Effect.gen(function*() {
+      let looked = 0
+      const Looking = Schema.String.pipe(Schema.filter(() => {
+        looked++
+        return true
+      }))
+      const live = McpServer.tool(Tool.make("look", { parameters: { at: Looking } }), () => Effect.void)
+      const middleware = Middleware.make((call, next) =>
+        call.method === "tools/call" ? Effect.fail(new InvalidRequest({ message: "not you" })) : next
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.strictEqual((yield* peer.expectError(yield* call(peer, "look", { at: "it" }))).code, -32600)
+        assert.strictEqual(looked, 0)
+      }).pipe(Effect.provide(serve(live, { middleware })))
+    }))
 })

@@ -77,11 +77,17 @@ describe("Reply", () => {
     })
     assert.include(why(new Outbound.NoBackChannel({ method: "roots/list" }))?.message ?? "", `Cannot send "roots/list"`)
     const broken = new Transport.TransportError({ reason: "Write", message: "EPIPE /home/ada/secret" })
-    assert.deepInclude(why(broken), { code: -32603, message: "The client could not be asked" })
-    assert.deepInclude(why(new Transport.TransportError({ reason: "Decode", message: "not valid: roots" })), {
+    assert.deepInclude(why(broken), { code: -32603, message: "The other side could not be asked" })
+    assert.deepInclude(why(new Transport.TransportError({ reason: "Decode", message: "not valid: secret" })), {
       code: -32603,
-      message: "not valid: roots"
+      message: "The other side gave an answer that is not valid"
     })
+    // What a program said last may be anything; it is for the operator.
+    const closed = new Outbound.ConnectionClosed({ cause: broken })
+    const reply = Reply.fromCause(Cause.fail(closed), "legacy")
+    assert.deepInclude(reply.error, { code: -32603, message: "The other side has closed the connection" })
+    assert.deepStrictEqual(reply.died, Cause.fail(closed))
+    assert.include(why(new Outbound.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
   })
 
   it("knows which failures are answers of their own", () => {

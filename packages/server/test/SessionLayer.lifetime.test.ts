@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 import { Dispatcher } from "../src/Dispatcher.js"
+import * as Middleware from "../src/Middleware.js"
 import type { RequestContextService } from "../src/RequestContext.js"
 import { RequestContext } from "../src/RequestContext.js"
 import { act, call, connect, GreetLive, names, result, serve, stranger, until } from "./Serving.js"
@@ -170,5 +171,25 @@ describe("What a session layer has built", () => {
         yield* peer.hangUp
         yield* until(() => stopped === 1 && dispatcher.conversations() === 0)
       }).pipe(Effect.provide(serve(act(Effect.void), { session })))
+    }))
+
+  it.scoped("is released at once when its handshake is refused after all, and nobody is let in", () =>
+    Effect.gen(function*() {
+      const { log, session } = logged()
+      const refusing = Middleware.make((call, next) =>
+        call.method === "initialize"
+          ? Effect.zipRight(next, Effect.fail(new InvalidRequest({ message: "not you" })))
+          : next
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* stranger
+        for (const _ of [1, 2]) {
+          // Two in one breath: the second is refused before the first has ended.
+          const asked = [yield* peer.request("initialize", hello), yield* peer.request("initialize", hello)]
+          for (const id of asked.reverse()) assert.strictEqual((yield* peer.expectError(id)).code, -32600)
+          assert.strictEqual((yield* peer.expectError(yield* peer.request("tools/list"))).code, -32602)
+        }
+        assert.deepStrictEqual(log, ["open", "close", "open", "close"])
+      }).pipe(Effect.provide(serve(GreetLive, { session, middleware: refusing })))
     }))
 })

@@ -1,5 +1,6 @@
 /**
- * Content-Type, as far as a client looks at it: the type itself, whatever its parameters and its case.
+ * Content-Type, as far as a client looks at it: the type itself, whatever its parameters and its case. What is made of a
+ * body of that type is not known here.
  *
  * @since 0.1.0
  */

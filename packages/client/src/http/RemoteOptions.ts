@@ -1,5 +1,6 @@
 /**
- * What can be said about a connection over HTTP, and what holds when nothing is said.
+ * What can be said about a connection over HTTP, and what holds when nothing is said. What is done about it is the business
+ * of the rooms that a connection is made of.
  *
  * @since 0.1.0
  */

@@ -24,6 +24,11 @@ export interface Options<Output> extends Tool.Description {
   readonly inputSchema: JsonObject
   /** JSON Schema of what it gives. Default: it gives content only. */
   readonly outputSchema?: Output | undefined
+  /**
+   * Whether regular expressions in the schemas are run. Turn them off for schemas that somebody else wrote, another server
+   * for one: an expression can take for ever. A schema that has some is then refused. Default: true.
+   */
+  readonly patterns?: boolean | undefined
 }
 
 /**
@@ -62,11 +67,14 @@ export const make = <const Name extends string, const Output extends JsonObject 
   name: Name,
   options: Options<Output>
 ): Tool.Tool<Name, JsonObject, JsonObject, SuccessOf<Output>, never> => {
-  const input = read(name, "inputSchema", options.inputSchema)
+  const { patterns } = options
+  const input = read(name, "inputSchema", options.inputSchema, patterns)
   if (!JsonSchema.isObject(input.json)) {
     throw new Error(`Tool "${name}": its inputSchema must say "type": "object": arguments are an object`)
   }
-  const output = options.outputSchema === undefined ? undefined : read(name, "outputSchema", options.outputSchema)
+  const output = options.outputSchema === undefined
+    ? undefined
+    : read(name, "outputSchema", options.outputSchema, patterns)
   return Tool.fromSchemas(name, options, {
     parameters: input.schema,
     success: output?.schema,
@@ -76,11 +84,11 @@ export const make = <const Name extends string, const Output extends JsonObject 
   })
 }
 
-const read = (name: string, part: string, given: JsonObject) =>
+const read = (name: string, part: string, given: JsonObject, patterns: boolean | undefined) =>
   Either.getOrThrowWith(
     Either.gen(function*() {
       const json = yield* ForeignSchema.copy(given)
-      const validate = yield* JsonSchemaValidator.make(json)
+      const validate = yield* JsonSchemaValidator.make(json, { patterns })
       const check: ForeignSchema.Parse<any> = (u) => {
         const refusals = validate(u)
         return refusals.length === 0 ? Either.right(u) : Either.left(ForeignSchema.toIssue(refusals, u))

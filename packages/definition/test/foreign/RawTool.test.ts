@@ -175,4 +175,10 @@ describe("What a raw tool gives", () => {
         structuredContent: "hi"
       })
     }))
+
+  it("refuses schemas with expressions when it was told not to run any", () => {
+    const inputSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } }
+    assert.throws(() => RawTool.make("t", { inputSchema, patterns: false }), /inputSchema/)
+    assert.strictEqual(RawTool.make("t", { inputSchema }).name, "t")
+  })
 })

@@ -41,6 +41,8 @@ export class Connection {
   subscriptions: Set<string> | undefined
   /** What the application's session layer has built for this client. */
   services: Context.Context<never> | undefined
+  /** Releases them; for who is not let in after all. */
+  leave: Effect.Effect<void> | undefined
   private telling: Map<string, Fiber.RuntimeFiber<void>> | undefined
 
   constructor(

@@ -12,12 +12,13 @@ import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
-import { InvalidParams, MethodNotFound } from "@effect-mcp/protocol/McpError"
+import { InvalidParams, InvalidRequest, MethodNotFound } from "@effect-mcp/protocol/McpError"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as HandlerContext from "../HandlerContext.js"
 import * as Middleware from "../Middleware.js"
@@ -104,10 +105,11 @@ export const make = (server: Server): Serving => {
     if (refusal !== undefined && middleware === undefined) return refuse(refusal)
     const session = new Session(connection, request, exchange, server.logging)
     const scope = new RequestScope()
-    const served = refusal === undefined
-      ? route!.serve((params as Either.Right<never, unknown>).right, session, request.params)
-      : { effect: Effect.fail(refusal), context: Context.empty() }
-    const { context, effect } = plain ? served : surrounded(served, session, scope)
+    const serve = (): Served =>
+      refusal === undefined
+        ? route!.serve((params as Either.Right<never, unknown>).right, session, request.params)
+        : { effect: Effect.fail(refusal), context: Context.empty() }
+    const { context, effect } = plain ? serve() : surrounded(serve, session, scope)
     return {
       effect: effect as Effect.Effect<unknown, unknown>,
       context: HandlerContext.make(context, connection.services, session, scope),
@@ -122,40 +124,44 @@ export const make = (server: Server): Serving => {
   }
 
   /** The session's services and the middleware's around a handler; both may take their time. */
-  const surrounded = (served: Served, session: Session, scope: RequestScope): Served => {
+  const surrounded = (serve: () => Served, session: Session, scope: RequestScope): Served => {
     const { connection } = session
     const missing = server.session !== undefined && connection.services === undefined && connection.accepted
-    return missing
-      // There is no session that they could belong to: they live as long as the request.
-      ? {
-        effect: Effect.flatMap(
+    if (!missing && middleware === undefined) return serve()
+    return {
+      context: Context.empty(),
+      effect: missing
+        // There is no session that they could belong to: they live as long as the request.
+        ? Effect.flatMap(
           server.session.build(session, scope),
-          (services) => throughMiddleware(served, session, scope, services)
-        ),
-        context: served.context
-      }
-      : middleware === undefined
-      ? served
-      : { effect: throughMiddleware(served, session, scope, connection.services), context: served.context }
+          (services) => throughMiddleware(serve, session, scope, services)
+        )
+        : throughMiddleware(serve, session, scope, connection.services)
+    }
   }
 
+  /** Nothing of the message is looked at before the middleware lets it through. */
   const throughMiddleware = (
-    { context, effect }: Served,
+    serve: () => Served,
     session: Session,
     scope: RequestScope,
     services: Context.Context<never> | undefined
-  ): Effect.Effect<unknown, unknown> =>
-    middleware === undefined
-      ? Effect.mapInputContext(effect as Effect.Effect<unknown, unknown>, () =>
-        HandlerContext.make(context, services, session, scope))
-      : Middleware.around(
-        middleware.around,
-        session.call,
-        HandlerContext.make(middleware.context, services, session, scope),
-        effect,
-        (added) =>
-          HandlerContext.make(context, services, session, scope, added)
-      )
+  ): Effect.Effect<unknown, unknown> => {
+    const handler = (added?: ReadonlyMap<string, unknown>): Effect.Effect<unknown, unknown> =>
+      Effect.suspend((): Effect.Effect<unknown, unknown> => {
+        const { context, effect } = serve()
+        return Effect.mapInputContext(
+          effect as Effect.Effect<unknown, unknown>,
+          (_: Context.Context<never>) => HandlerContext.make(context, services, session, scope, added)
+        )
+      })
+    return middleware === undefined ? handler() : Middleware.around(
+      middleware.around,
+      session.call,
+      HandlerContext.make(middleware.context, services, session, scope),
+      handler
+    )
+  }
 
   /** `initialize`, when it may take its time: what comes after it waits until it has ended. */
   const opening = (connection: Connection, work: Work): Work => {
@@ -163,11 +169,25 @@ export const make = (server: Server): Serving => {
     return {
       ...work,
       release: (exit) => {
-        // Also where middleware refused it after it was served: whoever was refused is not let in.
-        if (exit._tag === "Failure") connection.accepted = false
-        connection.opening = undefined
-        Deferred.unsafeDone(done, Effect.void)
-        return work.release?.(exit)
+        const settle = (ended: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
+          const leave = ended._tag === "Failure" ? connection.leave : undefined
+          // Also where middleware refused it after it was served: whoever was refused is not let in.
+          if (ended._tag === "Failure") {
+            connection.accepted = false
+            connection.services = connection.leave = undefined
+          }
+          connection.opening = undefined
+          Deferred.unsafeDone(done, Effect.void)
+          return leave ?? Effect.void
+        }
+        const released = work.release?.(exit)
+        // What came after it goes on after all that belongs to it has ended, or its answer would be overtaken.
+        if (released !== undefined) {
+          return Effect.onExit(released, (end) => Effect.suspend(() => settle(Exit.isFailure(end) ? end : exit)))
+        }
+        return connection.leave === undefined || exit._tag === "Success"
+          ? void settle(exit)
+          : Effect.suspend(() => settle(exit))
       }
     }
   }
@@ -193,6 +213,7 @@ export const make = (server: Server): Serving => {
     request: (connection, request, exchange) => {
       if (plain) return plan(connection, request, exchange)
       if (connection.opening !== undefined && request.method !== Methods.ping.name) {
+        if (request.method === Methods.initialize.name) return refuse(twice)
         return afterwards(connection.opening, connection, request, exchange)
       }
       const work = plan(connection, request, exchange)
@@ -209,9 +230,10 @@ export const make = (server: Server): Serving => {
       if (listener === undefined && middleware === undefined) return undefined
       const heard = Effect.suspend(() => {
         const decoded = listener?.method.decodeParams(params)
-        const served = listener === undefined || decoded === undefined || Either.isLeft(decoded)
-          ? { effect: Effect.void, context: Context.empty() }
-          : { effect: listener.run(decoded.right, params, method), context: listener.context }
+        const served = (): Served =>
+          listener === undefined || decoded === undefined || Either.isLeft(decoded)
+            ? { effect: Effect.void, context: Context.empty() }
+            : { effect: listener.run(decoded.right, params, method), context: listener.context }
         const speaking = { request: connection.outbound.request, notify: connection.outbound.notify, channel }
         const session = new Session(connection, notification, speaking, server.logging)
         const scope = new RequestScope()
@@ -231,6 +253,8 @@ export const make = (server: Server): Serving => {
     }
   }
 }
+
+const twice = new InvalidRequest({ message: "Invalid request: this conversation is being initialized already" })
 
 const refuse = (error: McpError): Work => ({
   effect: Effect.fail(error),

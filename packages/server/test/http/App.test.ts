@@ -3,7 +3,7 @@ import * as HttpRouter from "@effect/platform/HttpRouter"
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, TestClock } from "effect"
 import * as App from "../../src/http/App.js"
 import type { HttpOptions } from "../../src/http/HttpOptions.js"
 import * as RequestContext from "../../src/RequestContext.js"
@@ -151,6 +151,26 @@ describe("as a web handler", () => {
         yield* Deferred.succeed(gate, undefined)
         yield* Deferred.await(ended)
       }).pipe(Effect.provide(serve(live)))
+    }))
+})
+
+describe("without sessions", () => {
+  it.scoped("a handler outlives a client that has gone from its stream, but not for ever", () =>
+    Effect.gen(function*() {
+      const stopped = yield* Deferred.make<void>()
+      const waiting = Effect.zipRight(log("begun"), Effect.never).pipe(
+        Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+      )
+      yield* Effect.gen(function*() {
+        const web = yield* handler({ sessions: false })
+        const stream = read(yield* post(web, call(1, "act")))
+        while ((yield* stream.next)?.length === 0);
+        yield* stream.cancel
+        yield* TestClock.adjust("29 seconds")
+        assert.isFalse(yield* Deferred.isDone(stopped))
+        yield* TestClock.adjust("1 seconds")
+        yield* Deferred.await(stopped)
+      }).pipe(Effect.provide(serve(act(waiting))))
     }))
 })
 

@@ -105,6 +105,21 @@ describe("AppExchange", () => {
       assert.strictEqual(gone, 1)
     }))
 
+  it.effect("says that the client has gone when it leaves the stream, or is cut off, and not when it was ended", () =>
+    Effect.gen(function*() {
+      for (const how of ["leave", "cut", "end"] as const) {
+        const { one } = exchange()
+        let gone = 0
+        one.onGone(() => gone++)
+        const { body, writer } = yield* streaming(one, nobody)
+        yield* pull(body)
+        if (how === "leave") yield* Effect.promise(() => body.cancel())
+        else writer[how]()
+        while ((yield* pull(body)) !== undefined);
+        assert.deepStrictEqual([gone, one.isGone], how === "end" ? [0, false] : [1, true], how)
+      }
+    }))
+
   it.effect("cuts, also when nobody reads", () =>
     Effect.gen(function*() {
       const { noted, one } = exchange()

@@ -97,6 +97,23 @@ describe("initialize", () => {
       Effect.provide(serve(McpServer.tool(Tool.make("titled", { title: "Titled" }), () => Effect.void)))
     ))
 
+  it.scoped("is refused when a client says more of itself than is worth keeping, and can be sent again", () =>
+    Effect.gen(function*() {
+      const peer = yield* stranger
+      for (
+        const more of [
+          { clientInfo: { name: "test", version: "x".repeat(70_000) } },
+          { capabilities: { experimental: { a: { b: "x".repeat(70_000) } } } }
+        ]
+      ) {
+        const error = yield* peer.expectError(yield* peer.request("initialize", hello("2025-11-25", more) as never))
+        assert.strictEqual(error.code, -32602)
+        assert.isBelow(error.message.length, 200)
+      }
+      yield* peer.initialize()
+      assert.deepStrictEqual(yield* names(peer), ["greet"])
+    }).pipe(Effect.provide(serve(GreetLive))))
+
   it.scoped("is refused when it is malformed, with the places, and can be sent again", () =>
     Effect.gen(function*() {
       const peer = yield* stranger

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Deferred, Effect, TestClock } from "effect"
+import { Deferred, Effect, Layer, TestClock } from "effect"
+import * as Handler from "../../src/Handler.js"
 import * as RequestContext from "../../src/RequestContext.js"
 import { ServerSession } from "../../src/ServerSession.js"
 import type { Visit, Visitor } from "../http/Visit.js"
@@ -143,6 +144,63 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.strictEqual(foreign.status, 404)
         assert.strictEqual((yield* answered(client.say(initialize()))).status, 202)
       }), { ...options, authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization! }) }))
+
+  it.effect("tells handlers who sends each message, and its headers", () => {
+    const seen: Array<unknown> = []
+    const look = Effect.map(RequestContext.RequestContext, ({ headers, principal, sessionId }) => {
+      seen.push([headers["x-trace"], principal?.id, principal?.claims, sessionId])
+    })
+    return visiting(serve(Layer.merge(act(look), Handler.rootsListChanged(look))), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* connect(visitor, { authorization: "ada" })
+        client.say(initialize("2024-11-05"))
+        yield* until(() => client.messages().length === 1)
+        client.say(call(1, "act"), { "x-trace": "a" })
+        yield* until(() => seen.length === 1)
+        client.say(Message.notification("notifications/roots/list_changed"), { "x-trace": "b" })
+        yield* until(() => seen.length === 2)
+        const id = client.uri.split("=")[1]
+        assert.deepStrictEqual(seen, [["a", "ada", { of: "a" }, id], ["b", "ada", { of: "b" }, id]])
+      }), {
+      ...options,
+      authenticate: ({ headers }) =>
+        Effect.succeed({ id: headers.authorization!, claims: { of: headers["x-trace"] } })
+    })
+  })
+
+  it.effect("refuses an id that is in flight, and takes it again once it is answered", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* visiting(serve(act(Deferred.await(gate))), (visitor) =>
+        Effect.gen(function*() {
+          const client = yield* shaken(visitor)
+          for (let i = 0; i < 3; i++) client.say(call(1, "act"))
+          client.say({ id: 1, method: "ping" })
+          client.say(call(1, "act"))
+          yield* until(() => client.messages().length === 5)
+          assert.deepStrictEqual(client.messages().slice(1).map(({ error }) => error.code), Array(4).fill(-32600))
+          yield* Deferred.succeed(gate, undefined)
+          yield* until(() => client.messages().length === 6)
+          client.say(call(1, "act"))
+          yield* until(() => client.messages().length === 7)
+          assert.isTrue(client.messages().slice(5).every(({ result }) => result !== undefined))
+        }), options)
+    }))
+
+  it.effect("takes an id again after a cancel, which is not answered", () =>
+    Effect.gen(function*() {
+      let stopped = 0
+      yield* visiting(serve(act(Effect.onInterrupt(Effect.never, () => Effect.sync(() => stopped++)))), (visitor) =>
+        Effect.gen(function*() {
+          const client = yield* shaken(visitor)
+          for (let i = 1; i <= 2; i++) {
+            client.say(call(1, "act"))
+            client.say(Message.notification("notifications/cancelled", { requestId: 1 }))
+            yield* until(() => stopped === i)
+          }
+          assert.lengthOf(client.messages(), 1)
+        }), options)
+    }))
 
   it.effect("is bounded in number, and keeps a slow reader no longer than others do", () => {
     const speak = Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", "x"))
