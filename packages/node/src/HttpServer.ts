@@ -20,7 +20,7 @@ import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { Server, ServerOptions } from "node:http"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import { NodeExchange } from "./NodeExchange.js"
 
 /**
@@ -97,9 +97,14 @@ export const make = (
     const server = createServer({ ...options.node, joinDuplicateHeaders: true }, (request, response) => {
       endpoint.handle(new NodeExchange(request, response))
     })
+    const sockets = new Set<Socket>()
+    server.on("connection", (socket: Socket) => {
+      sockets.add(socket)
+      socket.once("close", () => sockets.delete(socket))
+    })
     const address = yield* Effect.acquireRelease(
       listen(server, options.port, host),
-      () => close(server, endpoint, options.closeTimeout ?? "5 seconds")
+      () => close(server, sockets, endpoint, options.closeTimeout ?? "5 seconds")
     )
     const runtime = yield* Effect.runtime<never>()
     // A connection that could not be accepted; nobody who listens would end the process.
@@ -156,7 +161,12 @@ const cannotListen = (cause: NodeJS.ErrnoException, host: string, port: number):
   return new ServeError({ code: cause.code, message: `Cannot listen on ${host}:${port}: ${why}`, cause })
 }
 
-const close = (server: Server, endpoint: Endpoint.Endpoint, patience: Duration.DurationInput): Effect.Effect<void> =>
+const close = (
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  endpoint: Endpoint.Endpoint,
+  patience: Duration.DurationInput
+): Effect.Effect<void> =>
   Effect.suspend(() => {
     let isClosed = false
     server.close(() => {
@@ -168,7 +178,12 @@ const close = (server: Server, endpoint: Endpoint.Endpoint, patience: Duration.D
       if (isClosed) return resume(Effect.void)
       server.once("close", () => resume(Effect.void))
     })
-    return Effect.zipRight(endpoint.close, Effect.sync(() => server.closeIdleConnections())).pipe(
+    const closeIdle = Effect.sync(() => {
+      server.closeIdleConnections()
+      // To Node one that was opened and never used, as clients do in advance, is not idle.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    })
+    return Effect.zipRight(endpoint.close, closeIdle).pipe(
       Effect.zipRight(closed),
       Effect.interruptible,
       Effect.timeoutOption(patience),

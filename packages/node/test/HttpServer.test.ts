@@ -149,6 +149,16 @@ describe("closing", () => {
       agent.destroy()
     }))
 
+  it.scopedLive("does not wait for connections that were opened and never used", () =>
+    Effect.gen(function*() {
+      const { close, server } = yield* closable(act(Effect.void), { closeTimeout: "1 hour" })
+      const silent = yield* dial(server.port)
+      // It was accepted before this was.
+      yield* ask(server.url, ping)
+      yield* close
+      yield* until(silent.closed)
+    }))
+
   it.scopedLive("takes no longer than it may, whatever clients do", () =>
     Effect.gen(function*() {
       const many = Effect.forEach(Array.from({ length: 1000 }), () => log("x".repeat(100_000)), { discard: true })

@@ -2,7 +2,7 @@
  * What brought a message here, where that is more than a pipe: the HTTP request it came in, the session it belongs to, who
  * sent it. Handlers read it as part of `RequestContext`.
  *
- * The HTTP rooms make one for each POST, as the facts of its channel; a pipe has none.
+ * The HTTP rooms make one for each POST, as the facts of its channel; a pipe that is no HTTP has none.
  *
  * @since 0.1.0
  */
@@ -18,6 +18,8 @@ import * as Effect from "effect/Effect"
 export interface Principal {
   /** What tells two of them apart: a session belongs to the one that opened it. */
   readonly id: string
+  /** What else is known, of a token for one: its scopes, its tenant. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
@@ -44,6 +46,18 @@ export interface Carrier {
  * @category constructors
  */
 export const none: Carrier = { sessionId: undefined, headers: {}, principal: undefined, closeStream: Effect.void }
+
+/**
+ * An HTTP request that nothing is said on but its status.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const request = (
+  headers: Carrier["headers"],
+  principal: Principal | undefined,
+  sessionId: string | undefined
+): Carrier => ({ sessionId, headers, principal, closeStream: Effect.void })
 
 /**
  * What brought the messages of this channel.

@@ -10,7 +10,7 @@ const program = bundledOnce("toolServer.ts")
 const { auto, legacy } = clients
 
 for (const [name, connectTo] of Object.entries(legacy)) {
-  const connect = Effect.flatMap(program, (path) => connectTo(path))
+  const connect = Effect.flatMap(program, (path) => connectTo({ command: node, args: [path] }))
 
   describe(`A server of ours and ${name}`, () => {
     it.scopedLive("shake hands", () =>
@@ -130,7 +130,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
       Effect.gen(function*() {
         const client = yield* connect
         yield* client.call("log", { levels: ["debug"] })
-        yield* client.setLevel("warning")
+        yield* client.ask((sdk) => sdk.setLoggingLevel("warning"))
         yield* client.call("log", { levels: ["debug", "error", "info", "warning"] })
         yield* until(() => client.logs.length >= 3)
         assert.deepStrictEqual(
@@ -152,13 +152,10 @@ for (const [name, connectTo] of Object.entries(legacy)) {
       Effect.gen(function*() {
         const path = yield* program
         // Says how the server ended; a signal would reach the shell alone, which then says nothing.
-        const client = yield* connectTo(path, (path) => [
-          "/bin/sh",
-          "-c",
-          "\"$0\" \"$1\"; echo \"ended with $?\" >&2",
-          node,
-          path
-        ])
+        const client = yield* connectTo({
+          command: "/bin/sh",
+          args: ["-c", "\"$0\" \"$1\"; echo \"ended with $?\" >&2", node, path]
+        })
         yield* Effect.fork(Effect.ignore(client.call("slow", { steps: 1, then: "wait" })))
         yield* until(() => client.stderr().includes("slow began"))
         assert.isTrue(isRunning(client.pid))
@@ -174,7 +171,7 @@ for (const [name, connectTo] of Object.entries(auto)) {
   describe(`A server of ours and ${name}, which asks first for a revision without a handshake,`, () => {
     it.scopedLive("find the revision that both speak", () =>
       Effect.gen(function*() {
-        const client = yield* Effect.flatMap(program, (path) => connectTo(path))
+        const client = yield* Effect.flatMap(program, (path) => connectTo({ command: node, args: [path] }))
         assert.deepStrictEqual(client.serverInfo, { name: "tools", version: "1.0.0" })
         assert.deepStrictEqual((yield* client.call("echo", { text: "on" })).content, [{ type: "text", text: "on" }])
         assert.deepStrictEqual(client.complaints, [])

@@ -1,143 +1,245 @@
 /**
- * The official clients, old and new, under one shape: promises as effects, and what a test wants to know beside them.
+ * The official clients, old and new, under one shape, over all roads that they know: promises as effects, and what a test
+ * wants to know beside them.
  */
-import { Client as Client2 } from "@modelcontextprotocol/client"
+import {
+  Client as Client2,
+  SSEClientTransport as Sse2,
+  StreamableHTTPClientTransport as Http2
+} from "@modelcontextprotocol/client"
 import { StdioClientTransport as Stdio2 } from "@modelcontextprotocol/client/stdio"
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js"
+import { SSEClientTransport as Sse1 } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StdioClientTransport as Stdio1 } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
+import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import * as Schemas from "@modelcontextprotocol/sdk/types.js"
 import type { Scope } from "effect"
 import { Effect } from "effect"
-import { node } from "../Fixture.js"
+
+/** How to reach the server. */
+export type Way =
+  | { readonly command: string; readonly args: ReadonlyArray<string> }
+  | { readonly url: string; readonly transport: "http" | "sse"; readonly sessionId?: string | undefined }
+
+/** What the client can do for the server; what is not there it does not declare. */
+export interface Answers {
+  readonly sampling?: (params: any) => any
+  readonly elicitation?: (params: any) => any
+  readonly roots?: () => any
+}
 
 export interface CallOptions {
-  readonly onprogress?: (progress: unknown) => void
+  readonly onprogress?: (progress: any) => void
   readonly signal?: AbortSignal
+  readonly timeout?: number
+  readonly resumptionToken?: string
+  readonly onresumptiontoken?: (token: string) => void
 }
 
-interface Verbs {
-  readonly serverInfo: () => unknown
-  readonly instructions: () => unknown
-  readonly listTools: () => Promise<{ readonly tools: ReadonlyArray<unknown> }>
-  readonly callTool: (name: string, args: Record<string, unknown>, options: CallOptions) => Promise<any>
-  readonly setLevel: (level: "warning") => Promise<unknown>
-  readonly ping: () => Promise<unknown>
-  readonly close: () => Promise<void>
-  readonly pid: () => number | null
+type Page = { readonly cursor: string }
+
+/** What both of them have. */
+interface Sdk {
+  getServerVersion(): any
+  getServerCapabilities(): any
+  getInstructions(): any
+  ping(): Promise<unknown>
+  close(): Promise<void>
+  listTools(page?: Page): Promise<any>
+  listResources(page?: Page): Promise<any>
+  listResourceTemplates(page?: Page): Promise<any>
+  listPrompts(page?: Page): Promise<any>
+  readResource(params: { readonly uri: string }): Promise<any>
+  subscribeResource(params: { readonly uri: string }): Promise<unknown>
+  unsubscribeResource(params: { readonly uri: string }): Promise<unknown>
+  getPrompt(params: { readonly name: string; readonly arguments?: Record<string, string> }): Promise<any>
+  complete(params: any): Promise<any>
+  setLoggingLevel(level: "warning"): Promise<unknown>
+  sendRootsListChanged(): Promise<void>
 }
 
-/** Either of them, connected. */
-export interface Official {
-  readonly serverInfo: unknown
+interface Made {
+  readonly sdk: Sdk
+  readonly connect: () => Promise<void>
+  readonly call: (name: string, args: Record<string, unknown>, options: CallOptions) => Promise<any>
+  readonly transport: Stdio1 | Http1 | Sse1 | Stdio2 | Http2 | Sse2
+}
+
+/** What it was told unasked. */
+export interface Heard {
+  readonly logs: Array<unknown>
+  readonly changes: Array<string>
+  readonly updates: Array<string>
+  readonly completed: Array<string>
+  /** What it complains of: answers to nothing, lines that are no messages. */
+  readonly complaints: Array<Error>
+}
+
+/** Either of them, connected. What fails, fails with what the client throws. */
+export interface Official extends Readonly<Heard> {
+  readonly serverInfo: any
+  readonly capabilities: any
   readonly instructions: unknown
   readonly pid: number
-  readonly list: Effect.Effect<ReadonlyArray<any>, any>
-  /** What a call gives, or the error that the client throws. */
-  readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Effect.Effect<any, any>
-  readonly setLevel: (level: "warning") => Effect.Effect<unknown, any>
-  readonly ping: Effect.Effect<unknown, any>
-  readonly close: Effect.Effect<void>
-  readonly logs: ReadonlyArray<unknown>
-  /** What it complains of: answers to nothing, lines that are no messages. */
-  readonly complaints: ReadonlyArray<Error>
   /** What the server has written to its stderr. */
   readonly stderr: () => string
+  readonly sessionId: () => string | undefined
+  /** One of its verbs. */
+  readonly ask: <A>(verb: (sdk: Sdk) => Promise<A>) => Effect.Effect<A, any>
+  readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Effect.Effect<any, any>
+  /** All tools. */
+  readonly list: Effect.Effect<ReadonlyArray<any>, any>
+  readonly ping: Effect.Effect<unknown, any>
+  /** Ends the session, where there is one. */
+  readonly terminate: Effect.Effect<void, any>
+  readonly close: Effect.Effect<void>
 }
-
-interface Heard {
-  readonly logs: Array<unknown>
-  readonly complaints: Array<Error>
-  stderr: string
-}
-
-type Connect = (command: string, args: ReadonlyArray<string>, heard: Heard) => Promise<Verbs>
 
 const info = { name: "official", version: "1.0.0" }
 
-const hear = (stream: NodeJS.ReadableStream | null, heard: Heard) => {
-  stream?.on("data", (chunk: unknown) => heard.stderr += String(chunk))
+// Quick to come back, so that a test does not wait.
+const reconnectionOptions = {
+  initialReconnectionDelay: 10,
+  maxReconnectionDelay: 100,
+  reconnectionDelayGrowFactor: 1,
+  maxRetries: 20
 }
 
-const connect1: Connect = async (command, args, heard) => {
-  const transport = new Stdio1({ command, args: [...args], stderr: "pipe" })
-  hear(transport.stderr as NodeJS.ReadableStream | null, heard)
-  const client = new Client1(info)
+const capabilities = ({ elicitation, roots, sampling }: Answers) => ({
+  ...(sampling === undefined ? {} : { sampling: {} }),
+  ...(elicitation === undefined ? {} : { elicitation: { form: {}, url: {} } }),
+  ...(roots === undefined ? {} : { roots: { listChanged: true } })
+})
+
+const listeners = ({ changes, completed, logs, updates }: Heard) => ({
+  "notifications/message": (params: any) => logs.push(params),
+  "notifications/tools/list_changed": () => changes.push("tools"),
+  "notifications/resources/list_changed": () => changes.push("resources"),
+  "notifications/prompts/list_changed": () => changes.push("prompts"),
+  "notifications/resources/updated": ({ uri }: any) => updates.push(uri),
+  "notifications/elicitation/complete": ({ elicitationId }: any) => completed.push(elicitationId)
+})
+
+const schemas = {
+  "notifications/message": Schemas.LoggingMessageNotificationSchema,
+  "notifications/tools/list_changed": Schemas.ToolListChangedNotificationSchema,
+  "notifications/resources/list_changed": Schemas.ResourceListChangedNotificationSchema,
+  "notifications/prompts/list_changed": Schemas.PromptListChangedNotificationSchema,
+  "notifications/resources/updated": Schemas.ResourceUpdatedNotificationSchema,
+  "notifications/elicitation/complete": Schemas.ElicitationCompleteNotificationSchema
+}
+
+type Make = (way: Way, answers: Answers, heard: Heard) => Made
+
+const transport1 = (way: Way) =>
+  "command" in way
+    ? new Stdio1({ command: way.command, args: [...way.args], stderr: "pipe" })
+    : way.transport === "sse"
+    ? new Sse1(new URL(way.url))
+    : new Http1(new URL(way.url), {
+      reconnectionOptions,
+      ...(way.sessionId === undefined ? {} : { sessionId: way.sessionId })
+    })
+
+const make1: Make = (way, answers, heard) => {
+  const transport = transport1(way)
+  const client = new Client1(info, { capabilities: capabilities(answers) })
   client.onerror = (error) => heard.complaints.push(error)
-  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
-    heard.logs.push(params)
-  })
-  // Its own declarations do not stand exact optional properties.
-  await client.connect(transport as Parameters<typeof client.connect>[0])
+  for (const [method, listen] of Object.entries(listeners(heard))) {
+    client.setNotificationHandler(schemas[method as keyof typeof schemas], ({ params }: any) => void listen(params))
+  }
+  const { elicitation, roots, sampling } = answers
+  if (sampling !== undefined) {
+    client.setRequestHandler(Schemas.CreateMessageRequestSchema, ({ params }) => sampling(params))
+  }
+  if (elicitation !== undefined) {
+    client.setRequestHandler(Schemas.ElicitRequestSchema, ({ params }) => elicitation(params))
+  }
+  if (roots !== undefined) client.setRequestHandler(Schemas.ListRootsRequestSchema, () => ({ roots: roots() }))
   return {
-    serverInfo: () => client.getServerVersion(),
-    instructions: () => client.getInstructions(),
-    listTools: () => client.listTools(),
-    callTool: (name, args, options) => client.callTool({ name, arguments: args }, undefined, options),
-    setLevel: (level) => client.setLoggingLevel(level),
-    ping: () => client.ping(),
-    close: () => client.close(),
-    pid: () => transport.pid
+    sdk: client,
+    transport,
+    // Its own declarations do not stand exact optional properties.
+    connect: () => client.connect(transport as Parameters<typeof client.connect>[0]),
+    call: (name, args, options) => client.callTool({ name, arguments: args }, undefined, options)
   }
 }
 
-const connect2 = (mode: "legacy" | "auto"): Connect => async (command, args, heard) => {
-  const transport = new Stdio2({ command, args: [...args], stderr: "pipe" })
-  hear(transport.stderr as NodeJS.ReadableStream | null, heard)
-  const client = new Client2(info, { versionNegotiation: { mode } })
+const transport2 = (way: Way) =>
+  "command" in way
+    ? new Stdio2({ command: way.command, args: [...way.args], stderr: "pipe" })
+    : way.transport === "sse"
+    ? new Sse2(new URL(way.url))
+    : new Http2(new URL(way.url), {
+      reconnectionOptions,
+      ...(way.sessionId === undefined ? {} : { sessionId: way.sessionId })
+    })
+
+const make2 = (mode: "legacy" | "auto"): Make => (way, answers, heard) => {
+  const transport = transport2(way)
+  const client = new Client2(info, { versionNegotiation: { mode }, capabilities: capabilities(answers) })
   client.onerror = (error) => heard.complaints.push(error)
-  client.setNotificationHandler("notifications/message", ({ params }) => {
-    heard.logs.push(params)
-  })
-  await client.connect(transport)
+  for (const [method, listen] of Object.entries(listeners(heard))) {
+    client.setNotificationHandler(method as "notifications/message", ({ params }) => void listen(params))
+  }
+  const { elicitation, roots, sampling } = answers
+  if (sampling !== undefined) client.setRequestHandler("sampling/createMessage", ({ params }) => sampling(params))
+  if (elicitation !== undefined) client.setRequestHandler("elicitation/create", ({ params }) => elicitation(params))
+  if (roots !== undefined) client.setRequestHandler("roots/list", () => ({ roots: roots() }))
   return {
-    serverInfo: () => client.getServerVersion(),
-    instructions: () => client.getInstructions(),
-    listTools: () => client.listTools(),
-    callTool: (name, args, options) => client.callTool({ name, arguments: args }, options),
-    setLevel: (level) => client.setLoggingLevel(level),
-    ping: () => client.ping(),
-    close: () => client.close(),
-    pid: () => transport.pid
+    sdk: client,
+    transport,
+    connect: () => client.connect(transport),
+    call: (name, args, options) => client.callTool({ name, arguments: args }, options)
   }
 }
 
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, any> =>
   Effect.tryPromise({ try: run, catch: (error) => error })
 
-const official = (connect: Connect) =>
-(
-  program: string,
-  launch: (program: string) => readonly [command: string, ...args: ReadonlyArray<string>] = (program) => [node, program]
-): Effect.Effect<Official, never, Scope.Scope> =>
+const official = (make: Make) => (way: Way, answers: Answers = {}): Effect.Effect<Official, any, Scope.Scope> =>
   Effect.gen(function*() {
-    const heard: Heard = { logs: [], complaints: [], stderr: "" }
-    const [command, ...args] = launch(program)
-    const verbs = yield* Effect.acquireRelease(
-      Effect.promise(() => connect(command, args, heard)),
-      (verbs) => Effect.promise(verbs.close)
-    )
+    const heard: Heard = { logs: [], changes: [], updates: [], completed: [], complaints: [] }
+    const { call, connect, sdk, transport } = make(way, answers, heard)
+    let stderr = ""
+    if ("stderr" in transport) {
+      ;(transport.stderr as NodeJS.ReadableStream | null)?.on("data", (chunk: unknown) => stderr += String(chunk))
+    }
+    yield* Effect.acquireRelease(attempt(connect), () => Effect.promise(() => sdk.close()))
     return {
-      serverInfo: verbs.serverInfo(),
-      instructions: verbs.instructions(),
-      pid: verbs.pid()!,
-      list: Effect.map(attempt(verbs.listTools), ({ tools }) => tools),
-      call: (name, args = {}, options = {}) => attempt(() => verbs.callTool(name, args, options)),
-      setLevel: (level) => attempt(() => verbs.setLevel(level)),
-      ping: attempt(verbs.ping),
-      close: Effect.promise(verbs.close),
-      logs: heard.logs,
-      complaints: heard.complaints,
-      stderr: () => heard.stderr
+      ...heard,
+      serverInfo: sdk.getServerVersion(),
+      capabilities: sdk.getServerCapabilities(),
+      instructions: sdk.getInstructions(),
+      pid: "pid" in transport ? transport.pid! : NaN,
+      stderr: () => stderr,
+      sessionId: () => "sessionId" in transport ? transport.sessionId : undefined,
+      ask: (verb) => attempt(() => verb(sdk)),
+      call: (name, args = {}, options = {}) => attempt(() => call(name, args, options)),
+      list: Effect.map(
+        Effect.iterate({ tools: [] as ReadonlyArray<any>, next: "" as string | undefined }, {
+          while: ({ next }) => next !== undefined,
+          body: ({ next, tools }) =>
+            Effect.map(
+              attempt(() => sdk.listTools(next === undefined || next === "" ? undefined : { cursor: next })),
+              (page) => ({ tools: [...tools, ...page.tools], next: page.nextCursor as string | undefined })
+            )
+        }),
+        ({ tools }) => tools
+      ),
+      ping: attempt(() => sdk.ping()),
+      terminate: "terminateSession" in transport ? attempt(() => transport.terminateSession()) : Effect.void,
+      close: Effect.promise(() => sdk.close())
     }
   })
 
 /** By the era that they begin in. */
 export const clients = {
   legacy: {
-    "the official client 1.32": official(connect1),
-    "the official client 2.4": official(connect2("legacy"))
+    "the official client 1.32": official(make1),
+    "the official client 2.4": official(make2("legacy"))
   },
   auto: {
-    "the official client 2.4": official(connect2("auto"))
+    "the official client 2.4": official(make2("auto"))
   }
 } as const

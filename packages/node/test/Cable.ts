@@ -1,0 +1,41 @@
+/**
+ * Another address of a server on this machine, whose connections can be cut. It knows nothing of what goes through.
+ */
+import type { Scope } from "effect"
+import { Effect } from "effect"
+import * as net from "node:net"
+
+export interface Cable {
+  /** Without a path. */
+  readonly url: string
+  readonly cut: Effect.Effect<void>
+}
+
+export const cable = (port: number): Effect.Effect<Cable, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const sockets = new Set<net.Socket>()
+    const proxy = net.createServer((near) => {
+      const far = net.connect(port, "127.0.0.1")
+      for (const [one, other] of [[near, far], [far, near]] as const) {
+        sockets.add(one)
+        one.on("error", () => {})
+        one.on("close", () => {
+          sockets.delete(one)
+          other.destroy()
+        })
+        one.pipe(other)
+      }
+    })
+    const cut = Effect.sync(() => sockets.forEach((socket) => socket.destroy()))
+    yield* Effect.acquireRelease(
+      Effect.async<void>((resume) => {
+        proxy.listen(0, "127.0.0.1", () => resume(Effect.void))
+      }),
+      () =>
+        Effect.zipRight(
+          Effect.sync(() => proxy.close()),
+          cut
+        )
+    )
+    return { url: `http://127.0.0.1:${(proxy.address() as net.AddressInfo).port}`, cut }
+  })

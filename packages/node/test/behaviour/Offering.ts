@@ -1,0 +1,210 @@
+/**
+ * Behaviours: what a server says of itself and of what it has, and what is found there.
+ */
+import { assert } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import { Chunk, Effect, Stream } from "effect"
+import type { Behaviour, Visitor } from "./Behaviour.js"
+import { text } from "./Behaviour.js"
+import * as Contract from "./Contract.js"
+
+const typed = (client: Visitor) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
+
+const inOrder = (names: Iterable<string>) => [...names].sort()
+
+const all = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toArray)
+
+/** All pages, each as it came. */
+const paged = <P extends { readonly nextCursor?: string | undefined }>(
+  list: (options: { readonly cursor?: string | undefined }) => Effect.Effect<P, unknown>
+) =>
+  Effect.gen(function*() {
+    const pages: Array<P> = []
+    let cursor: string | undefined
+    do {
+      const page: P = yield* list({ cursor })
+      pages.push(page)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    return pages
+  })
+
+const offering: ReadonlyArray<Behaviour> = [
+  {
+    name: "shake hands: each knows who the other is, and what was agreed on",
+    run: ({ client, road }) =>
+      Effect.gen(function*() {
+        assert.deepInclude(client.serverInfo, { name: Contract.info.name, version: Contract.info.version })
+        assert.strictEqual(client.instructions, Contract.instructions)
+        assert.strictEqual(client.version, road.version)
+        assert.deepStrictEqual(yield* (yield* typed(client)).who(), {
+          name: client.name,
+          version: road.version,
+          inSession: road.kind === "http" || road.kind === "sse"
+        })
+        yield* client.ping()
+      })
+  },
+  {
+    name: "MUST declare what it offers, in the words of the revision",
+    rule: "2025-11-25 basic/lifecycle#capability-negotiation",
+    run: ({ client, road }) =>
+      Effect.sync(() => {
+        assert.deepStrictEqual(client.serverCapabilities, {
+          logging: {},
+          prompts: { listChanged: true },
+          resources: { listChanged: true, subscribe: true },
+          tools: { listChanged: true },
+          ...(road.version === "2024-11-05" ? undefined : { completions: {} })
+        })
+      })
+  },
+  {
+    name: "list tools in the order of their names, as they were declared",
+    since: "2025-11-25",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        const names = inOrder(Contract.Tools.tools.keys())
+        assert.deepStrictEqual(
+          yield* all(client.tools),
+          names.map((name) => Contract.Tools.tools.get(name)!.advertised)
+        )
+      })
+  },
+  {
+    name: "list tools page after page, none twice and none left out",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        const pages = yield* paged(client.listTools)
+        assert.isTrue(pages.slice(0, -1).every(({ tools }) => tools.length === Contract.PAGE))
+        assert.deepStrictEqual(
+          pages.flatMap(({ tools }) => tools.map(({ name }) => name)),
+          inOrder(Contract.Tools.tools.keys())
+        )
+      })
+  },
+  {
+    name: "list resources, templates and prompts",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        const uris = (yield* all(client.resources)).map(({ uri }) => uri)
+        assert.deepStrictEqual(uris, inOrder([Contract.Text.uri, Contract.Bytes.uri, Contract.Watched.uri]))
+        assert.deepStrictEqual(
+          (yield* all(client.resourceTemplates)).map(({ uriTemplate }) => uriTemplate),
+          ["test://items/{id}"]
+        )
+        const prompts = yield* all(client.prompts)
+        assert.deepStrictEqual(prompts.map(({ name }) => name), ["greet", "plain"])
+        assert.deepStrictEqual(prompts[0]!.arguments?.map(({ name, required }) => [name, required]), [
+          ["name", true],
+          ["tone", true]
+        ])
+      })
+  },
+  {
+    name: "SHOULD refuse a cursor that was never given out, with Invalid params",
+    rule: "2025-11-25 server/utilities/pagination#error-handling",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        const nowhere = { cursor: "nowhere" }
+        const lists: ReadonlyArray<Effect.Effect<unknown, ClientError>> = [
+          client.listTools(nowhere),
+          client.listResources(nowhere),
+          client.listResourceTemplates(nowhere),
+          client.listPrompts(nowhere)
+        ]
+        for (const list of lists) assert.strictEqual((yield* Effect.flip(list))._tag, "InvalidParams")
+      })
+  }
+]
+
+const reading: ReadonlyArray<Behaviour> = [
+  {
+    name: "read a resource by its address: text, and bytes",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual((yield* client.readResource(Contract.Text.uri)).contents, [
+          { uri: Contract.Text.uri, mimeType: "text/plain", text: "ä€😀" }
+        ])
+        assert.deepStrictEqual((yield* client.readResource(Contract.Bytes.uri)).contents, [
+          { uri: Contract.Bytes.uri, mimeType: "application/octet-stream", blob: "AAH+/w==" }
+        ])
+      })
+  },
+  {
+    name: "read a resource of a template, its parameter decoded",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual((yield* client.readResource("test://items/42")).contents, [
+          { uri: "test://items/42", mimeType: "application/json", text: "{\"id\":42}" }
+        ])
+      })
+  },
+  {
+    name: "SHOULD say of an address where nothing is that nothing is there",
+    rule: "2025-11-25 server/resources#error-handling",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        for (const uri of ["test://nowhere", "test://items/none"]) {
+          assert.deepInclude((yield* Effect.flip(client.readResource(uri))) as object, {
+            _tag: "ResourceNotFound",
+            uri
+          })
+        }
+      })
+  },
+  {
+    name: "get a prompt, with arguments and without",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual((yield* client.getPrompt("plain")).messages, [
+          { role: "user", content: text("Say something.")[0]! }
+        ])
+        assert.deepStrictEqual((yield* client.getPrompt("greet", { name: "Ada", tone: "formal" })).messages, [
+          { role: "user", content: text("Greet Ada.")[0]! },
+          { role: "assistant", content: text("In a formal way?")[0]! }
+        ])
+      })
+  },
+  {
+    name: "SHOULD refuse a prompt that is not there, and arguments that it does not take, with Invalid params",
+    rule: "2025-11-25 server/prompts#error-handling",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        for (
+          const getting of [
+            client.getPrompt("none"),
+            client.getPrompt("greet", { name: "Ada" }),
+            client.getPrompt("greet", { name: "Ada", tone: "rude" })
+          ]
+        ) {
+          assert.strictEqual((yield* Effect.flip(getting))._tag, "InvalidParams")
+        }
+      })
+  },
+  {
+    name: "complete the arguments of prompts and templates",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        const greet = { type: "ref/prompt", name: "greet" } as const
+        const tones = yield* client.complete(greet, { name: "tone", value: "f" })
+        assert.deepStrictEqual(tones.values, ["formal", "friendly"])
+        const item = { type: "ref/resource", uri: "test://items/{id}" } as const
+        assert.deepStrictEqual((yield* client.complete(item, { name: "id", value: "12" })).values, ["12", "123"])
+      })
+  },
+  {
+    name: "complete an argument in the light of those that are known",
+    since: "2025-06-18",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        const { values } = yield* client.complete({ type: "ref/prompt", name: "greet" }, { name: "name", value: "A" }, {
+          others: { tone: "formal" }
+        })
+        assert.deepStrictEqual(values, ["Aa in formal tone", "Ab in formal tone"])
+      })
+  }
+]
+
+export const behaviours = [...offering, ...reading]

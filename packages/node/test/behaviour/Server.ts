@@ -1,0 +1,210 @@
+/**
+ * The one server that all behaviours are asked of, over every road: the same value whether it is built in the process of the
+ * test or in one of its own. A test steers it by calling its tools, and hears of it beside the protocol by `Told`.
+ */
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { Registry } from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import * as Contract from "./Contract.js"
+import { Tell } from "./Told.js"
+
+/** What the server keeps for each client. */
+class Visit extends Context.Tag("test/behaviour/Visit")<Visit, { readonly count: () => string }>() {}
+
+const visit = Layer.scoped(
+  Visit,
+  Effect.gen(function*() {
+    const { clientInfo } = yield* RequestContext
+    const tell = yield* Tell
+    const name = clientInfo?.name ?? "?"
+    yield* Effect.acquireRelease(tell(`${name} came`), () => tell(`${name} went`))
+    let calls = 0
+    return { count: () => `${name}: ${++calls}` }
+  })
+)
+
+/** What waits, by its key. */
+class Gates extends Context.Tag("test/behaviour/Gates")<Gates, (key: string) => Deferred.Deferred<void>>() {}
+
+const gates = Layer.sync(Gates, () => {
+  const kept = new Map<string, Deferred.Deferred<void>>()
+  return (key) => {
+    const gate = kept.get(key) ?? Deferred.unsafeMake<void>(FiberId.none)
+    kept.set(key, gate)
+    return gate
+  }
+})
+
+const waiting = <R>(key: string, before: Effect.Effect<void, never, R>) =>
+  Effect.gen(function*() {
+    const tell = yield* Tell
+    const gate = yield* Gates
+    yield* Effect.onInterrupt(
+      before.pipe(Effect.zipRight(tell(`${key} began`)), Effect.zipRight(Deferred.await(gate(key)))),
+      () => tell(`${key} stopped`)
+    )
+    return `${key} was released`
+  })
+
+const progress = (n: number, total: number) =>
+  Effect.flatMap(RequestContext, (request) => request.progress(n, { total, message: `step ${n}` }))
+
+const working = Layer.mergeAll(
+  McpServer.tool(
+    Contract.Add,
+    ({ a, b }) => a + b > 1000 ? new Contract.TooLarge({ limit: 1000 }) : Effect.succeed({ sum: a + b })
+  ),
+  McpServer.tool(Contract.Rich, () =>
+    Effect.succeed(
+      ToolResult.text("text").pipe(
+        ToolResult.concat(ToolResult.image(Uint8Array.of(1, 2, 3), "image/png")),
+        ToolResult.concat(ToolResult.audio(Uint8Array.of(4, 5, 6), "audio/wav")),
+        ToolResult.concat(ToolResult.link({ name: "text", uri: Contract.Text.uri, mimeType: "text/plain" })),
+        ToolResult.concat(ToolResult.resource({ uri: "test://inside", mimeType: "text/plain", text: "inside" })),
+        ToolResult.withMeta({ "example.com/kind": "rich" })
+      )
+    )),
+  McpServer.tool(Contract.Steps, ({ to }) =>
+    Effect.gen(function*() {
+      for (let n = 1; n <= to; n++) yield* progress(n, to)
+      return `${to} steps`
+    })),
+  McpServer.tool(Contract.Hold, ({ key }) => waiting(key, progress(1, 2))),
+  McpServer.tool(
+    Contract.Poll,
+    ({ key }) => waiting(key, Effect.flatMap(RequestContext, ({ closeStream }) => closeStream))
+  ),
+  McpServer.tool(
+    Contract.Release,
+    ({ key }) => Effect.flatMap(Gates, (gate) => Effect.asVoid(Deferred.succeed(gate(key), undefined)))
+  ),
+  McpServer.tool(Contract.Log, ({ levels }) =>
+    Effect.gen(function*() {
+      const request = yield* RequestContext
+      for (const level of levels) yield* request.log(level, { said: level }, "behaviours")
+    })),
+  McpServer.tool(Contract.Die, ({ key }) => Effect.die(new Error(`${key}: the password is hunter2`))),
+  McpServer.tool(Contract.Who, () =>
+    Effect.map(RequestContext, ({ clientInfo, sessionId, version }) => ({
+      name: clientInfo?.name ?? "?",
+      version,
+      inSession: sessionId !== undefined
+    }))),
+  McpServer.tool(Contract.Count, () => Effect.map(Visit, ({ count }) => count()))
+)
+
+/** What is offered at times. */
+const changing = Layer.unwrapEffect(Effect.sync(() => {
+  const offered = new Map<string, Scope.CloseableScope>()
+  const more = {
+    tool: (name: string) => McpServer.tool(Tool.make(name), () => Effect.succeed(name)),
+    resource: (name: string) =>
+      McpServer.resource(Resource.make(name, { uri: `test://${name}` }), Effect.succeed(name)),
+    prompt: (name: string) => McpServer.prompt(Prompt.make(name), () => Effect.succeed(name))
+  }
+  let version = 0
+  return Layer.mergeAll(
+    McpServer.tool(Contract.Offer, ({ kind, name }) =>
+      Effect.gen(function*() {
+        const registry = yield* Registry
+        const scope = yield* Scope.make()
+        yield* Layer.buildWithScope(Layer.provide(more[kind](name), Layer.succeed(Registry, registry)), scope)
+        offered.set(name, scope)
+      })),
+    McpServer.tool(
+      Contract.Withdraw,
+      ({ name }) => Scope.close(offered.get(name)!, Exit.void)
+    ),
+    McpServer.resource(Contract.Watched, Effect.sync(() => `version ${version}`)),
+    McpServer.tool(Contract.Touch, () =>
+      Effect.suspend(() => {
+        version++
+        return McpServer.resourceUpdated(Contract.Watched.uri)
+      }))
+  )
+}))
+
+const Profile = Schema.Struct({
+  name: Schema.String.annotations({ description: "What to call you" }),
+  size: Schema.optionalWith(Schema.Literal("small", "large"), { default: () => "small" as const }),
+  count: Schema.optionalWith(Schema.Int, { default: () => 3 })
+})
+
+const asking = Layer.mergeAll(
+  McpServer.tool(Contract.Sample, ({ prompt }) =>
+    Effect.gen(function*() {
+      const session = yield* ServerSession
+      const { content, model } = yield* session.createMessage({
+        messages: [{ role: "user", content: { type: "text", text: prompt } }],
+        maxTokens: 10
+      })
+      return `${model}: ${"text" in content ? content.text : "?"}`
+    })),
+  McpServer.tool(Contract.Form, () =>
+    Effect.gen(function*() {
+      const session = yield* ServerSession
+      return JSON.stringify(yield* session.elicit({ message: "Who are you?", schema: Profile }))
+    })),
+  McpServer.tool(Contract.Page, ({ id }) =>
+    Effect.gen(function*() {
+      const session = yield* ServerSession
+      const action = yield* session.elicitUrl({
+        message: "Please sign in",
+        url: `https://example.com/${id}`,
+        elicitationId: id
+      })
+      if (action === "accept") yield* session.elicitationComplete(id)
+      return action
+    })),
+  McpServer.tool(Contract.Roots, () =>
+    Effect.gen(function*() {
+      const session = yield* ServerSession
+      return (yield* session.listRoots).map(({ name, uri }) => `${name ?? "?"} ${uri}`).join("\n")
+    }))
+)
+
+const reading = Layer.mergeAll(
+  McpServer.resource(Contract.Text, Effect.succeed("ä€😀")),
+  McpServer.resource(Contract.Bytes, Effect.succeed(Uint8Array.of(0, 1, 254, 255))),
+  McpServer.resourceTemplate(Contract.Item, ({ id }) => Effect.succeed(JSON.stringify({ id })), {
+    complete: { id: (value) => Effect.succeed(["1", "12", "123", "2"].filter((one) => one.startsWith(value))) }
+  }),
+  McpServer.prompt(Contract.Plain, () => Effect.succeed("Say something.")),
+  McpServer.prompt(
+    Contract.Greet,
+    ({ name, tone }) => Effect.succeed([Prompt.user(`Greet ${name}.`), Prompt.assistant(`In a ${tone} way?`)]),
+    {
+      complete: {
+        name: (value, { tone = "no" }) => Effect.succeed([`${value}a in ${tone} tone`, `${value}b in ${tone} tone`])
+      }
+    }
+  )
+)
+
+/** What goes wrong is told, and not printed. */
+const telling = Layer.unwrapEffect(Effect.map(Tell, (tell) =>
+  Logger.replace(
+    Logger.defaultLogger,
+    Logger.map(Logger.stringLogger, (line) => Effect.runSync(tell(line)))
+  )))
+
+export const layer: Layer.Layer<Dispatcher, never, Tell> = McpServer.layer(
+  Contract.info,
+  Layer.mergeAll(working, changing, asking, reading),
+  { instructions: Contract.instructions, pageSize: Contract.PAGE, session: visit }
+).pipe(Layer.provide(gates), Layer.provide(telling))
