@@ -297,9 +297,13 @@ const hearing = (
 ): Effect.Effect<void, never, Scope.Scope> => {
   if (logging === undefined) return Effect.void
   const hear = Stream.runForEach(logs, (message) =>
-    Effect.mapInputContext(
-      logging.handler(message) as Effect.Effect<void>,
-      (own: Context.Context<never>) => Context.merge(own, logging.context)
+    Effect.catchAllCause(
+      Effect.scoped(Effect.mapInputContext(
+        Effect.suspend(() => logging.handler(message) as Effect.Effect<void>),
+        (own: Context.Context<never>) => Context.merge(own, logging.context)
+      )),
+      // It costs this message, and none of those to come.
+      (cause) => Effect.logError("The handler of what the server logs died", cause)
     ))
   return Effect.zipRight(Effect.forkScoped(Effect.interruptible(hear)), Effect.yieldNow())
 }

@@ -124,7 +124,8 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<ClientSessionGroupService, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const home = yield* Effect.scope
+    // All servers are closed at once: one that does not want to end keeps no other.
+    const home = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
     const hook: Entries.NameHook = options.nameHook ?? ((name) => name)
     const current = yield* SubscriptionRef.make(Entries.empty)
     const members = new Map<string, Member.Member>()

@@ -142,7 +142,7 @@ export const urlElicitation = <R = never>(
 export const roots = <R = never, R2 = never>(
   list: Effect.Effect<ReadonlyArray<Root>, McpError, R>,
   options: { readonly changes?: Stream.Stream<unknown, never, R2> | undefined } = {}
-): Feature<R | R2> =>
+): Layer.Layer<never, never, Features | Exclude<R, RequestContext | Scope.Scope> | Exclude<R2, Scope.Scope>> =>
   keeping<R | R2>("roots", (features, context) => {
     features.roots = {
       handler: list,
@@ -151,7 +151,8 @@ export const roots = <R = never, R2 = never>(
         ? undefined
         : Stream.provideContext(options.changes, context as Context.Context<any>)
     }
-  })
+    // The captured context has what both need; only a question brings `RequestContext` along.
+  }) as Layer.Layer<never, never, Features | Exclude<R, RequestContext | Scope.Scope> | Exclude<R2, Scope.Scope>>
 
 /**
  * Hears what the server logs, as long as the client is connected. Which levels the server tells of is asked for with
@@ -163,10 +164,11 @@ export const roots = <R = never, R2 = never>(
  */
 export const logging = <R = never>(
   handler: (message: LoggingMessage) => Effect.Effect<void, never, R>
-): Feature<R> =>
+): Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>> =>
   keeping<R>("logging", (features, context) => {
     features.logging = { handler, context }
-  })
+    // No question belongs to a message that is logged.
+  }) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
 
 /**
  * Answers requests of a method that is none of the above, unchecked.

@@ -7,23 +7,7 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Exit, Fiber, Layer, Schedule, Scope, TestClock } from "effect"
 import * as Client from "../src/Client.js"
-import { answered, failure } from "./Scripts.js"
-
-/** Connects to played servers, each over a pipe of its own, and counts the pipes that are open. */
-const servers = Effect.gen(function*() {
-  const connected: Array<TestPeer.TestPeer> = []
-  let open = 0
-  const connector = Connector.make(
-    "played servers",
-    Effect.gen(function*() {
-      yield* Effect.acquireRelease(Effect.sync(() => open++), () => Effect.sync(() => open--))
-      const [client, server] = yield* Transport.memory()
-      connected.push(yield* TestPeer.make(server))
-      return client
-    })
-  )
-  return { connector, open: () => open, server: () => connected.at(-1)! }
-})
+import { answered, failure, servers } from "./Scripts.js"
 
 class Address extends Context.Tag("Address")<Address, string>() {}
 
@@ -33,6 +17,15 @@ describe("Client.make", () => {
       const unreachable = new Transport.TransportError({ reason: "Open", message: "Nobody is there" })
       const error = yield* failure(Client.make(Connector.make("nobody", Effect.fail(unreachable))))
       assert.strictEqual(error, unreachable)
+    }))
+
+  it.effect("opens nothing before it is run", () =>
+    Effect.gen(function*() {
+      const { connector, open } = yield* servers
+      const made = [Client.make(connector), Layer.build(Client.layer(connector))]
+      assert.lengthOf(made, 2)
+      yield* Effect.repeatN(Effect.yieldNow(), 10)
+      assert.strictEqual(open(), 0)
     }))
 
   describe("closes what it opened, before it fails,", () => {

@@ -5,8 +5,9 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect"
 import * as Client from "../src/Client.js"
+import * as Features from "../src/Features.js"
 import { answered, failure, leavesNothing, waiting } from "./Scripts.js"
 
 /** A client in the middle of everything that it can be in the middle of. */
@@ -98,6 +99,26 @@ describe("A client", () => {
       yield* server.send(Message.failure(id, { code: -32603, message: "no" }))
       yield* Fiber.join(refused)
       yield* Effect.flip(client.ping({ timeout: 0 }))
+    })))
+
+  it.effect("stops what it is answering when its scope closes", () =>
+    leavesNothing(Effect.gen(function*() {
+      const began = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const features = Features.request("ours/wait", () =>
+        Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(
+          Effect.onInterrupt(() =>
+            Deferred.succeed(stopped, undefined)
+          )
+        ))
+      const scope = yield* Scope.make()
+      const { server } = yield* Scope.extend(TestClient.make({ client: { features } }), scope)
+      const id = yield* server.request("ours/wait")
+      yield* Deferred.await(began)
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      assert.deepInclude(yield* server.expectError(id), { code: -32000, message: "Connection closed" })
+      yield* Fiber.join(closing)
+      yield* Deferred.await(stopped)
     })))
 
   it.scoped("says no more once its scope has closed, and fails who asks it to", () =>

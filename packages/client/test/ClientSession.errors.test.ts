@@ -51,7 +51,14 @@ describe("A result that is none of the method's", () => {
       { content: [{ type: "text" }] },
       "content.0.text: is missing"
     ],
-    ["ping", (client) => client.ping(), "ping", { _meta: 7 }, "_meta"]
+    ["ping", (client) => client.ping(), "ping", { _meta: 7 }, "_meta"],
+    [
+      "names that are written in another way",
+      (client) => client.listTools(),
+      "tools/list",
+      { tools: [{ name: "echo", input_schema: { type: "object" } }] },
+      "tools.0.inputSchema: is missing"
+    ]
   ]
 
   for (const [name, run, method, answer, message] of invalid) {

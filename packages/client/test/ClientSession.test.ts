@@ -4,8 +4,9 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import type { ClientSessionService } from "../src/ClientSession.js"
+import * as Features from "../src/Features.js"
 import { answered } from "./Scripts.js"
 
 const tool = { name: "echo", inputSchema: { type: "object" } }
@@ -218,6 +219,19 @@ describe("notify", () => {
       yield* server.hangUp
       yield* client.ended
       yield* client.notify("notifications/ours")
+    }))
+})
+
+describe("rootsListChanged", () => {
+  it.scoped("says so, once for each time it is run", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({
+        client: { features: Features.roots(Effect.succeed([]), { changes: Stream.never }) }
+      })
+      yield* client.rootsListChanged
+      yield* client.rootsListChanged
+      for (const _ of [1, 2]) yield* server.expectNotification("notifications/roots/list_changed")
+      yield* server.expectSilence
     }))
 })
 

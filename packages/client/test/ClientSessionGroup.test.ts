@@ -143,6 +143,55 @@ describe("A group of servers", () => {
       assert.deepStrictEqual(servers.map(({ conversations }) => conversations()), [0, 0])
     }))
 
+  it.effect("closes its servers at once, however long each takes", () =>
+    Effect.gen(function*() {
+      const closing = yield* Ref.make(0)
+      const slow = ({ connect }: Connector.Connector) =>
+        Connector.make(
+          "slow",
+          Effect.tap(
+            connect,
+            () =>
+              Effect.addFinalizer(() => Effect.zipRight(Ref.update(closing, (n) => n + 1), Effect.sleep("2 seconds")))
+          )
+        )
+      const scope = yield* Scope.make()
+      const group = yield* Scope.extend(ClientSessionGroup.make(), scope)
+      for (const name of ["a", "b", "c"]) {
+        yield* group.connect(name, slow((yield* serving(answering(name, name))).connector))
+      }
+      const closed = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Ref.get(closing), 3)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(closed)
+    }).pipe(Effect.scoped))
+
+  it.scoped("takes in a server that offers nothing, and lets it go", () =>
+    Effect.gen(function*() {
+      const group = yield* ClientSessionGroup.make()
+      const server = yield* serving(Layer.empty)
+      yield* group.connect("nothing", server.connector)
+      yield* group.add("again", yield* Client.make(server.connector))
+      assert.deepStrictEqual([...(yield* group.sessions).keys()], ["nothing", "again"])
+      for (const kind of Object.values(yield* group.entries)) assert.strictEqual(kind.size, 0)
+      for (const name of ["nothing", "again"]) yield* group.disconnect(name)
+      assert.deepStrictEqual([...(yield* group.sessions).keys()], [])
+    }))
+
+  it.scoped("asks servers for tools and prompts by the names that they know", () =>
+    Effect.gen(function*() {
+      const group = yield* ClientSessionGroup.make({ nameHook: (name, { name: server }) => `${server}/${name}` })
+      yield* group.connect("one", (yield* serving(one)).connector)
+      const { prompts, resources, tools } = yield* group.entries
+      assert.deepStrictEqual([...tools].map(([name, { value }]) => [name, value.name]), [["one/a", "a"]])
+      assert.deepStrictEqual([...prompts].map(([name, { value }]) => [name, value.name]), [["one/ask", "ask"]])
+      assert.deepStrictEqual([...resources.keys()], ["one:readme"])
+      assert.strictEqual(text(yield* group.callTool("one/a")), "a of one")
+      assert.lengthOf((yield* group.getPrompt("one/ask")).messages, 1)
+      assert.deepInclude(yield* failure(group.getPrompt("ask")), { _tag: "UnknownEntry", kind: "prompts", name: "ask" })
+    }))
+
   it.scoped("takes in what somebody else has connected, and does not close it", () =>
     Effect.gen(function*() {
       const server = yield* serving(one)

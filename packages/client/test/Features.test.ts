@@ -5,7 +5,7 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import type { Exit } from "effect"
-import { Cause, Context, Deferred, Effect, Layer, Queue, Ref, Stream } from "effect"
+import { Cause, Context, Deferred, Effect, Layer, Logger, LogLevel, Queue, Ref, Stream } from "effect"
 import * as Features from "../src/Features.js"
 import { RequestContext } from "../src/RequestContext.js"
 
@@ -240,6 +240,35 @@ describe("A client that hears logs", () => {
       }
       assert.deepStrictEqual([yield* heard.take, yield* heard.take], ["info after one", "info after two"])
     }).pipe(Effect.provide(ModelLive)))
+
+  it.scoped("gives the handler of each a scope of its own", () =>
+    Effect.gen(function*() {
+      const log = yield* Queue.unbounded<string>()
+      const { server } = yield* connected(Features.logging(({ data }) =>
+        Effect.zipRight(
+          Effect.addFinalizer(() => log.offer(`${String(data)} closed`)),
+          log.offer(`${String(data)} heard`)
+        )
+      ))
+      for (const data of ["one", "two"]) yield* server.notify("notifications/message", { level: "info", data })
+      for (const line of ["one heard", "one closed", "two heard", "two closed"]) {
+        assert.strictEqual(yield* log.take, line)
+      }
+    }))
+
+  it.scoped("loses none but the one that its handler dies of", () =>
+    Effect.gen(function*() {
+      const heard = yield* Queue.unbounded<unknown>()
+      const { server } = yield* connected(Features.logging(({ data }) => {
+        if (data === "throw") throw new Error("a bug of the handler's")
+        return data === "die" ? Effect.dieMessage("another") : heard.offer(data)
+      }))
+      for (const data of ["throw", "one", "die", "two"]) {
+        yield* server.notify("notifications/message", { level: "info", data })
+      }
+      assert.deepStrictEqual([yield* heard.take, yield* heard.take], ["one", "two"])
+      yield* server.expectSilence
+    }).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
 })
 
 describe("A feature", () => {
@@ -299,5 +328,12 @@ describe("A feature", () => {
     expectTypeOf(SamplingLive).toEqualTypeOf<Layer.Layer<never, never, Features.Features | Model>>()
     const own = Features.request("m", () => Effect.as(RequestContext, {}))
     expectTypeOf(own).toEqualTypeOf<Layer.Layer<never, never, Features.Features>>()
+  })
+
+  it("has no question to look at when it hears logs, or says that roots are others", () => {
+    const logs = Features.logging(() => Effect.asVoid(RequestContext))
+    expectTypeOf(logs).toEqualTypeOf<Layer.Layer<never, never, Features.Features | RequestContext>>()
+    const changing = Features.roots(Effect.as(RequestContext, []), { changes: Stream.fromEffect(Model) })
+    expectTypeOf(changing).toEqualTypeOf<Layer.Layer<never, never, Features.Features | Model>>()
   })
 })

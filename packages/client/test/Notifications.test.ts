@@ -3,6 +3,8 @@ import { Incident } from "@effect-mcp/jsonrpc/Incident"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Deferred, Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream } from "effect"
+import type { ClientSessionService } from "../src/ClientSession.js"
+import * as Features from "../src/Features.js"
 import * as Notifications from "../src/Notifications.js"
 import { answered, waiting } from "./Scripts.js"
 
@@ -93,6 +95,20 @@ describe("Notifications", () => {
       ])
     }))
 
+  it.scoped("that are changes, updates or the end of a page are heard as such; what is none is left out", () =>
+    Effect.gen(function*() {
+      const { elicitationsCompleted, end, listChanges, publish, resourceUpdates } = yield* Notifications.make
+      const streams: ReadonlyArray<Stream.Stream<string>> = [listChanges, resourceUpdates, elicitationsCompleted]
+      const listening = yield* Effect.forEach(streams, (stream) => waiting(Stream.runCollect(stream)))
+      const say = (method: string, params?: Message.Params) => publish(Message.notification(method, params))
+      for (const kind of ["tools", "prompts", "resources", "smells"]) say(`notifications/${kind}/list_changed`)
+      for (const uri of ["a:b", 7, undefined]) say("notifications/resources/updated", { uri })
+      for (const elicitationId of ["1", 1, null]) say("notifications/elicitation/complete", { elicitationId })
+      yield* end
+      const heard = yield* Effect.forEach(listening, (fiber) => Effect.map(Fiber.join(fiber), Chunk.toArray))
+      assert.deepStrictEqual(heard, [["tools", "prompts", "resources"], ["a:b"], ["1"]])
+    }))
+
   it.scoped("leave no listener behind who stops listening", () =>
     Effect.gen(function*() {
       const { all, end, incidents, publish, report } = yield* Notifications.make
@@ -167,6 +183,21 @@ describe("What a server tells unasked", () => {
       yield* server.send(Message.success(id, { content: [] }))
       yield* Fiber.join(calling)
       assert.deepStrictEqual((yield* Effect.flatten(Fiber.join(logs))).data, "working")
+    }))
+
+  it.scoped("may have the server asked by who listens, and by who hears its logs", () =>
+    Effect.gen(function*() {
+      const connected = yield* Deferred.make<ClientSessionService>()
+      const ask = Effect.flatMap(Deferred.await(connected), (client) => Effect.ignore(client.ping()))
+      const { client, server } = yield* TestClient.make({ client: { features: Features.logging(() => ask) } })
+      yield* Deferred.succeed(connected, client)
+      const listening = yield* waiting(Stream.runForEach(Stream.take(client.notifications, 1), () => ask))
+      yield* server.notify("notifications/message", { level: "info", data: "hello" })
+      for (const _ of [1, 2]) {
+        const { id } = yield* server.expectRequest("ping")
+        yield* server.send(Message.success(id, {}))
+      }
+      yield* Fiber.join(listening)
     }))
 
   it.scoped("holds up nobody who does not listen fast enough", () =>

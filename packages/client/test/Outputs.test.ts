@@ -58,6 +58,20 @@ describe("Structured content", () => {
       assert.strictEqual((yield* calling(more, given({})))._tag, "Failure")
     }))
 
+  it.scoped("is put to what each page of the list has said, whichever came last", () =>
+    Effect.gen(function*() {
+      const t = yield* TestClient.make()
+      const other = { ...count, name: "other" }
+      const page = (tool: object, nextCursor?: string): JsonObject => ({
+        tools: [tool],
+        ...(nextCursor === undefined ? undefined : { nextCursor })
+      })
+      yield* answered(t.server, t.client.listTools(), "tools/list", page(count, "next"))
+      yield* answered(t.server, t.client.listTools({ cursor: "next" }), "tools/list", page(other))
+      assert.strictEqual((yield* calling(t, given({})))._tag, "Failure")
+      assert.strictEqual((yield* calling(t, given({ n: 1 })))._tag, "Success")
+    }))
+
   it.scoped("that a tool promises and does not give fails its call", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make()

@@ -3,9 +3,11 @@
  * and finding out that nothing is left behind.
  */
 import { assert } from "@effect/vitest"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type * as TestPeer from "@effect-mcp/testing/TestPeer"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Clock, Duration, Exit, Scope } from "effect"
 import { Effect, Fiber, Supervisor } from "effect"
 
@@ -58,6 +60,22 @@ export const waiting = <A, E, R>(
         until: () => Effect.map(Fiber.status(fiber), ({ _tag }) => _tag !== "Running")
       })
   )
+
+/** Connects to played servers, each over a pipe of its own, and counts the pipes that are open. */
+export const servers = Effect.gen(function*() {
+  const connected: Array<TestPeer.TestPeer> = []
+  let open = 0
+  const connector = Connector.make(
+    "played servers",
+    Effect.gen(function*() {
+      yield* Effect.acquireRelease(Effect.sync(() => open++), () => Effect.sync(() => open--))
+      const [client, server] = yield* Transport.memory()
+      connected.push(yield* TestPeer.make(server))
+      return client
+    })
+  )
+  return { connector, open: () => open, server: () => connected.at(-1)! }
+})
 
 /** The same clock, and how many sleep on it. */
 const counting = (clock: Clock.Clock) => {

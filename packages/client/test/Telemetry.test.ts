@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
-import { Effect, Fiber, Metric, TestClock } from "effect"
+import { Effect, Fiber, Metric, TestClock, Tracer } from "effect"
 import * as Telemetry from "../src/Telemetry.js"
 import { exchange } from "./Scripts.js"
 
@@ -15,7 +15,8 @@ const taken = (method: string, error?: string) => {
   )
 }
 
-describe("A call of a traced client", () => {
+// One after another: metrics are of the whole process.
+describe.sequential("A call of a traced client", () => {
   it.scoped("tells the server of its span, which is a child of the caller's", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connected
@@ -33,6 +34,48 @@ describe("A call of a traced client", () => {
       const [version, traceId, spanId] = meta.traceparent.split("-")
       assert.deepStrictEqual([version, traceId], ["00", span.traceId])
       assert.notStrictEqual(spanId, span.spanId)
+    }))
+
+  it.scoped("has a span that says which method it is, of which tool, and how it has failed", () =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.Span> = []
+      const tracer = yield* Effect.tracer
+      const recording = Tracer.make({
+        span: (...args) => {
+          const span = tracer.span(...args)
+          spans.push(span)
+          return span
+        },
+        context: tracer.context
+      })
+      const { client, server } = yield* connected
+      yield* Effect.withTracer(
+        exchange(server, client.getPrompt("review"), "prompts/get", { messages: "none" }),
+        recording
+      )
+      const refusing = yield* Effect.fork(Effect.withTracer(Effect.flip(client.callTool("echo")), recording))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* server.send(Message.failure(id, { code: 42, message: "no" }))
+      yield* Fiber.join(refusing)
+      assert.deepStrictEqual(spans.map(({ kind, name }) => [kind, name]), [
+        ["client", "prompts/get review"],
+        ["client", "tools/call echo"]
+      ])
+      assert.deepStrictEqual(spans.map(({ attributes }) => Object.fromEntries(attributes)), [
+        {
+          "mcp.method.name": "prompts/get",
+          "mcp.protocol.version": "2025-11-25",
+          "gen_ai.prompt.name": "review"
+        },
+        {
+          "mcp.method.name": "tools/call",
+          "mcp.protocol.version": "2025-11-25",
+          "gen_ai.tool.name": "echo",
+          "gen_ai.operation.name": "execute_tool",
+          "error.type": "PeerError"
+        }
+      ])
+      for (const { status } of spans) assert.strictEqual(status._tag, "Ended")
     }))
 
   it.scoped("is measured, in seconds, by method and kind of error", () =>

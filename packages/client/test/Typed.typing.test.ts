@@ -3,13 +3,16 @@ import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import type { Layer, Scope, Stream } from "effect"
-import { Context, Effect, Schema } from "effect"
+import type { Scope, Stream } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 import type { CallOptions } from "../src/Calls.js"
 import * as Client from "../src/Client.js"
 import type { ClientError, ConnectError, ToolError } from "../src/ClientError.js"
 import type { ClientSessionService } from "../src/ClientSession.js"
+import type { ClientSessionGroupService } from "../src/ClientSessionGroup.js"
+import * as Features from "../src/Features.js"
+import type { DuplicateEntry, DuplicateServer } from "../src/GroupError.js"
 import type * as Typed from "../src/Typed.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
@@ -113,6 +116,45 @@ describe("A client's type", () => {
     const layer = Client.layer(addressed)
     expectTypeOf(layer).toEqualTypeOf<Layer.Layer<Client.Client, ConnectError, Address>>()
     assert.isObject(layer)
+  })
+
+  it("needs what its features need, but for what they are put into, and fails as they do", () => {
+    class Model extends Context.Tag("Model")<Model, string>() {}
+    const sampling = Features.sampling(() => Effect.flatMap(Model, () => Effect.never))
+    expectTypeOf(Client.make(addressed, { features: sampling })).toEqualTypeOf<
+      Effect.Effect<ClientSessionService, ConnectError, Model | Address | Scope.Scope>
+    >()
+    const failing = Layer.merge(sampling, Layer.fail("no model" as const))
+    expectTypeOf(Client.make(addressed, { features: failing })).toEqualTypeOf<
+      Effect.Effect<ClientSessionService, ConnectError | "no model", Model | Address | Scope.Scope>
+    >()
+    const layer = Client.layer(addressed, { features: failing })
+    expectTypeOf(layer).toEqualTypeOf<Layer.Layer<Client.Client, ConnectError | "no model", Model | Address>>()
+    assert.isObject(layer)
+  })
+
+  it("refuses options that there are not, and revisions that have no handshake", () => {
+    const made = [
+      () => Client.make(addressed, { checkOutputs: false, telemetry: true, timeout: "1 second" }),
+      // @ts-expect-error no such option
+      () => Client.make(addressed, { validateOutputs: false }),
+      // @ts-expect-error not of its type
+      () => Client.make(addressed, { telemetry: "on" }),
+      // @ts-expect-error a revision without a handshake, to which nobody shakes hands
+      () => Client.make(addressed, { versions: ["2026-07-28"] }),
+      // @ts-expect-error at least one revision
+      () => Client.make(addressed, { versions: [] })
+    ]
+    assert.lengthOf(made, 5)
+  })
+
+  it("in a group fails as its features do, and with what the group refuses", () => {
+    const connect = (group: ClientSessionGroupService) =>
+      group.connect("one", addressed, { features: Layer.fail("no model" as const) })
+    expectTypeOf<ReturnType<typeof connect>>().toEqualTypeOf<
+      Effect.Effect<ClientSessionService, ConnectError | DuplicateEntry | DuplicateServer | "no model", Address>
+    >()
+    assert.isFunction(connect)
   })
 
   it("says of what is streamed how it may fail", () => {

@@ -1,0 +1,298 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+import * as Features from "@effect-mcp/client/Features"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import type * as McpError from "@effect-mcp/protocol/McpError"
+import type { Scope } from "effect"
+import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Ref, Schedule, Stream } from "effect"
+import { randomUUID } from "node:crypto"
+import { createRequire } from "node:module"
+import { gunzipSync } from "node:zlib"
+import { node, pidsOf } from "../Fixture.js"
+
+const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")
+
+const launching = (mark: string) =>
+  StdioClient.connector({
+    command: node,
+    args: [program, "stdio", mark],
+    stderr: "ignore",
+    // It does not end with its input while it has something to do.
+    patience: { grace: "100 millis" }
+  })
+
+const connect = (features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>
+  Client.make(launching(randomUUID()), { features })
+
+const all = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
+
+/** The text of the first block. */
+const text = (result: { readonly content: ReadonlyArray<object> }) =>
+  (result.content[0] as { readonly text: string }).text
+
+/** What a tool says that it got from us, at the end of its last block. */
+const raw = (result: { readonly content: ReadonlyArray<object> }) => {
+  const { text } = result.content.at(-1) as { readonly text: string }
+  return JSON.parse(text.slice(text.indexOf("{")))
+}
+
+/** What the stream gives from now on. */
+const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const queue = yield* Queue.unbounded<A>()
+    const listening = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => queue.offer(one)))
+    yield* Effect.repeat(Effect.yieldNow(), {
+      until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
+    })
+    return queue
+  })
+
+const names = (client: ClientSessionService) => Effect.map(all(client.tools), (tools) => tools.map(({ name }) => name))
+
+describe("A client of ours and the official server of everything, both ways", () => {
+  it.scopedLive("list what depends on us: the tools that ask, and only with what we can do", () =>
+    Effect.gen(function*() {
+      const asks = [
+        "get-roots-list",
+        "trigger-elicitation-request",
+        "trigger-sampling-request",
+        "trigger-url-elicitation"
+      ]
+      const without = yield* names(yield* connect())
+      for (const name of asks) assert.notInclude(without, name)
+      const able = yield* connect(Layer.mergeAll(
+        Features.roots(Effect.succeed([])),
+        Features.elicitation(() => Effect.succeed({ action: "cancel" })),
+        Features.urlElicitation(() => Effect.succeed("cancel")),
+        Features.sampling(() => Effect.dieMessage("nobody asks"))
+      ))
+      assert.includeMembers(yield* names(able), asks)
+    }))
+
+  it.scopedLive("sample", () =>
+    Effect.gen(function*() {
+      const client = yield* connect(Features.sampling(({ maxTokens, messages, systemPrompt }) =>
+        Effect.succeed({
+          role: "assistant",
+          content: {
+            type: "text",
+            text: `${systemPrompt} ${JSON.stringify(messages[0]!.content)} in ${maxTokens}`
+          },
+          model: "m",
+          stopReason: "endTurn"
+        })
+      ))
+      const answer = raw(yield* client.callTool("trigger-sampling-request", { prompt: "hello", maxTokens: 7 }))
+      assert.deepInclude(answer, { role: "assistant", model: "m", stopReason: "endTurn" })
+      assert.include(answer.content.text, "You are a helpful test server.")
+      assert.include(answer.content.text, "context: hello")
+      assert.include(answer.content.text, "in 7")
+    }))
+
+  it.scopedLive("elicit by a form of every kind of field: with defaults, declined, closed", () =>
+    Effect.gen(function*() {
+      const answers = yield* Queue.unbounded<Features.Answer>()
+      yield* answers.offerAll([
+        { action: "accept", content: { name: "Ada", email: "ada@example.com", untitledMultipleSelectEnum: ["Drums"] } },
+        { action: "decline" },
+        { action: "cancel" }
+      ])
+      const client = yield* connect(Features.elicitation(() => answers.take))
+      const elicit = client.callTool("trigger-elicitation-request")
+      assert.deepStrictEqual(raw(yield* elicit), {
+        action: "accept",
+        content: {
+          name: "Ada",
+          email: "ada@example.com",
+          firstLine: "It was a dark and stormy night.",
+          integer: 42,
+          number: 3.14,
+          untitledSingleSelectEnum: "Monica",
+          untitledMultipleSelectEnum: ["Drums"],
+          titledSingleSelectEnum: "hero-1",
+          titledMultipleSelectEnum: ["fish-1"],
+          legacyTitledEnum: "pet-1"
+        }
+      })
+      assert.deepStrictEqual(raw(yield* elicit), { action: "decline" })
+      assert.deepStrictEqual(raw(yield* elicit), { action: "cancel" })
+    }))
+
+  it.scopedLive("elicit by a page: asked for, or needed before the call can be made", () =>
+    Effect.gen(function*() {
+      const opened = yield* Ref.make<ReadonlyArray<string>>([])
+      const client = yield* connect(
+        Features.urlElicitation(({ url }) => Effect.as(Ref.update(opened, (urls) => [...urls, url]), "accept"))
+      )
+      const sign = (args: { readonly errorPath: boolean }) =>
+        client.callTool("trigger-url-elicitation", { url: "https://example.com/", elicitationId: "7", ...args })
+      assert.include(text(yield* sign({ errorPath: false })), "Elicitation ID: 7")
+      const first = yield* Effect.flip(sign({ errorPath: true }))
+      assert.strictEqual(first._tag, "UrlElicitationRequired")
+      const [page] = (first as McpError.UrlElicitationRequired).elicitations
+      assert.strictEqual(page!.url, "https://modelcontextprotocol.io")
+      // The person has been there: now it goes on.
+      assert.deepStrictEqual(raw(yield* sign({ errorPath: true })), { action: "accept" })
+      assert.deepStrictEqual(yield* Ref.get(opened), ["https://example.com/", "https://example.com/"])
+    }))
+
+  it.scopedLive("know the roots, as they are and as they become", () =>
+    Effect.gen(function*() {
+      const roots = yield* Ref.make([{ uri: "file:///a", name: "first" }])
+      const changes = yield* Queue.unbounded<void>()
+      const logged = yield* Queue.unbounded<unknown>()
+      const client = yield* connect(Layer.merge(
+        Features.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) }),
+        Features.logging(({ data }) => logged.offer(data))
+      ))
+      assert.include(text(yield* client.callTool("get-roots-list")), "1. first\n   URI: file:///a")
+      const until = (message: string) => Effect.repeat(logged.take, { until: (data) => data === message })
+      yield* until("Roots updated: 1 root(s) received from client")
+      yield* Ref.update(roots, (roots) => [...roots, { uri: "file:///b", name: "second" }])
+      yield* changes.offer()
+      yield* until("Roots updated: 2 root(s) received from client")
+      assert.include(text(yield* client.callTool("get-roots-list")), "2. second\n   URI: file:///b")
+    }))
+
+  it.scopedLive("list and read resources, those of templates, too", () =>
+    Effect.gen(function*() {
+      const client = yield* connect()
+      const resources = yield* all(client.resources)
+      const features = resources.find(({ name }) => name === "features.md")!
+      assert.strictEqual(features.mimeType, "text/markdown")
+      const [read] = (yield* client.readResource(features.uri)).contents
+      assert.include((read as { readonly text: string }).text, "# ")
+      assert.deepStrictEqual((yield* all(client.resourceTemplates)).map(({ uriTemplate }) => uriTemplate), [
+        "demo://resource/dynamic/text/{resourceId}",
+        "demo://resource/dynamic/blob/{resourceId}"
+      ])
+      const [note] = (yield* client.readResource("demo://resource/dynamic/text/7")).contents
+      assert.include((note as { readonly text: string }).text, "Resource 7: This is a plaintext resource")
+      const [blob] = (yield* client.readResource("demo://resource/dynamic/blob/7")).contents
+      assert.include(
+        Buffer.from((blob as { readonly blob: string }).blob, "base64").toString(),
+        "Resource 7: This is a base64 blob"
+      )
+      assert.strictEqual((yield* Effect.flip(client.readResource("demo://none")))._tag, "InvalidParams")
+    }))
+
+  it.scopedLive("subscribe: updates come for what was subscribed to, and for nothing else", () =>
+    Effect.gen(function*() {
+      const client = yield* connect()
+      const updates = yield* heard(client.resourceUpdates)
+      const uri = (id: number) => `demo://resource/dynamic/text/${id}`
+      for (const id of [1, 2]) yield* client.subscribeResource(uri(id))
+      yield* client.unsubscribeResource(uri(1))
+      yield* client.callTool("toggle-subscriber-updates")
+      assert.strictEqual(yield* updates.take, uri(2))
+      assert.strictEqual(yield* updates.size, 0)
+    }))
+
+  it.scopedLive("tell that there is a new resource, which a tool links to", () =>
+    Effect.gen(function*() {
+      const client = yield* connect()
+      const changes = yield* heard(client.listChanges)
+      const args = { name: "hello.gz", data: "data:text/plain,hello" }
+      const [link] = (yield* client.callTool("gzip-file-as-resource", args)).content
+      assert.deepStrictEqual<unknown>(link, {
+        type: "resource_link",
+        uri: "demo://resource/session/hello.gz",
+        name: "hello.gz",
+        mimeType: "application/gzip"
+      })
+      yield* Effect.repeat(changes.take, { until: (change) => change === "resources" })
+      assert.include((yield* all(client.resources)).map(({ uri }) => uri), "demo://resource/session/hello.gz")
+      const [read] = (yield* client.readResource("demo://resource/session/hello.gz")).contents
+      const zipped = Buffer.from((read as { readonly blob: string }).blob, "base64")
+      assert.strictEqual(gunzipSync(zipped).toString(), "hello")
+    }))
+
+  it.scopedLive("list prompts, get them, and complete their arguments by what is known of the others", () =>
+    Effect.gen(function*() {
+      const client = yield* connect()
+      assert.includeMembers((yield* all(client.prompts)).map(({ name }) => name), [
+        "simple-prompt",
+        "args-prompt",
+        "completable-prompt",
+        "resource-prompt"
+      ])
+      const said = (content: object) => [{ role: "user" as const, content }]
+      assert.deepStrictEqual<unknown>(
+        (yield* client.getPrompt("args-prompt", { city: "Oslo" })).messages,
+        said({ type: "text", text: "What's weather in Oslo?" })
+      )
+      const { messages } = yield* client.getPrompt("resource-prompt", { resourceType: "Text", resourceId: "7" })
+      assert.strictEqual(messages[1]!.content.type, "resource")
+      assert.strictEqual((yield* Effect.flip(client.getPrompt("args-prompt")))._tag, "InvalidParams")
+      const ref = { type: "ref/prompt", name: "completable-prompt" } as const
+      const name = { name: "name", value: "" }
+      const values = (department: string) =>
+        Effect.map(client.complete(ref, name, { others: { department } }), ({ values }) => values)
+      assert.deepStrictEqual((yield* client.complete(ref, { name: "department", value: "S" })).values, [
+        "Sales",
+        "Support"
+      ])
+      assert.deepStrictEqual(yield* values("Sales"), ["David", "Eve", "Frank"])
+      assert.deepStrictEqual(yield* values("Support"), ["John", "Kim", "Lee"])
+    }))
+
+  it.scopedLive("carry content of every kind", () =>
+    Effect.gen(function*() {
+      const client = yield* connect()
+      const kinds = (name: string, args = {}) =>
+        Effect.map(client.callTool(name, args), ({ content }) => content.map(({ type }) => type))
+      assert.deepStrictEqual(yield* kinds("get-tiny-image"), ["text", "image", "text"])
+      assert.deepStrictEqual(yield* kinds("get-resource-links", { count: 2 }), [
+        "text",
+        "resource_link",
+        "resource_link"
+      ])
+      assert.deepStrictEqual(yield* kinds("get-resource-reference", { resourceType: "Text", resourceId: 1 }), [
+        "text",
+        "resource",
+        "text"
+      ])
+      const annotated = yield* client.callTool("get-annotated-message", { messageType: "error", includeImage: true })
+      assert.deepStrictEqual(annotated.content.map(({ annotations }) => annotations), [
+        { audience: ["user", "assistant"], priority: 1 },
+        { audience: ["user"], priority: 0.5 }
+      ])
+    }))
+
+  it.scopedLive("find that structured content is what was promised", () =>
+    Effect.gen(function*() {
+      const client = yield* connect()
+      const { structuredContent } = yield* client.callTool("get-structured-content", { location: "New York" })
+      assert.deepStrictEqual(structuredContent, { temperature: 33, conditions: "Cloudy", humidity: 82 })
+    }))
+
+  it.scopedLive("are a member of a group that comes back with a new process when it is killed in a call", () =>
+    Effect.gen(function*() {
+      const mark = randomUUID()
+      const group = yield* ClientSessionGroup.make()
+      const has = (is: boolean) => Stream.runHead(Stream.filter(group.changes, ({ tools }) => tools.has("echo") === is))
+      yield* group.connect("everything", launching(mark), { reconnect: Schedule.spaced("10 millis") })
+      const echo = Effect.map(group.callTool("echo", { message: "hi" }), text)
+      assert.strictEqual(yield* echo, "Echo: hi")
+      const begun = yield* Deferred.make<void>()
+      const calling = yield* Effect.fork(Effect.flip(
+        group.callTool("trigger-long-running-operation", { duration: 3600, steps: 72_000 }, {
+          onProgress: () => Deferred.succeed(begun, undefined)
+        })
+      ))
+      yield* Deferred.await(begun)
+      const gone = yield* Effect.fork(has(false))
+      yield* Effect.yieldNow()
+      const [pid] = pidsOf(mark)
+      process.kill(pid!, "SIGKILL")
+      const error = yield* Fiber.join(calling)
+      assert.strictEqual(error._tag, "ConnectionClosed")
+      assert.include(error.message, "was ended by SIGKILL")
+      yield* Fiber.join(gone)
+      yield* has(true)
+      assert.strictEqual(yield* echo, "Echo: hi")
+      assert.notInclude(pidsOf(mark), pid)
+    }))
+})

@@ -1,0 +1,380 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+import * as Features from "@effect-mcp/client/Features"
+import { RequestContext } from "@effect-mcp/client/RequestContext"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Versions from "@effect-mcp/protocol/Version"
+import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Ref, Schedule, Stream } from "effect"
+import { randomUUID } from "node:crypto"
+import { fixture, node, pidsOf } from "../Fixture.js"
+
+const servers = { "1.32": "officialOffer1.mjs", "2.4": "officialOffer2.mjs" }
+
+const launching = (server: string, mark: string) =>
+  StdioClient.connector({
+    command: node,
+    args: [fixture(server), mark],
+    stderr: "ignore",
+    patience: { grace: "1 minute" }
+  })
+
+/** A client with these features, and everything that the server tells it. */
+const talk = (server: string, features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>
+  Effect.gen(function*() {
+    const client = yield* Client.make(launching(server, randomUUID()), { features })
+    const heard = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
+    const listening = yield* Effect.forkScoped(Stream.runForEach(client.notifications, (one) => heard.offer(one)))
+    yield* Effect.repeat(Effect.yieldNow(), {
+      until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
+    })
+    return { client, heard }
+  })
+
+/** Has the server ask something of us, and gives what it got, and the progress that it heard of. */
+const asked = (client: ClientSessionService, what: "sample" | "elicit" | "roots", params: JsonObject = {}) =>
+  Effect.map(
+    client.callTool("ask", { what, params }),
+    ({ structuredContent }) => structuredContent as { readonly answer: any; readonly progress: ReadonlyArray<unknown> }
+  )
+
+const said = (text: string) => ({ role: "assistant", content: { type: "text", text }, model: "m" }) as const
+
+const prompt = { messages: [{ role: "user", content: { type: "text", text: "hello" } }], maxTokens: 10 }
+
+const form = {
+  message: "Who are you?",
+  requestedSchema: {
+    type: "object",
+    properties: {
+      name: { type: "string" },
+      age: { type: "integer", default: 30 },
+      pet: { type: "string", oneOf: [{ const: "cat", title: "A cat" }, { const: "dog", title: "A dog" }] }
+    },
+    required: ["name"]
+  }
+}
+
+const all = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
+
+for (const [version, server] of Object.entries(servers)) {
+  describe(`A client of ours and a server of everything made with the official SDK ${version}`, () => {
+    it.scopedLive("list resources and templates page by page, and read text and bytes", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const first = yield* client.listResources()
+        assert.deepStrictEqual(first.resources.map(({ name }) => name), ["one", "two", "three"])
+        assert.strictEqual(first.nextCursor, "from 3")
+        assert.deepStrictEqual((yield* client.listResources({ cursor: "from 3" })).resources.map(({ name }) => name), [
+          "four"
+        ])
+        assert.deepStrictEqual((yield* all(client.resources)).map(({ uri }) => uri), [
+          "offer:one",
+          "offer:two",
+          "offer:three",
+          "offer:four"
+        ])
+        assert.deepStrictEqual(yield* all(client.resourceTemplates), [{
+          uriTemplate: "offer:note/{id}",
+          name: "note"
+        }])
+        assert.deepStrictEqual((yield* client.readResource("offer:one")).contents, [
+          { uri: "offer:one", mimeType: "text/plain", text: "This is offer:one" }
+        ])
+        assert.deepStrictEqual((yield* client.readResource("offer:note/7")).contents, [
+          { uri: "offer:note/7", mimeType: "text/plain", text: "This is 7" }
+        ])
+        assert.deepStrictEqual((yield* client.readResource("offer:two")).contents, [
+          { uri: "offer:two", mimeType: "application/octet-stream", blob: "AAEC/w==" }
+        ])
+      }))
+
+    it.scopedLive("know by their kinds a resource that is not there, and a cursor that was never given out", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        assert.deepInclude(yield* Effect.flip(client.readResource("offer:none")), {
+          _tag: "ResourceNotFound",
+          uri: "offer:none"
+        })
+        const cursor = yield* Effect.flip(client.listTools({ cursor: "made up" }))
+        assert.strictEqual(cursor._tag, "InvalidParams")
+        assert.include(cursor.message, "No such cursor")
+      }))
+
+    it.scopedLive("subscribe: what was subscribed to is told of, and no longer when it is not", () =>
+      Effect.gen(function*() {
+        const { client, heard } = yield* talk(server)
+        const updates = yield* Queue.unbounded<string>()
+        yield* Effect.forkScoped(Stream.runForEach(client.resourceUpdates, (uri) => updates.offer(uri)))
+        yield* client.subscribeResource("offer:one")
+        yield* client.callTool("touch", { uri: "offer:two" })
+        yield* client.callTool("touch", { uri: "offer:one" })
+        assert.strictEqual(yield* updates.take, "offer:one")
+        assert.deepInclude(yield* heard.take, {
+          method: "notifications/resources/updated",
+          params: { uri: "offer:one" }
+        })
+        yield* client.unsubscribeResource("offer:one")
+        yield* client.callTool("touch", { uri: "offer:one" })
+        yield* client.callTool("change", { what: "prompts" })
+        assert.strictEqual((yield* heard.take).method, "notifications/prompts/list_changed")
+        assert.strictEqual(yield* updates.size, 0)
+      }))
+
+    it.scopedLive("list prompts, and get them with arguments and without", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        assert.deepStrictEqual(yield* all(client.prompts), [
+          { name: "plain", description: "Without arguments." },
+          { name: "review", arguments: [{ name: "language", required: true }, { name: "framework" }] }
+        ])
+        const get = (name: string, args?: Record<string, string>) =>
+          Effect.map(client.getPrompt(name, args), ({ messages }) => messages[0]!.content)
+        assert.deepStrictEqual(yield* get("plain"), { type: "text", text: "plainly" })
+        assert.deepStrictEqual(yield* get("review", { language: "ts" }), { type: "text", text: "ts with nothing" })
+        assert.strictEqual((yield* Effect.flip(get("none")))._tag, "InvalidParams")
+      }))
+
+    it.scopedLive("complete arguments of prompts and templates, by what is known of the others", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const review = { type: "ref/prompt", name: "review" } as const
+        const argument = { name: "framework", value: "f" }
+        assert.deepStrictEqual(yield* client.complete(review, argument, { others: { language: "python" } }), {
+          values: ["flask", "fastapi"],
+          total: 2,
+          hasMore: false
+        })
+        assert.deepStrictEqual((yield* client.complete(review, { ...argument, value: "rel" })).values, ["relay"])
+        const note = { type: "ref/resource", uri: "offer:note/{id}" } as const
+        assert.deepStrictEqual((yield* client.complete(note, { name: "id", value: "1" })).values, ["1", "12"])
+      }))
+
+    it.scopedLive("sample: a model of ours goes on, with progress, and may refuse", () =>
+      Effect.gen(function*() {
+        const noted = yield* Queue.unbounded<unknown>()
+        const { client } = yield* talk(
+          server,
+          Layer.merge(
+            Features.logging(({ data }) => noted.offer(data)),
+            Features.sampling(({ maxTokens, messages }) =>
+              Effect.gen(function*() {
+                if (maxTokens < 10) {
+                  return yield* new McpError.PeerError({ code: McpError.USER_REJECTED, message: "Not now" })
+                }
+                const { progress } = yield* RequestContext
+                // The older SDK loses progress that it reads together with the answer.
+                yield* Effect.zipRight(progress(1, { total: 2, message: "thinking" }), noted.take)
+                yield* Effect.zipRight(progress(2, { total: 2 }), noted.take)
+                return said(JSON.stringify(messages[0]!.content))
+              })
+            )
+          )
+        )
+        const { answer, progress } = yield* asked(client, "sample", prompt)
+        assert.deepStrictEqual(answer, said("{\"type\":\"text\",\"text\":\"hello\"}"))
+        assert.deepStrictEqual(progress, [{ progress: 1, total: 2, message: "thinking" }, { progress: 2, total: 2 }])
+        const { answer: refused } = yield* asked(client, "sample", { ...prompt, maxTokens: 1 })
+        assert.strictEqual(refused.code, -1)
+        assert.include(refused.message, "Not now")
+      }))
+
+    it.scopedLive("sample with tools: the model uses them, is given what they gave, and goes on", () =>
+      Effect.gen(function*() {
+        const use = { type: "tool_use", id: "1", name: "weather", input: { city: "Oslo" } } as const
+        const { client } = yield* talk(
+          server,
+          Features.sampling(({ messages, tools }) =>
+            Effect.succeed(
+              messages.length === 1
+                ? { role: "assistant" as const, content: [use], model: tools![0]!.name, stopReason: "toolUse" }
+                : said(`it is ${JSON.stringify(messages[2]!.content)}`)
+            ), { tools: true })
+        )
+        const tools = [{ name: "weather", inputSchema: { type: "object" } }]
+        const first = yield* asked(client, "sample", { ...prompt, tools, toolChoice: { mode: "auto" } })
+        assert.deepInclude(first.answer, { model: "weather", stopReason: "toolUse" })
+        assert.deepStrictEqual([first.answer.content].flat(), [use])
+        const result = { type: "tool_result", toolUseId: "1", content: [{ type: "text", text: "cold" }] }
+        const second = yield* asked(client, "sample", {
+          ...prompt,
+          tools,
+          messages: [
+            ...prompt.messages,
+            { role: "assistant", content: [use] },
+            { role: "user", content: [result] }
+          ]
+        })
+        assert.include(second.answer.content.text, "cold")
+      }))
+
+    it.scopedLive("are told by the server itself of what we do not say that we can do", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server, Features.sampling(() => Effect.succeed(said("yes"))))
+        const tools = [{ name: "weather", inputSchema: { type: "object" } }]
+        assert.match((yield* asked(client, "sample", { ...prompt, tools })).answer.message, /tools/)
+        assert.match((yield* asked(client, "elicit", form)).answer.message, /elicitation/)
+        assert.match((yield* asked(client, "roots")).answer.message, /roots/)
+      }))
+
+    it.scopedLive("elicit by a form: filled in with its defaults, declined, closed", () =>
+      Effect.gen(function*() {
+        const answers = yield* Queue.unbounded<Features.Answer>()
+        yield* answers.offerAll([
+          { action: "accept", content: { name: "Ada", pet: "cat" } },
+          { action: "decline" },
+          { action: "cancel" }
+        ])
+        const { client } = yield* talk(server, Features.elicitation(() => answers.take))
+        const elicit = Effect.map(asked(client, "elicit", form), ({ answer }) => answer)
+        assert.deepStrictEqual(yield* elicit, { action: "accept", content: { name: "Ada", pet: "cat", age: 30 } })
+        assert.deepStrictEqual(yield* elicit, { action: "decline" })
+        assert.deepStrictEqual(yield* elicit, { action: "cancel" })
+      }))
+
+    it.scopedLive("elicit by a page, and hear that the person is done there", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(
+          server,
+          Features.urlElicitation(({ url }) => Effect.succeed(url.startsWith("https:") ? "accept" : "decline"))
+        )
+        const done = yield* Effect.fork(Stream.runHead(client.elicitationsCompleted))
+        const page = { mode: "url", message: "Sign in", elicitationId: "7" }
+        const open = (url: string) => Effect.map(asked(client, "elicit", { ...page, url }), ({ answer }) => answer)
+        assert.deepStrictEqual(yield* open("https://example.com/7"), { action: "accept" })
+        assert.deepStrictEqual(yield* open("http://example.com/7"), { action: "decline" })
+        yield* client.callTool("done", { id: "7" })
+        assert.strictEqual(yield* Effect.flatten(Fiber.join(done)), "7")
+        const first = yield* Effect.flip(client.callTool("open"))
+        assert.strictEqual(first._tag, "UrlElicitationRequired")
+        assert.deepStrictEqual((first as McpError.UrlElicitationRequired).elicitations, [{
+          mode: "url",
+          message: "Sign in",
+          url: "https://example.com/sign-in",
+          elicitationId: "first"
+        }])
+      }))
+
+    it.scopedLive("know the roots, as they are and as they become", () =>
+      Effect.gen(function*() {
+        const root = (uri: string) => ({ uri, name: uri.slice(-1) })
+        const roots = yield* Ref.make([root("file:///a")])
+        const changes = yield* Queue.unbounded<void>()
+        const logged = yield* Queue.unbounded<unknown>()
+        const { client } = yield* talk(
+          server,
+          Layer.merge(
+            Features.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) }),
+            Features.logging(({ data }) => logged.offer(data))
+          )
+        )
+        assert.deepStrictEqual((yield* asked(client, "roots")).answer, { roots: [root("file:///a")] })
+        yield* Ref.set(roots, [root("file:///b"), root("file:///c")])
+        yield* changes.offer()
+        assert.deepStrictEqual(yield* logged.take, ["file:///b", "file:///c"])
+      }))
+
+    it.scopedLive("give up together: a call that is interrupted takes its question along", () =>
+      Effect.gen(function*() {
+        const began = yield* Deferred.make<void>()
+        const stopped = yield* Deferred.make<void>()
+        const { client } = yield* talk(
+          server,
+          Features.sampling(() =>
+            Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(
+              Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+            )
+          )
+        )
+        const calling = yield* Effect.fork(asked(client, "sample", prompt))
+        yield* Deferred.await(began)
+        assert.isFalse(yield* Deferred.isDone(stopped))
+        yield* Fiber.interrupt(calling)
+        yield* Deferred.await(stopped)
+        yield* client.ping()
+      }))
+
+    it.scopedLive("hold what a tool gives against what it promises, as it is promised at the time", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        assert.deepStrictEqual((yield* client.callTool("right")).structuredContent, { n: 1 })
+        const wrong = yield* Effect.flip(client.callTool("wrong"))
+        assert.deepInclude(wrong, { _tag: "TransportError", reason: "Decode" })
+        assert.include(wrong.message, "\"wrong\" is not what its output schema promises: n: ")
+        assert.include((yield* Effect.flip(client.callTool("missing"))).message, "it has no structured content")
+        const unchecked = yield* client.callTool("wrong", {}, { checkOutput: false })
+        assert.deepStrictEqual(unchecked.structuredContent, { n: "one" })
+        yield* client.callTool("change", { what: "tools" })
+        assert.deepStrictEqual((yield* client.callTool("wrong")).structuredContent, { n: "one" })
+      }))
+
+    it.scopedLive("tell which list has changed, and list what is new", () =>
+      Effect.gen(function*() {
+        const { client } = yield* talk(server)
+        const changes = yield* Queue.unbounded<string>()
+        const listening = yield* Effect.forkScoped(
+          Stream.runForEach(client.listChanges, (change) => changes.offer(change))
+        )
+        yield* Effect.repeat(Effect.yieldNow(), {
+          until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
+        })
+        for (const what of ["resources", "prompts", "tools"]) {
+          yield* client.callTool("change", { what })
+          assert.strictEqual(yield* changes.take, what)
+        }
+        assert.include((yield* all(client.resources)).map(({ name }) => name), "new")
+        assert.include((yield* all(client.prompts)).map(({ name }) => name), "new")
+      }))
+
+    it.scopedLive("are a member of a group that comes back with a new process when it is killed", () =>
+      Effect.gen(function*() {
+        const mark = randomUUID()
+        const group = yield* ClientSessionGroup.make()
+        const count = (is: (tools: number) => boolean) =>
+          Stream.runHead(Stream.filter(group.changes, ({ tools }) => is(tools.size)))
+        yield* group.connect("offering", launching(server, mark), {
+          reconnect: Schedule.spaced("10 millis"),
+          features: Features.roots(Effect.succeed([{ uri: "file:///a" }]))
+        })
+        const ask = Effect.map(
+          group.callTool("ask", { what: "roots", params: {} }),
+          ({ structuredContent }) => (structuredContent as { readonly answer: unknown }).answer
+        )
+        assert.deepStrictEqual(yield* ask, { roots: [{ uri: "file:///a" }] })
+        assert.strictEqual((yield* group.entries).tools.size, 8)
+        const [pid] = pidsOf(mark)
+        const gone = yield* Effect.fork(count((tools) => tools === 0))
+        yield* Effect.yieldNow()
+        process.kill(pid!, "SIGKILL")
+        yield* Fiber.join(gone)
+        yield* count((tools) => tools === 8)
+        const [next, ...more] = pidsOf(mark)
+        assert.deepStrictEqual(more, [])
+        assert.notStrictEqual(next, pid)
+        assert.deepStrictEqual(yield* ask, { roots: [{ uri: "file:///a" }] })
+        yield* group.disconnect("offering")
+        assert.deepStrictEqual(pidsOf(mark), [])
+      }))
+
+    for (const revision of Versions.legacy) {
+      it.scopedLive(`speak ${revision} when that is all that we speak`, () =>
+        Effect.gen(function*() {
+          const client = yield* Client.make(launching(server, randomUUID()), {
+            versions: [revision],
+            features: Layer.mergeAll(
+              Features.sampling(() => Effect.succeed(said("yes"))),
+              Features.roots(Effect.succeed([]))
+            )
+          })
+          assert.strictEqual(client.version, revision)
+          assert.lengthOf(yield* all(client.tools), 8)
+          assert.deepInclude((yield* client.readResource("offer:one")).contents[0], { text: "This is offer:one" })
+          assert.deepStrictEqual((yield* asked(client, "sample", prompt)).answer, said("yes"))
+          assert.deepStrictEqual((yield* asked(client, "roots")).answer, { roots: [] })
+        }))
+    }
+  })
+}
