@@ -58,7 +58,7 @@ export class ServeError extends Data.TaggedError("ServeError")<{
  * @since 0.1.0
  * @category models
  */
-export interface Options extends HttpOptions {
+export interface Options<R = never> extends HttpOptions<R> {
   /** `0` for any that is free. */
   readonly port: number
   /**
@@ -81,9 +81,9 @@ export interface Options extends HttpOptions {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
-  options: Options
-): Effect.Effect<HttpServerService, ServeError, Dispatcher | Scope.Scope> =>
+export const make = <R = never>(
+  options: Options<R>
+): Effect.Effect<HttpServerService, ServeError, Dispatcher | Scope.Scope | R> =>
   Effect.gen(function*() {
     const host = options.host ?? "127.0.0.1"
     const path = options.path ?? "/mcp"
@@ -109,7 +109,9 @@ export const make = (
     const runtime = yield* Effect.runtime<never>()
     // A connection that could not be accepted; nobody who listens would end the process.
     server.on("error", (error) => Runtime.runFork(runtime, Effect.logWarning("Cannot accept a connection", error)))
-    const name = address.family === "IPv6" ? `[${address.address}]` : address.address
+    // An IPv4 address that IPv6 has a name for is found by its own.
+    const ip = address.address.replace(/^::ffff:(?=[\d.]+$)/i, "")
+    const name = ip.includes(":") ? `[${ip}]` : ip
     return {
       host: address.address,
       port: address.port,
@@ -138,8 +140,9 @@ export const make = (
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options: Options): Layer.Layer<HttpServer, ServeError, Dispatcher> =>
-  Layer.scoped(HttpServer, make(options))
+export const layer = <R = never>(
+  options: Options<R>
+): Layer.Layer<HttpServer, ServeError, Dispatcher | Exclude<R, Scope.Scope>> => Layer.scoped(HttpServer, make(options))
 
 const listen = (server: Server, port: number, host: string): Effect.Effect<AddressInfo, ServeError> =>
   Effect.async((resume) => {

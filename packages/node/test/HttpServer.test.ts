@@ -49,6 +49,16 @@ describe("HttpServer", () => {
       assert.strictEqual((yield* ask(server.url, initialize())).status, 200)
     }).pipe(Effect.provide(served(act(Effect.void), { host: "::1", path: "/deep/mcp" }))))
 
+  it.scopedLive("listens on this machine alone by the IPv6 name of its IPv4 address, too", () =>
+    Effect.gen(function*() {
+      const server = yield* HttpServer.HttpServer
+      assert.strictEqual((yield* ask(server.url, initialize())).status, 200)
+      assert.strictEqual(server.url, `http://127.0.0.1:${server.port}/mcp`)
+      assert.strictEqual((yield* ask(server.url, initialize(), { host: "evil.com" })).status, 403)
+      const page = { origin: `http://localhost:${server.port}` }
+      assert.strictEqual((yield* ask(server.url, initialize(), page)).status, 200)
+    }).pipe(Effect.provide(served(act(Effect.void), { host: "::ffff:127.0.0.1" }))))
+
   it.scopedLive("lets in all hosts and no pages where others can reach it", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer

@@ -71,7 +71,7 @@ export interface DispatcherService {
 export interface Opened {
   /** Takes in one more message; answers to it leave on the channel. */
   readonly receive: (incoming: Message.Delivery, channel?: Channel) => void
-  /** Ends the conversation: what is in flight is stopped and answered. Safe to run twice; both wait for the end. */
+  /** Ends the conversation: what is in flight is stopped and answered. Safe to run twice; the first waits for all of it. */
   readonly close: Effect.Effect<void>
   /** The revision that was agreed on; none before `initialize` was answered. */
   readonly version: () => LegacyVersion | undefined
@@ -92,6 +92,8 @@ export class Dispatcher extends Context.Tag("@effect-mcp/server/Dispatcher")<Dis
 export interface Options {
   /** How many requests of one client may be in flight; more are answered with -32000. Default: 64. */
   readonly maxInFlight?: number | undefined
+  /** How many requests may be in flight that came without a session, of all clients together. Default: 4,096. */
+  readonly maxExchanges?: number | undefined
   /** How long closing a conversation waits for handlers that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /** How long a request to a client waits, unless it says so itself. Default: 60 seconds. */

@@ -1,6 +1,7 @@
 /**
  * What stands around every message of a server: it sees requests and notifications, the handshake and unknown methods too,
- * before anything serves them, and how they end. It can provide services to handlers, refuse, time, and trace.
+ * before anything serves them, and how they end. What belongs to no conversation, a notification to an HTTP endpoint without
+ * sessions, means nothing to anybody, and is not seen. It can provide services to handlers, refuse, time, and trace.
  *
  * @since 0.1.0
  */

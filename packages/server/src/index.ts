@@ -21,7 +21,7 @@ export * as Ask from "./Ask.js"
  * What brought a message here, where that is more than a pipe: the HTTP request it came in, the session it belongs to, who
  * sent it. Handlers read it as part of `RequestContext`.
  *
- * The HTTP rooms make one for each POST, as the facts of its channel; a pipe has none.
+ * The HTTP rooms make one for each POST, as the facts of its channel; a pipe that is no HTTP has none.
  *
  * @since 0.1.0
  */
@@ -117,7 +117,8 @@ export * as McpServer from "./McpServer.js"
 
 /**
  * What stands around every message of a server: it sees requests and notifications, the handshake and unknown methods too,
- * before anything serves them, and how they end. It can provide services to handlers, refuse, time, and trace.
+ * before anything serves them, and how they end. What belongs to no conversation, a notification to an HTTP endpoint without
+ * sessions, means nothing to anybody, and is not seen. It can provide services to handlers, refuse, time, and trace.
  *
  * @since 0.1.0
  */

@@ -158,7 +158,7 @@ describe("RequestContext", () => {
         seen.push((yield* Effect.flip(elicit({ message: "?", schema: Schema.Struct({}) })).pipe(Effect.orDie))._tag)
       }))
       yield* Effect.gen(function*() {
-        const peer = yield* connect(undefined, { roots: {} })
+        const peer = yield* connect(undefined, { roots: {}, elicitation: { url: {} } })
         const id = yield* peer.request("tools/call", { name: "act", _meta: { progressToken: 1 } })
         for (const method of ["progress", "message", "example/b", "example/c", "elicitation/complete"]) {
           yield* peer.expectNotification(`notifications/${method}`)

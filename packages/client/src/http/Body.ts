@@ -1,14 +1,14 @@
 /**
- * The bodies of responses, as text and within bounds. Whatever a body is, after any of these it is read, or its connection
- * is on the way to be closed: one that is left alone would keep it for ever.
+ * The bodies of responses, as text and within bounds. After any of these that succeeds, the body is read or let go of: one
+ * that is left alone would keep its connection for ever. After one that fails, `Courier` closes the connection.
  *
  * @since 0.1.0
  */
+import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 
 type Response = HttpClientResponse.HttpClientResponse
@@ -28,8 +28,8 @@ const unreadable = (response: Response, why: string, cause?: unknown): Transport
  * A body that its author has promised to be short enough, as it is; any other only as far as it may go. A promise about
  * packed bytes says nothing of the bytes.
  */
-const length = (response: Response): number | undefined => {
-  const { "content-encoding": encoding, "content-length": length } = response.headers
+const promise = (headers: Headers.Headers): number | undefined => {
+  const { "content-encoding": encoding, "content-length": length } = headers
   return length === undefined || encoding !== undefined || !/^\d{1,15}$/.test(length) ? undefined : Number(length)
 }
 
@@ -39,14 +39,19 @@ const length = (response: Response): number | undefined => {
  * @since 0.1.0
  * @category reading
  */
-export const text = (response: Response, maxBytes: number): Effect.Effect<string, TransportError> => {
-  const promised = length(response)
-  const tooLarge = Effect.fail(unreadable(response, `has more than ${maxBytes} bytes`))
-  if (promised !== undefined && promised > maxBytes) return tooLarge
+export const text = (
+  response: Response,
+  maxBytes: number,
+  // Platforms make them anew each time that they are asked.
+  headers: Headers.Headers = response.headers
+): Effect.Effect<string, TransportError> => {
+  const promised = promise(headers)
+  const tooLarge = () => Effect.fail(unreadable(response, `has more than ${maxBytes} bytes`))
+  if (promised !== undefined && promised > maxBytes) return tooLarge()
   return Effect.matchEffect(promised === undefined ? gather(response, maxBytes) : whole(response), {
     onFailure: (cause) => Effect.fail(unreadable(response, "was cut off", cause)),
     onSuccess: (bytes) => {
-      if (bytes === undefined || bytes.length > maxBytes) return tooLarge
+      if (bytes === undefined || bytes.length > maxBytes) return tooLarge()
       const text = decode(bytes)
       return Option.isSome(text)
         ? Effect.succeed(text.value)
@@ -119,22 +124,10 @@ export const beginning = (response: Response, maxBytes: number): Effect.Effect<s
  * @category reading
  */
 export const discard = (response: Response): Effect.Effect<void> => {
-  const promised = length(response)
+  const promised = promise(response.headers)
   return promised !== undefined && promised <= DISCARD
     ? Effect.ignore(response.arrayBuffer)
     : Effect.asVoid(beginning(response, DISCARD))
 }
 
 const DISCARD = 64 * 1024
-
-/**
- * Closes the connection of a response that nobody is going to read, now.
- *
- * @since 0.1.0
- * @category reading
- */
-export const abandon = (runtime: Runtime.Runtime<never>, response: Response): void => {
-  // Only a body that is being read can be let go of.
-  const fiber = Runtime.runFork(runtime, Stream.runDrain(response.stream))
-  fiber.unsafeInterruptAsFork(fiber.id())
-}

@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import type * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -14,8 +14,8 @@ import * as Url from "@effect/platform/Url"
 import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as Runtime from "effect/Runtime"
-import * as Body from "./Body.js"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import type { HttpRefused } from "./HttpRefused.js"
 import * as Refused from "./HttpRefused.js"
 import type { Resolved } from "./RemoteOptions.js"
@@ -45,11 +45,11 @@ const nothing: Done = { redirects: 0, authorized: false }
  * @category models
  */
 export class Courier {
-  constructor(
-    private readonly client: HttpClient.HttpClient,
-    private readonly runtime: Runtime.Runtime<never>,
-    private readonly options: Resolved
-  ) {}
+  private readonly client: HttpClient.HttpClient.With<HttpClientError.HttpClientError, Scope.Scope>
+
+  constructor(client: HttpClient.HttpClient, private readonly options: Resolved) {
+    this.client = HttpClient.withScope(client)
+  }
 
   /**
    * Sends a request and uses its response, whatever its status. Fails with reason `Write` when the request surely did not
@@ -65,17 +65,16 @@ export class Courier {
   }
 
   private attempt<A>(request: Request, use: Use<A>, done: Done): Effect.Effect<A, TransportError> {
-    // A response can be here when its reader is interrupted, and nobody would close it.
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.matchEffect(restore(this.client.execute(request)), {
-        onFailure: (error) => Effect.fail(unreached(request, error)),
-        onSuccess: (response) =>
-          Effect.onError(
-            restore(response.status >= 200 && response.status < 300 ? use(response) : this.judge(response, use, done)),
-            () => Effect.sync(() => Body.abandon(this.runtime, response))
-          )
-      })
-    )
+    // Closed only when something is left to be closed: what was read to its end is over.
+    return Effect.flatMap(Scope.make(), (scope) =>
+      Effect.onError(
+        Effect.matchEffect(Effect.provideService(this.client.execute(request), Scope.Scope, scope), {
+          onFailure: (error) => Effect.fail(unreached(request, error)),
+          onSuccess: (response) =>
+            response.status >= 200 && response.status < 300 ? use(response) : this.judge(response, use, done)
+        }),
+        (cause) => Scope.close(scope, Exit.failCause(cause))
+      ))
   }
 
   private judge<A>(response: Response, use: Use<A>, done: Done): Effect.Effect<A, TransportError> {

@@ -35,7 +35,7 @@ export class HttpRefused extends Data.TaggedError("HttpRefused")<{
   /** Without its query. */
   readonly url: string
   readonly status: number
-  /** By their names in lower case: `www-authenticate`, for one. Cookies are left out. */
+  /** By their names in lower case: `www-authenticate`, for one. Cookies and session ids are left out. */
   readonly headers: Readonly<Record<string, string>>
   /** The beginning of the body, as text; empty when there is none, or when it could not be read. */
   readonly body: string
@@ -85,7 +85,7 @@ const isPublic = new Set(["accept", "content-type", "content-length", "mcp-proto
 export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpRefused> =>
   Effect.map(Body.beginning(response, MAX_BODY_BYTES), (body) => {
     const { request, status } = response
-    const { "set-cookie": _, ...headers } = response.headers
+    const { "mcp-session-id": _, "set-cookie": __, ...headers } = response.headers
     return new HttpRefused({
       method: request.method,
       url: request.url,

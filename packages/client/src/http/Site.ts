@@ -46,7 +46,7 @@ export class Site {
     client: HttpClient.HttpClient
   ) {
     const { capacity, maxInFlight } = options
-    this.courier = new Courier(client, runtime, options)
+    this.courier = new Courier(client, options)
     this.inbox = new Inbox(capacity, () => this.end(Exit.void))
     this.alarm = alarm((now) => Math.min(this.requests.ring(now), this.others.ring(now)))
     this.requests = new Slots(runtime, this.alarm, maxInFlight, capacity)

@@ -119,3 +119,13 @@ export const versionOf = (response: Message.Response): string | undefined => {
  */
 export const isInitialize = (message: Message.Message): boolean =>
   Message.isRequest(message) && message.method === Methods.initialize.name
+
+/**
+ * Whether an answer says that there is no such session: official servers give it this code, and some others give it to the
+ * request itself.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isUnknownSession = (answer: Message.Response): boolean =>
+  !Message.isSuccess(answer) && answer.error.code === -32001

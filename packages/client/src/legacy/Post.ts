@@ -22,7 +22,7 @@ import type { Site } from "../http/Site.js"
 import type { Slot } from "../http/Slots.js"
 import { Cursor } from "./Cursor.js"
 import type { HttpSession } from "./HttpSession.js"
-import { isInitialize } from "./HttpSession.js"
+import { isInitialize, isUnknownSession } from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 import { listen } from "./Listen.js"
 
@@ -76,11 +76,6 @@ export class Post {
     this.opens = isInitialize(request)
   }
 
-  /** Whether who asked has heard what became of it. */
-  get isOver(): boolean {
-    return this.over
-  }
-
   readonly run = (slot: Slot<never>): Effect.Effect<void> => {
     this.slot = slot
     return Effect.catchAll(this.attempt(true), (error) => Effect.sync(() => this.lose(error)))
@@ -121,17 +116,18 @@ export class Post {
 
   private respond(response: HttpClientResponse.HttpClientResponse): Effect.Effect<Next, TransportError> {
     const { session, site: { options } } = this.home
-    const problem = this.opens ? session.accept(response.headers) : undefined
+    const { headers } = response
+    const problem = this.opens ? session.accept(headers) : undefined
     if (problem !== undefined) return Effect.fail(new TransportError({ reason: "Decode", message: problem }))
-    const type = MediaType.of(response.headers["content-type"])
+    const type = MediaType.of(headers["content-type"])
     if (type === MediaType.JSON) {
-      return Effect.flatMap(Body.text(response, options.maxBodyBytes), (text) => this.read(text))
+      return Effect.flatMap(Body.text(response, options.maxBodyBytes, headers), (text) => this.read(text))
     }
     if (type === MediaType.EVENTS) {
       this.streaming = true
       return Effect.match(Events.read(response, options.maxEventBytes, this.hear), {
         onFailure: (error) => this.resume(error),
-        onSuccess: () => this.resume(new TransportError({ reason: "Read", message: "The stream ended early" }))
+        onSuccess: () => this.resume(undefined)
       })
     }
     const what = type === "" ? "without an answer" : `with ${type}`
@@ -211,14 +207,14 @@ export class Post {
   }
 
   /** Goes on where the stream was cut off, unless everything was said. Never sends the request again. */
-  private resume(cause: TransportError): Next {
+  private resume(cause: TransportError | undefined): Next {
     const { session, site } = this.home
     const { maxResumes, reconnect } = site.options
     const { cursor } = this
-    const again = (pause: Effect.Effect<void, void>, cause: TransportError): Next => {
+    const again = (pause: Effect.Effect<void, void>, cause: TransportError | undefined): Next => {
       if (this.over) return Effect.void
       if (this.spoilt !== undefined) return Effect.fail(this.spoilt)
-      const lost = (why: string) => Effect.fail(this.unanswered(`${why}: ${cause.message}`, cause))
+      const lost = (why: string) => Effect.fail(this.unanswered(`${why}: ${cause?.message ?? "it has ended"}`, cause))
       if (cursor.lastEventId === undefined) return lost("the stream cannot be resumed")
       if (cursor.fruitless >= maxResumes) return lost(`${maxResumes} tries to resume the stream brought nothing`)
       return Effect.matchEffect(pause, {
@@ -247,9 +243,5 @@ export class Post {
     })
   }
 }
-
-/** The code that servers give to a session that they do not know, some of them in answer to the request. */
-const isUnknownSession = (answer: Message.Response): boolean =>
-  !Message.isSuccess(answer) && answer.error.code === -32001
 
 const done: Effect.Effect<Next> = Effect.succeed(Effect.void)

@@ -186,9 +186,10 @@ export const make = (deletes: boolean | undefined = true): Effect.Effect<Played>
     const queue = yield* Queue.unbounded<Asked>()
     const all: Array<Asked> = []
     const deleted: Array<Asked> = []
-    const client = HttpClient.make((request, url) =>
+    const client = HttpClient.make((request, url, signal) =>
       Effect.async((resume) => {
         const asked = new Asked(request, url, resume)
+        signal.addEventListener("abort", () => asked.abort())
         all.push(asked)
         if (request.method === "DELETE") {
           deleted.push(asked)

@@ -3,7 +3,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Site } from "../../src/http/Site.js"
-import { HttpSession, versionOf } from "../../src/legacy/HttpSession.js"
+import { HttpSession, isUnknownSession, versionOf } from "../../src/legacy/HttpSession.js"
 
 const url = new URL("http://server.test/mcp")
 const make = () =>
@@ -53,6 +53,12 @@ describe("HttpSession", () => {
       assert.isUndefined(session.version)
     }
     assert.isUndefined(versionOf(Message.failure(1, { code: 1, message: "" })))
+  })
+
+  it("is unknown when an answer has the code for it", () => {
+    assert.isTrue(isUnknownSession(Message.failure(1, { code: -32001, message: "Session not found" })))
+    assert.isFalse(isUnknownSession(Message.failure(1, { code: -32601, message: "" })))
+    assert.isFalse(isUnknownSession(Message.success(1, {})))
   })
 
   it("has batches at 2025-03-26 only", () => {

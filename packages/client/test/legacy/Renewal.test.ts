@@ -191,6 +191,25 @@ describe("A session that the server has forgotten", () => {
       }))
   }
 
+  it.scoped("stays gone when the next one was not begun to the end", () =>
+    Effect.gen(function*() {
+      const talk = yield* Played.talk({ id: "s-1" })
+      const calling = yield* talk.call("ping")
+      yield* Effect.flatMap(talk.expect("ping"), gone)
+      yield* Effect.flatMap(talk.expect("initialize"), (opening) =>
+        opening.result(Played.initialized(), { "mcp-session-id": "s-2" }))
+      yield* Effect.flatMap(talk.expect("notifications/initialized"), (ready) =>
+        ready.reply(503))
+      assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError", reason: "Write" })
+      const next = yield* talk.call("ping")
+      const asked = yield* talk.expect("ping")
+      assert.strictEqual(asked.headers["mcp-session-id"], "s-1")
+      yield* gone(asked)
+      yield* begin(talk, "s-3")
+      yield* Effect.flatMap(talk.expect("ping"), (ping) => ping.result())
+      yield* Fiber.join(next)
+    }))
+
   it.scoped("is ended when the connection closes, and so is its beginning", () =>
     Effect.gen(function*() {
       const talk = yield* Effect.scoped(Effect.gen(function*() {

@@ -36,9 +36,9 @@ import type { HttpOptions } from "./HttpOptions.js"
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
-  options?: HttpOptions
-): Effect.Effect<HttpApp.Default, never, Dispatcher | Scope.Scope> =>
+export const make = <R = never>(
+  options?: HttpOptions<R>
+): Effect.Effect<HttpApp.Default, never, Dispatcher | Scope.Scope | R> =>
   Effect.map(Endpoint.make(options), (endpoint) =>
     Effect.withFiberRuntime((fiber) => {
       const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest)
@@ -53,5 +53,7 @@ export const make = (
  * @since 0.1.0
  * @category layers
  */
-export const serve = (options?: HttpOptions): Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher> =>
+export const serve = <R = never>(
+  options?: HttpOptions<R>
+): Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher | Exclude<R, Scope.Scope>> =>
   Layer.scopedDiscard(Effect.flatMap(make({ path: "/mcp", ...options }), (app) => HttpServer.serveEffect(app)))

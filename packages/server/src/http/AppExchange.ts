@@ -64,7 +64,7 @@ export class AppExchange implements HttpExchange {
   }
 
   stream(headers: Headers, reader: Reader): Writer {
-    const writer = new PulledWriter(reader, this.abort)
+    const writer = new PulledWriter(reader, this.gone, this.abort)
     this.resume!(Effect.succeed(HttpServerResponse.stream(writer.pulled, {
       status: 200,
       headers: clean(headers, this.added),
@@ -85,6 +85,7 @@ export class AppExchange implements HttpExchange {
   }
 
   private readonly gone = (): void => {
+    if (this.isGone) return
     this.isGone = true
     this.leave?.()
   }
@@ -103,14 +104,20 @@ class PulledWriter implements Writer {
   private state: "open" | "ended" | "cut" | "over" = "open"
   private wake: (() => void) | undefined
 
-  constructor(private readonly reader: Reader, private readonly abort: () => void) {}
+  constructor(
+    private readonly reader: Reader,
+    /** Hears that the client has not read to the end, whoever is to blame. */
+    private readonly left: () => void,
+    private readonly abort: () => void
+  ) {}
 
   readonly pulled: Stream.Stream<Uint8Array> = Stream.ensuring(
     Stream.repeatEffectChunkOption(Effect.suspend(() => this.take())),
     Effect.sync(() => {
-      const wasOpen = this.state === "open"
+      const { state } = this
       this.state = "over"
-      if (wasOpen) this.reader.gone()
+      if (state !== "ended") this.left()
+      if (state === "open") this.reader.gone()
     })
   )
 
@@ -130,6 +137,7 @@ class PulledWriter implements Writer {
     if (this.state === "over") return
     this.state = "cut"
     this.text = ""
+    this.left()
     this.wake?.()
     // It may be waiting for a reader who takes nothing, and not for us.
     this.abort()

@@ -47,7 +47,9 @@ export interface Endpoint {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: HttpOptions = {}): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope> =>
+export const make = <R = never>(
+  options: HttpOptions<R> = {}
+): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope | R> =>
   Effect.acquireRelease(
     Effect.map(Site.make(options), (site) => new Desk(site, Guard.make(options))),
     (desk) => desk.close
@@ -110,6 +112,8 @@ class Desk implements Endpoint {
   }
 
   private admit(exchange: HttpExchange, place: Place, principal: Principal | undefined): void {
+    // It may have begun while somebody was found out about.
+    if (this.closing) return Refusal.send(exchange, Refusal.closing)
     switch (exchange.method) {
       case "GET":
         return place === "sse" ? this.sse!.get(exchange, principal) : this.http!.get(exchange, principal)

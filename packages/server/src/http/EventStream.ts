@@ -53,6 +53,7 @@ export class EventStream implements Reader, Swept {
   private readonly writer: Writer
   private flowing = true
   private written: number
+  private takes = 0
   private ending = false
   private over = false
 
@@ -72,6 +73,16 @@ export class EventStream implements Reader, Swept {
   /** Suspends while as much waits as may. */
   get room(): Effect.Effect<void> {
     return this.outbox.room
+  }
+
+  /** Whether the reader takes what it is given: nothing waits. */
+  get isFlowing(): boolean {
+    return this.flowing
+  }
+
+  /** How often what waited was taken. */
+  get taken(): number {
+    return this.takes
   }
 
   get isOver(): boolean {
@@ -128,6 +139,7 @@ export class EventStream implements Reader, Swept {
   private pump(): void {
     if (!this.flowing || this.outbox.size === 0) return
     const texts = this.outbox.unsafeTakeAll()
+    this.takes++
     this.write(texts.length === 1 ? texts[0]! : texts.join(""), this.options.sweeper.now())
   }
 

@@ -64,7 +64,8 @@ export const loopbackOrigins: ReadonlyArray<string> = loopbackHosts.flatMap((hos
  * @category predicates
  */
 export const isLoopback = (address: string): boolean =>
-  address === "localhost" || address === "::1" || address === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(address)
+  address === "localhost" || address === "::1" || address === "[::1]" ||
+  /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
 
 /**
  * @since 0.1.0

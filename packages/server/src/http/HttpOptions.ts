@@ -19,7 +19,7 @@ import type { Refusal } from "./Refusal.js"
  * @since 0.1.0
  * @category models
  */
-export interface HttpOptions extends Guard.Options {
+export interface HttpOptions<R = never> extends Guard.Options {
   /** The one path of the endpoint. Default: "/mcp" where it listens itself, and any path where it is mounted. */
   readonly path?: string | undefined
   /**
@@ -30,8 +30,8 @@ export interface HttpOptions extends Guard.Options {
   /**
    * How requests are answered.
    *
-   * - "auto": with JSON, unless something is said before the answer, the answer takes longer than `keepAlive`, or there is
-   *   an event store and the answer is not there at once; then with an event stream.
+   * - "auto": with JSON, unless something is said before the answer, the answer takes longer than `keepAlive`, or it is not
+   *   there at once and the client, of 2025-11-25 or later, can resume; then with an event stream.
    * - "json": with JSON. What a handler says meanwhile is dropped, and it cannot ask the client.
    * - "stream": with an event stream.
    *
@@ -59,9 +59,10 @@ export interface HttpOptions extends Guard.Options {
   readonly abandonAfter?: Duration.DurationInput | undefined
   /**
    * Finds out who sends a request, before anything of its body is read, or fails with how to turn it away. Who opened a
-   * session is the only one who may use it. Default: nobody is asked who they are.
+   * session is the only one who may use it. It runs in the context that the endpoint is made in. Default: nobody is asked
+   * who they are.
    */
-  readonly authenticate?: ((request: Arrival) => Effect.Effect<Principal | undefined, Refusal>) | undefined
+  readonly authenticate?: ((request: Arrival) => Effect.Effect<Principal | undefined, Refusal, R>) | undefined
 }
 
 /**
@@ -71,9 +72,14 @@ export interface HttpOptions extends Guard.Options {
 export interface SessionOptions {
   /**
    * How many there may be. One more takes the place of the one that was idle longest, of those without a stream and without
-   * a request; when there is none, it is answered with 503. Default: 10,000.
+   * a request: of its own principal's before all others. When there is none, it is answered with 503. Default: 10,000.
    */
   readonly max?: number | undefined
+  /**
+   * How many of them one principal may have; one more takes the place of one of its own, or is answered with 503. Those
+   * that `authenticate` found nothing out about share no bound but `max`. Default: a tenth of `max`.
+   */
+  readonly maxPerPrincipal?: number | undefined
   /** How long one may be idle: without a stream, without a request. Default: 30 minutes. */
   readonly idleTimeout?: Duration.DurationInput | undefined
 }
@@ -104,6 +110,7 @@ export interface Resolved {
   readonly responses: "auto" | "json" | "stream"
   readonly sessions: boolean
   readonly maxSessions: number
+  readonly maxPerPrincipal: number
   readonly idleTimeout: number
   readonly maxBodyBytes: number
   readonly maxDepth: number
@@ -119,14 +126,16 @@ export interface Resolved {
  * @since 0.1.0
  * @category conversions
  */
-export const resolve = (options: HttpOptions): Resolved => {
+export const resolve = <R = never>(options: HttpOptions<R>): Resolved => {
   const sessions = typeof options.sessions === "object" ? options.sessions : {}
+  const maxSessions = sessions.max ?? 10_000
   return {
     path: options.path,
     ssePath: options.ssePath,
     responses: options.responses ?? "auto",
     sessions: options.sessions !== false,
-    maxSessions: sessions.max ?? 10_000,
+    maxSessions,
+    maxPerPrincipal: sessions.maxPerPrincipal ?? Math.ceil(maxSessions / 10),
     idleTimeout: Alarm.millis(sessions.idleTimeout ?? "30 minutes"),
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
@@ -135,6 +144,7 @@ export const resolve = (options: HttpOptions): Resolved => {
     stallTimeout: Alarm.millis(options.stallTimeout ?? "30 seconds"),
     retry: Alarm.millis(options.retry ?? "1 second"),
     abandonAfter: Alarm.millis(options.abandonAfter ?? "30 seconds"),
-    authenticate: options.authenticate
+    // The runtime that it is run in has what it needs.
+    authenticate: options.authenticate as HttpOptions["authenticate"]
   }
 }

@@ -11,6 +11,7 @@ import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Data from "effect/Data"
+import { quotable } from "../Reply.js"
 import type { Headers, HttpExchange } from "./HttpExchange.js"
 
 /**
@@ -210,6 +211,3 @@ export const closing: Refusal = refuse(503, JsonRpcError.UNAVAILABLE, "Service U
  * @category refusals
  */
 export const failed: Refusal = refuse(500, JsonRpcError.INTERNAL_ERROR, JsonRpcError.internal.message)
-
-// What a stranger wrote, short enough to be said back.
-const quotable = (text: string): string => text.length > 100 ? `${text.slice(0, 100)}…` : text

@@ -52,16 +52,17 @@ export class Site {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
-  options: HttpOptions.HttpOptions
-): Effect.Effect<Site, never, Dispatcher.Dispatcher | Scope.Scope> =>
+export const make = <R = never>(
+  options: HttpOptions.HttpOptions<R>
+): Effect.Effect<Site, never, Dispatcher.Dispatcher | Scope.Scope | R> =>
   Effect.gen(function*() {
     return new Site(
       HttpOptions.resolve(options),
       yield* Dispatcher.Dispatcher,
       yield* Sweeper.make,
       Option.getOrUndefined(yield* Effect.serviceOption(EventStore.EventStore)),
-      yield* Effect.runtime<never>()
+      // With whatever the application's own functions need.
+      (yield* Effect.runtime<R>()) as Runtime.Runtime<never>
     )
   })
 

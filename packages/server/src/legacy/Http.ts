@@ -12,9 +12,9 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type { Principal } from "../Carrier.js"
+import * as Carrier from "../Carrier.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
@@ -23,7 +23,6 @@ import type { Site } from "../http/Site.js"
 import * as Batch from "./Batch.js"
 import * as EventId from "./EventId.js"
 import { HttpSession, STANDALONE } from "./HttpSession.js"
-import { frame } from "./Lane.js"
 import { Post } from "./Post.js"
 import { SessionStore } from "./SessionStore.js"
 
@@ -36,8 +35,8 @@ export class Http {
   private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
 
   constructor(private readonly site: Site) {
-    const { idleTimeout, maxSessions } = site.options
-    this.sessions = new SessionStore(site.sweeper, maxSessions, idleTimeout)
+    const { idleTimeout, maxPerPrincipal, maxSessions: max } = site.options
+    this.sessions = new SessionStore(site.sweeper, { max, maxPerPrincipal, idleTimeout })
   }
 
   /** How many sessions there are. */
@@ -64,8 +63,7 @@ export class Http {
     if (opened === undefined) return Refusal.send(exchange, Refusal.unknownSession)
     if (Message.isMalformed(incoming)) return this.batch(exchange, session, incoming, principal)
     if (Message.isRequest(incoming)) return this.ask(exchange, session, incoming, principal, 1)
-    opened.receive(incoming)
-    accepted(exchange)
+    this.tell(exchange, session, incoming, principal)
   }
 
   get(exchange: HttpExchange, principal: Principal | undefined): void {
@@ -92,9 +90,10 @@ export class Http {
 
   private begin(exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void {
     const session = this.open(principal)
-    if (!this.sessions.add(session)) {
+    const exceeded = this.sessions.add(session)
+    if (exceeded !== undefined) {
       session.end()
-      return Refusal.send(exchange, Refusal.tooManySessions(this.site.options.maxSessions))
+      return Refusal.send(exchange, Refusal.tooManySessions(exceeded))
     }
     const named = { "mcp-session-id": session.id }
     const post = new Post(this.site, exchange, {
@@ -159,7 +158,18 @@ export class Http {
     if (refusal !== undefined) return Refusal.send(exchange, refusal)
     const expected = Batch.answers(batch)
     if (expected > 0) return this.ask(exchange, session, malformed, principal, expected)
-    opened.receive(malformed)
+    this.tell(exchange, session, malformed, principal)
+  }
+
+  /** Takes in what needs no answer. */
+  private tell(
+    exchange: HttpExchange,
+    session: HttpSession,
+    incoming: Message.Incoming,
+    principal: Principal | undefined
+  ): void {
+    const facts = Carrier.request(exchange.headers, principal, session.id)
+    session.opened.receive(incoming, session.standalone.carrying(facts))
     accepted(exchange)
   }
 
@@ -179,26 +189,11 @@ export class Http {
     const { position, stream } = place
     if (stream === STANDALONE) return session.standalone.resume(exchange, position, refuse)
     const lane = session.lane(stream)
-    if (lane === undefined) return this.replay(exchange, session, place, refuse)
     lane.resume(position, () => {
       if (exchange.isGone) return undefined
       const events = this.site.stream(exchange, () => lane.detach(events))
       return events
     }, refuse)
-  }
-
-  /** What was said on a stream that has ended. */
-  private replay(exchange: HttpExchange, session: HttpSession, place: EventId.Place, refuse: () => void): void {
-    const { position, stream } = place
-    const found = this.site.events!.after({ session: session.id, stream }, position)
-    Runtime.runFork(this.site.runtime, found).addObserver((exit) => {
-      const events = exit._tag === "Success" ? Option.getOrUndefined(exit.value) : undefined
-      if (events === undefined) return refuse()
-      if (exchange.isGone) return
-      const told = this.site.stream(exchange, () => {})
-      for (const { data, position } of events) told.push(frame(data, EventId.encode(session.id, stream, position)))
-      told.end()
-    })
   }
 
   private speaks(version: string): boolean {

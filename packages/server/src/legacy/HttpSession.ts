@@ -9,9 +9,9 @@ import * as Effect from "effect/Effect"
 import type { Opened } from "../Dispatcher.js"
 import type { StreamKey } from "../http/EventStore.js"
 import type { Site } from "../http/Site.js"
-import type { Lane } from "./Lane.js"
+import { Lane } from "./Lane.js"
 import type { Home } from "./Post.js"
-import type { Kept } from "./SessionStore.js"
+import type { Tenant } from "./SessionStore.js"
 import { Standalone } from "./Standalone.js"
 
 /**
@@ -26,7 +26,7 @@ export const STANDALONE = "g"
  * @since 0.1.0
  * @category models
  */
-export class HttpSession implements Home, Kept {
+export class HttpSession implements Home, Tenant {
   lastUsed = 0
   readonly standalone: Standalone
   readonly opened: Opened
@@ -57,6 +57,7 @@ export class HttpSession implements Home, Kept {
     if (this.ended) return
     this.ended = true
     this.standalone.end()
+    for (const lane of this.lanes?.values() ?? []) lane.stop()
     const { opened, site } = this
     this.onOver(
       site.events === undefined ? opened.close : Effect.zipRight(opened.close, site.events.forget(this.id))
@@ -75,11 +76,16 @@ export class HttpSession implements Home, Kept {
   }
 
   leave(lane: Lane): void {
-    if (lane.key !== undefined) this.lanes?.delete(lane.key.stream)
+    const { key } = lane
+    if (key !== undefined && this.lanes?.get(key.stream) === lane) this.lanes.delete(key.stream)
   }
 
-  /** The stream of this name, if its request is not answered yet. */
-  lane(stream: string): Lane | undefined {
-    return this.lanes?.get(stream)
+  /** The stream of this name: of a request that is not answered yet, or to be read again, by one reader at a time. */
+  lane(stream: string): Lane {
+    const known = this.lanes?.get(stream)
+    if (known !== undefined) return known
+    const past = Lane.past(this.site, { session: this.id, stream }, () => this.leave(past))
+    this.enter(past)
+    return past
   }
 }

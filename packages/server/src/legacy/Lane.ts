@@ -7,16 +7,15 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  * @since 0.1.0
  */
-import * as Outbox from "@effect-mcp/jsonrpc/Outbox"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
 import type { EventStoreService, StoredEvent, StreamKey } from "../http/EventStore.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { Site } from "../http/Site.js"
 import * as EventId from "./EventId.js"
+import { Steps } from "./Steps.js"
 
 /**
  * Opens the response that a lane is to be read on, if the client is still there. The lane has to be told when it is over.
@@ -26,10 +25,7 @@ import * as EventId from "./EventId.js"
  */
 export type Open = () => EventStream | undefined
 
-interface Step {
-  readonly effect: Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>> | void>
-  readonly then: (exit: Exit.Exit<Option.Option<ReadonlyArray<StoredEvent>> | void>) => void
-}
+type Found = Option.Option<ReadonlyArray<StoredEvent>>
 
 /**
  * @since 0.1.0
@@ -40,19 +36,36 @@ export class Lane {
   attached: EventStream | undefined
   private readonly store: EventStoreService | undefined
   /** What waits for the store, one after another. */
-  private readonly steps: Outbox.Outbox<Step> | undefined
-  private stepping = false
+  private readonly steps: Steps | undefined
   /** The position of the last event, and of the last that a reader was given. */
   private last = 0
   private handed = 0
+  /** Whether what is past waits for its reader. */
+  private replaying = false
+  /** How many came to read what is past. */
+  private readers = 0
+  private finished = false
+  private stopped = false
 
   constructor(
     private readonly site: Site,
     /** Under which its events are kept, if they are. */
-    readonly key: StreamKey | undefined
+    readonly key: StreamKey | undefined,
+    /** Hears that nobody reads it, nor is about to. */
+    private readonly onRest?: () => void
   ) {
     this.store = key === undefined ? undefined : site.events
-    this.steps = this.store === undefined ? undefined : Outbox.make(site.options.capacity)
+    this.steps = this.store === undefined
+      ? undefined
+      : new Steps(site.runtime, site.options.capacity, () => this.rest())
+  }
+
+  /** The lane of a stream that has finished: it can still be read. */
+  static past(site: Site, key: StreamKey, onRest: () => void): Lane {
+    const lane = new Lane(site, key, onRest)
+    lane.last = Infinity
+    lane.finished = true
+    return lane
   }
 
   /** Whether who was cut off can come back. */
@@ -76,7 +89,7 @@ export class Lane {
     const { store } = this
     if (store === undefined) return this.attached !== undefined && this.attached.push(frame(text))
     const event = { position: ++this.last, data: text }
-    this.step(store.append(this.key!, event), () => this.deliver(event))
+    this.steps!.add(Effect.tapErrorCause(store.append(this.key!, event), logged), () => this.deliver(event))
     return true
   }
 
@@ -90,37 +103,47 @@ export class Lane {
       this.attached = open()
       return
     }
-    const missed = Effect.suspend(() =>
+    const missed = Effect.suspend((): Effect.Effect<Found> =>
       this.handed === this.last ? nothing : Effect.flatMap(
         store.after(this.key!, this.handed),
         (events) => Option.isSome(events) ? Effect.succeed(events) : store.after(this.key!, -1)
       )
     )
-    this.step(missed, (exit) => {
-      const events = eventsOf(exit) ?? []
-      this.attached?.end()
-      this.attached = open()
-      if (prime) this.prime(events.length === 0 ? this.handed = ++this.last : this.handed)
-      for (const event of events) this.deliver(event)
-    })
+    const reader = ++this.readers
+    this.steps!.add(Effect.flatMap(safely(missed), (found) => {
+      const events = Option.getOrElse(found, () => [])
+      this.handOver(open)
+      // What was missed has ids of its own, and none is given out twice.
+      if (prime) this.prime(events.length === 0 ? this.handed = ++this.last : undefined)
+      return this.replay(events, reader)
+    }))
   }
 
   /** Lets it be read by who has had everything up to a position; a reader that is there already has to go. */
   resume(position: number, open: Open, refuse: () => void): void {
     if (this.store === undefined || position > this.last) return refuse()
-    this.step(position === this.last ? nothing : this.store.after(this.key!, position), (exit) => {
-      const events = eventsOf(exit)
-      if (events === undefined) return refuse()
-      this.attached?.end()
-      this.attached = open()
+    const reader = ++this.readers
+    if (this.replaying) this.attached?.cut()
+    const found = position === this.last ? nothing : safely(this.store.after(this.key!, position))
+    this.steps!.add(Effect.flatMap(found, (events) => {
+      if (Option.isNone(events) || this.stopped) return Effect.sync(refuse)
+      this.handOver(open)
       this.handed = position
-      for (const event of events) this.deliver(event)
-    })
+      return this.replay(events.value, reader)
+    }))
   }
 
   /** The response is over: it is read no longer, unless it is read on another one by now. */
   detach(stream: EventStream): void {
-    if (this.attached === stream) this.attached = undefined
+    if (this.attached !== stream) return
+    this.attached = undefined
+    if (this.steps?.isRunning === false) this.rest()
+  }
+
+  /** Its session has ended: whoever is still at what is past gets no more of it. */
+  stop(): void {
+    this.stopped = true
+    if (this.replaying || this.finished) this.attached?.end()
   }
 
   /** Ends the response while more is to come, and says when to come back for it. */
@@ -134,17 +157,50 @@ export class Lane {
   /** Ends the response after everything that was said. Nothing goes in any more. */
   finish(then: () => void): void {
     const end = () => {
+      this.finished = true
       this.attached?.end()
       then()
     }
     if (this.store === undefined) end()
-    else this.step(this.store.finish(this.key!), end)
+    else this.steps!.add(Effect.tapErrorCause(this.store.finish(this.key!), logged), end)
   }
 
   /** Does it when everything that was said before has been delivered. */
   after(act: () => void): void {
-    if (this.steps === undefined || !this.stepping) act()
-    else this.step(Effect.void, act)
+    if (this.steps?.isRunning === true) this.steps.add(Effect.void, act)
+    else act()
+  }
+
+  private rest(): void {
+    if (this.attached === undefined) this.onRest?.()
+  }
+
+  /** From the reader that there is to the next one. One that takes nothing is not waited for. */
+  private handOver(open: Open): void {
+    this.attached?.end()
+    this.attached?.cut()
+    this.attached = open()
+  }
+
+  /** Delivers what is past, as fast as its reader takes it, until the next reader comes. */
+  private replay(events: ReadonlyArray<StoredEvent>, reader: number, from = 0): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { attached } = this
+      for (let at = from; at < events.length && attached?.isOver === false; at++) {
+        if (attached.isFull) {
+          if (reader !== this.readers) {
+            attached.cut()
+            break
+          }
+          this.replaying = true
+          return Effect.zipRight(attached.room, this.replay(events, reader, at))
+        }
+        this.deliver(events[at]!)
+      }
+      this.replaying = false
+      if (this.finished) attached?.end()
+      return Effect.void
+    })
   }
 
   private deliver({ data, position }: StoredEvent): void {
@@ -153,52 +209,22 @@ export class Lane {
     if (this.attached.push(frame(data, id))) this.handed = Math.max(this.handed, position)
   }
 
-  private prime(position: number): void {
+  private prime(position: number | undefined): void {
     const { session, stream } = this.key!
-    this.attached?.push(Sse.encode({
-      id: EventId.encode(session, stream, position),
-      retry: this.site.options.retry,
-      data: ""
-    }))
-  }
-
-  private step(effect: Step["effect"], then: Step["then"]): void {
-    // A store that breaks costs the past, not the present.
-    const safe = Effect.tapErrorCause(effect, (cause) => Effect.logError("The event store failed", cause))
-    this.steps!.unsafeOffer({ effect: safe, then })
-    if (!this.stepping) this.run([])
-  }
-
-  private run(steps: ReadonlyArray<Step>, from = 0): void {
-    this.stepping = true
-    for (let taken = steps, at = from;; at++) {
-      if (at >= taken.length) {
-        taken = this.steps!.unsafeTakeAll()
-        at = 0
-        if (taken.length === 0) break
-      }
-      const step = taken[at]!
-      const fiber = Runtime.runFork(this.site.runtime, step.effect)
-      const exit = fiber.unsafePoll()
-      if (exit === null) {
-        const rest = taken
-        const next = at + 1
-        fiber.addObserver((exit) => {
-          step.then(exit)
-          this.run(rest, next)
-        })
-        return
-      }
-      step.then(exit)
-    }
-    this.stepping = false
+    const { retry } = this.site.options
+    this.attached?.push(Sse.encode(
+      position === undefined ? { retry } : { id: EventId.encode(session, stream, position), retry, data: "" }
+    ))
   }
 }
 
-const nothing = Effect.succeed(Option.some([]))
+const nothing: Effect.Effect<Found> = Effect.succeed(Option.some([]))
 
-const eventsOf = (exit: Parameters<Step["then"]>[0]): ReadonlyArray<StoredEvent> | undefined =>
-  Exit.isSuccess(exit) && exit.value !== undefined ? Option.getOrUndefined(exit.value) : undefined
+const logged = (cause: Cause.Cause<never>): Effect.Effect<void> => Effect.logError("The event store failed", cause)
+
+// A store that breaks costs the past, not the present.
+const safely = (effect: Effect.Effect<Found>): Effect.Effect<Found> =>
+  Effect.catchAllCause(effect, (cause) => Effect.as(logged(cause), Option.none()))
 
 /**
  * A message as an event. JSON has no line breaks of its own.

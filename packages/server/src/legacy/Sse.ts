@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  * @since 0.1.0
  */
+import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
@@ -14,6 +15,7 @@ import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import type { Principal } from "../Carrier.js"
+import * as Carrier from "../Carrier.js"
 import type { Opened } from "../Dispatcher.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
@@ -58,8 +60,11 @@ export class SseEndpoint {
       return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
     }
     if (exchange.isGone) return
-    const { maxSessions } = this.site.options
+    const { maxPerPrincipal, maxSessions } = this.site.options
     if (this.pipes.size >= maxSessions) return Refusal.send(exchange, Refusal.tooManySessions(maxSessions))
+    if (this.owned(principal) >= maxPerPrincipal) {
+      return Refusal.send(exchange, Refusal.tooManySessions(maxPerPrincipal))
+    }
     const id = SecretId.make()
     const pipe = new Pipe(this.site, exchange, principal?.id, (closing) => {
       if (!this.pipes.delete(id)) return
@@ -71,6 +76,12 @@ export class SseEndpoint {
     pipe.open(`${exchange.path}?${SESSION}=${id}`)
   }
 
+  private owned(principal: Principal | undefined): number {
+    let count = 0
+    if (principal !== undefined) { for (const { owner } of this.pipes.values()) if (owner === principal.id) count++ }
+    return count
+  }
+
   post(exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void {
     const id = new URLSearchParams(exchange.url.slice(exchange.url.indexOf("?") + 1)).get(SESSION)
     if (id === null) return Refusal.send(exchange, missing)
@@ -78,7 +89,9 @@ export class SseEndpoint {
     if (pipe === undefined || pipe.owner !== principal?.id) return Refusal.send(exchange, unknown)
     const malformed = Message.isMalformed(incoming)
     // Who waits for it hears of it on the stream, too, where everybody else's answer comes.
-    if (!malformed || incoming.id !== undefined) pipe.opened.receive(incoming)
+    if (!malformed || incoming.id !== undefined) {
+      pipe.receive(incoming, Carrier.request(exchange.headers, principal, id))
+    }
     if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
     exchange.reply(202, {}, "")
   }
@@ -96,8 +109,10 @@ const unknown = new Refusal.Refusal({
 
 /** One conversation: the client's messages are handed over, ours leave on the stream. */
 class Pipe implements Transport {
-  readonly opened: Opened
+  private readonly opened: Opened
   private readonly stream: EventStream
+  /** What the requests in flight came on. */
+  private readonly asked = new Map<Message.RequestId, Channel>()
   private over = false
 
   constructor(
@@ -113,6 +128,19 @@ class Pipe implements Transport {
   /** Tells the client where to. */
   open(uri: string): void {
     if (!this.over) this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
+  }
+
+  /** Takes a message in, as one that came with these facts. */
+  receive(incoming: Message.Incoming, facts: Carrier.Carrier): void {
+    const isRequest = !Message.isMalformed(incoming) && Message.isRequest(incoming)
+    if (!isRequest) return this.opened.receive(incoming, this.carrying(facts))
+    const { id } = incoming
+    // All answers leave on one stream: an id that is taken has to be found taken, whichever POST it came in.
+    const taken = this.asked.get(id)
+    const channel = taken ?? this.carrying(facts)
+    if (taken === undefined) this.asked.set(id, channel)
+    this.opened.receive(incoming, channel)
+    if (taken !== undefined) this.asked.set(id, taken)
   }
 
   /** Ends the conversation, then the stream. Safe to call twice. */
@@ -136,6 +164,22 @@ class Pipe implements Transport {
       if (this.stream.isFull) return Effect.zipRight(this.stream.room, this.send(message))
       return this.unsafeSend(message) ? Effect.void : Effect.fail(closed)
     })
+  }
+
+  private carrying(facts: Carrier.Carrier): Channel {
+    const ended = (id: Message.RequestId | null | undefined) => {
+      if (this.asked.get(id!) === channel) this.asked.delete(id!)
+    }
+    const channel: Channel = {
+      facts,
+      send: (message) => this.send(message),
+      unsafeSend: (message) => {
+        if (Message.isResponse(message)) ended(message.id)
+        return this.unsafeSend(message)
+      },
+      unanswered: ended
+    }
+    return channel
   }
 
   private gone(): void {

@@ -7,11 +7,14 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  * @since 0.1.0
  */
+import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import type { Carrier } from "../Carrier.js"
 import type { StreamKey } from "../http/EventStore.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
@@ -34,9 +37,10 @@ export const MAX_KEPT = 256
  */
 export class Standalone implements Transport {
   readonly lane: Lane
-  /** How many notifications nobody will read, because too many were kept. */
-  dropped = 0
   private kept: Array<string> = []
+  /** The news that wait for a reader, or for the one that there is to take what waits: up to `taken`. */
+  private untold: Set<string> | undefined
+  private taken = 0
   private over = false
 
   constructor(private readonly site: Site, key: StreamKey | undefined) {
@@ -64,6 +68,7 @@ export class Standalone implements Transport {
     if (this.over) return false
     const text = textOf(message)
     if (text === undefined) return false
+    if (isNews(message) && this.isUntold(text)) return true
     if (this.lane.isHeard) return this.lane.push(text)
     if (Message.isRequest(message)) return false
     this.keep([frame(text)])
@@ -76,6 +81,11 @@ export class Standalone implements Transport {
       if (congestion !== undefined && !this.over) return Effect.zipRight(congestion, this.send(message))
       return this.unsafeSend(message) ? Effect.void : Effect.fail(closed)
     })
+  }
+
+  /** This road, as that of messages that came with these facts. */
+  carrying(facts: Carrier): Channel {
+    return { facts, canAsk: this.canAsk, unsafeSend: this.unsafeSend, send: (message) => this.send(message) }
   }
 
   /** Lets the client read what was kept, and what will be said. */
@@ -97,7 +107,10 @@ export class Standalone implements Transport {
         Refusal.send(exchange, Refusal.unknownSession)
         return undefined
       }
+      this.untold = undefined
       const stream = this.site.stream(exchange, (unwritten) => {
+        // What was given to a reader that is lost, and can be read again, need not be known to it.
+        if (this.lane.isResumable || stream.taken !== this.taken) this.untold = undefined
         this.lane.detach(stream)
         if (!this.lane.isResumable) this.keep(unwritten)
       })
@@ -105,12 +118,37 @@ export class Standalone implements Transport {
     }
   }
 
+  /** Whether the same news wait to be read already; from now on they do. */
+  private isUntold(text: string): boolean {
+    const { attached } = this.lane
+    if (attached !== undefined) {
+      if (attached.isFlowing) return false
+      if (attached.taken !== this.taken) this.untold = undefined
+      this.taken = attached.taken
+    }
+    const untold = this.untold ??= new Set()
+    const event = frame(text)
+    if (untold.has(event)) return true
+    if (untold.size >= MAX_KEPT) untold.clear()
+    untold.add(event)
+    return false
+  }
+
   private keep(events: ReadonlyArray<string>): void {
     if (this.over || events.length === 0) return
     this.kept = this.kept.concat(events)
     const surplus = this.kept.length - MAX_KEPT
     if (surplus <= 0) return
-    this.kept = this.kept.slice(surplus)
-    this.dropped += surplus
+    for (const lost of this.kept.splice(0, surplus)) this.untold?.delete(lost)
   }
 }
+
+const news = new Set<string>([
+  Methods.toolListChanged.name,
+  Methods.resourceListChanged.name,
+  Methods.promptListChanged.name,
+  Methods.resourceUpdated.name
+])
+
+// Whoever hears these looks for itself: once says as much as twice.
+const isNews = (message: Message.Message): boolean => "method" in message && news.has(message.method)

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Deferred, Effect } from "effect"
+import { Context, Deferred, Effect } from "effect"
+import * as Endpoint from "../../src/http/Endpoint.js"
 import * as Refusal from "../../src/http/Refusal.js"
 import * as RequestContext from "../../src/RequestContext.js"
 import { act, GreetLive, logbook, serve, until } from "../Serving.js"
 import type { Visit } from "./Visit.js"
-import { answered, call, initialize, proper, visiting } from "./Visit.js"
+import { answered, call, initialize, proper, visiting, Visitor } from "./Visit.js"
 
 const ping = Message.request(1, "ping")
 
@@ -187,6 +188,32 @@ describe("authenticate", () => {
       }), { authenticate: () => Effect.fail(refusal) })
   })
 
+  class Tokens extends Context.Tag("test/Tokens")<Tokens, ReadonlyMap<string, string>>() {}
+
+  it.effect("may use the services that the endpoint is made with, and say more than a name", () => {
+    let seen: unknown
+    const look = act(Effect.map(RequestContext.RequestContext, ({ principal }) => seen = principal))
+    const test = Effect.gen(function*() {
+      const visitor = new Visitor(
+        yield* Endpoint.make({
+          authenticate: ({ headers }) =>
+            Effect.map(Tokens, (tokens) => ({
+              id: tokens.get(headers.authorization!)!,
+              claims: { scopes: ["read"] }
+            }))
+        })
+      )
+      const client = yield* visitor.open(undefined, {}, { authorization: "token" })
+      yield* client.ask(call(1, "act"))
+      assert.deepStrictEqual(seen, { id: "ada", claims: { scopes: ["read"] } })
+    })
+    return test.pipe(
+      Effect.scoped,
+      Effect.provide(serve(look)),
+      Effect.provideService(Tokens, new Map([["token", "ada"]]))
+    )
+  })
+
   it.effect("may take its time", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
@@ -238,6 +265,25 @@ describe("close", () => {
         assert.strictEqual(late.sent.connection, "close")
         yield* visitor.endpoint.close
       })))
+
+  it.effect("turns away who was being authenticated meanwhile", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const asked: Array<Visit> = []
+      yield* visiting(serve(GreetLive), (visitor) =>
+        Effect.gen(function*() {
+          asked.push(
+            visitor.visit("GET", { ...proper, accept: "text/event-stream" }, "", "/sse"),
+            visitor.get(),
+            visitor.delete(),
+            visitor.post(initialize())
+          )
+          yield* visitor.endpoint.close
+          yield* Deferred.succeed(gate, undefined)
+          for (const visit of asked) assertRefused(yield* answered(visit), 503, -32000, /closing/)
+          assert.strictEqual(visitor.endpoint.sessions(), 0)
+        }), { path: "/mcp", ssePath: "/sse", authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
+    }))
 
   it.effect("comes with the scope", () =>
     Effect.gen(function*() {

@@ -52,9 +52,12 @@ describe("EventStream", () => {
       assert.isNull(waiting.unsafePoll())
       // Who cannot wait is taken in nevertheless.
       assert.isTrue(stream.push("f"))
+      assert.isFalse(stream.isFlowing)
+      const { taken } = stream
       visit.drain()
       yield* Fiber.join(waiting)
       assert.strictEqual(visit.text, "abcdef")
+      assert.deepStrictEqual([stream.isFlowing, stream.taken], [true, taken + 1])
     }))
 
   it.scoped("ends after what waits, once", () =>

@@ -115,10 +115,10 @@ describe("allowedHosts and allowedOrigins", () => {
 
 describe("isLoopback", () => {
   it("knows the addresses of this machine", () => {
-    for (const address of ["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"]) {
+    for (const address of ["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]", "::ffff:127.0.0.1"]) {
       assert.isTrue(Guard.isLoopback(address))
     }
-    for (const address of ["0.0.0.0", "::", "192.168.0.1", "127.0.0.1.evil.com", "1127.0.0.1"]) {
+    for (const address of ["0.0.0.0", "::", "192.168.0.1", "127.0.0.1.evil.com", "1127.0.0.1", "::ffff:192.168.0.1"]) {
       assert.isFalse(Guard.isLoopback(address))
     }
   })

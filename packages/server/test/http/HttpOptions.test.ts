@@ -10,6 +10,7 @@ describe("resolve", () => {
       responses: "auto",
       sessions: true,
       maxSessions: 10_000,
+      maxPerPrincipal: 1000,
       idleTimeout: 1_800_000,
       maxBodyBytes: 4_194_304,
       maxDepth: 64,
@@ -36,5 +37,7 @@ describe("resolve", () => {
     )
     assert.isFalse(HttpOptions.resolve({ sessions: false }).sessions)
     assert.isTrue(HttpOptions.resolve({ sessions: true }).sessions)
+    assert.strictEqual(HttpOptions.resolve({ sessions: { max: 7 } }).maxPerPrincipal, 1)
+    assert.strictEqual(HttpOptions.resolve({ sessions: { maxPerPrincipal: 7 } }).maxPerPrincipal, 7)
   })
 })

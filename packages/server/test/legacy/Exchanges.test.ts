@@ -321,4 +321,47 @@ describe("An exchange", () => {
         for (const { next } of posts.slice(0, 2)) assert.property(yield* next, "result")
       }).pipe(Effect.scoped)
     }))
+
+  it.effect("is refused when its client has too many in flight: a principal, or a channel of nobody's", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const { exchange } = yield* Dispatcher
+        const facts = (id: string) => ({ ...Carrier.none, principal: { id } })
+        const send = (id: number, { channel }: { readonly channel: Channel }) =>
+          exchange(Message.request(id, "tools/call", { name: "act" }), channel, "2025-11-25")
+        const [ada, adas, bob] = yield* Effect.all([post(facts("ada")), post(facts("ada")), post(facts("bob"))])
+        const [one, other] = yield* Effect.all([post(), post()])
+        const error = { code: -32000, message: "Too many requests: 2 are in flight" }
+        for (const from of [ada, bob, one, other]) send(1, from)
+        for (const from of [adas, one]) send(2, from)
+        for (const from of [adas, one]) {
+          send(3, from)
+          assert.deepInclude(yield* from.next, { id: 3, error })
+        }
+        yield* bob.silent
+        yield* other.silent
+        yield* Deferred.succeed(gate, undefined)
+        for (const from of [ada, adas, bob, one, one, other]) assert.property(yield* from.next, "result")
+        send(4, ada)
+        assert.property(yield* ada.next, "result")
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 2 })))
+    }))
+
+  it.effect("is one of as many of all clients together as the server says", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const { exchange } = yield* Dispatcher
+        const [one, other] = yield* Effect.all([post(), post()])
+        for (const { channel } of [one, other]) {
+          exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
+        }
+        assert.deepInclude(yield* other.next, {
+          error: { code: -32000, message: "Too many requests: 1 are in flight" }
+        })
+        yield* Deferred.succeed(gate, undefined)
+        yield* one.next
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxExchanges: 1 })))
+    }))
 })

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Deferred, Effect, TestClock } from "effect"
-import * as Handler from "../../src/Handler.js"
 import * as RequestContext from "../../src/RequestContext.js"
 import { answered, call, initialize, visiting, Visitor } from "../http/Visit.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
@@ -150,27 +149,6 @@ describe("a session", () => {
         assert.strictEqual(seen?.headers["x-trace"], "t")
         assert.isUndefined(seen?.principal)
       }))
-  })
-})
-
-describe("a notification", () => {
-  it.effect("comes with its session, its headers and who sent it, as a request does", () => {
-    const seen: Array<unknown> = []
-    const listener = Handler.rootsListChanged(
-      Effect.map(RequestContext.RequestContext, ({ headers, principal, sessionId }) => {
-        seen.push([headers["x-trace"], principal?.id, sessionId])
-      })
-    )
-    return visiting(serve(listener), (visitor) =>
-      Effect.gen(function*() {
-        const client = yield* visitor.open("2025-03-26", {}, { authorization: "ada" })
-        const news = Message.notification("notifications/roots/list_changed")
-        yield* client.ask(news, { "x-trace": "a" })
-        yield* client.ask([news], { "x-trace": "b" })
-        yield* until(() => seen.length === 2)
-        const id = client.session["mcp-session-id"]
-        assert.deepStrictEqual(seen, [["a", "ada", id], ["b", "ada", id]])
-      }), { authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization! }) })
   })
 })
 

@@ -42,10 +42,16 @@ describe("HttpSession", () => {
       const lane = new Lane(site, keys[0])
       one.enter(lane)
       assert.strictEqual(one.lane("01"), lane)
-      assert.isUndefined(one.lane("02"))
       one.leave(lane)
       one.leave(new Lane(site, undefined))
-      assert.isUndefined(one.lane("01"))
+      const past = one.lane("01")
+      assert.notStrictEqual(past, lane)
+      // It is still the same one while it is looked at.
+      assert.strictEqual(one.lane("01"), past)
+      one.leave(lane)
+      assert.strictEqual(one.lane("01"), past)
+      one.leave(past)
+      assert.notStrictEqual(one.lane("01"), past)
     }).pipe(Effect.provideServiceEffect(EventStore.EventStore, EventStore.memory()), provided))
 
   it.scoped("names no streams where none can be resumed", () =>

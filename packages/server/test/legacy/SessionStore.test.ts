@@ -1,28 +1,31 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import * as Sweeper from "../../src/http/Sweeper.js"
-import type { Kept } from "../../src/legacy/SessionStore.js"
+import type { Tenant } from "../../src/legacy/SessionStore.js"
 import { SessionStore } from "../../src/legacy/SessionStore.js"
 
-interface Fake extends Kept {
+interface Fake extends Tenant {
   isBusy: boolean
   ended: boolean
 }
 
-const session = (id: string): Fake => {
-  const one: Fake = { id, lastUsed: 0, isBusy: false, ended: false, end: () => one.ended = true }
+const session = (id: string, owner?: string): Fake => {
+  const one: Fake = { id, owner, lastUsed: 0, isBusy: false, ended: false, end: () => one.ended = true }
   return one
 }
 
-const store = (max = 3, idleTimeout = 1_800_000) =>
-  Effect.map(Sweeper.make, (sweeper) => ({ sweeper, store: new SessionStore<Fake>(sweeper, max, idleTimeout) }))
+const store = (max = 3, idleTimeout = 1_800_000, maxPerPrincipal = 2) =>
+  Effect.map(Sweeper.make, (sweeper) => ({
+    sweeper,
+    store: new SessionStore<Fake>(sweeper, { max, maxPerPrincipal, idleTimeout })
+  }))
 
 describe("SessionStore", () => {
   it.scoped("finds sessions by id, until they are removed", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
       const a = session("a")
-      assert.isTrue(sessions.add(a))
+      assert.isUndefined(sessions.add(a))
       assert.strictEqual(sessions.find("a"), a)
       assert.isUndefined(sessions.find("__proto__"))
       assert.isTrue(sessions.remove(a))
@@ -71,14 +74,14 @@ describe("SessionStore", () => {
   it.scoped("makes room with the one that was idle longest", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
-      const all = ["a", "b", "c", "d", "e"].map(session)
+      const all = ["a", "b", "c", "d", "e"].map((id) => session(id))
       const [a, b, c, d, e] = all as [Fake, Fake, Fake, Fake, Fake]
       for (const one of [a, b, c]) sessions.add(one)
       sessions.touch(a)
-      assert.isTrue(sessions.add(d))
+      assert.isUndefined(sessions.add(d))
       assert.deepStrictEqual(all.map(({ ended }) => ended), [false, true, false, false, false])
       c.isBusy = true
-      assert.isTrue(sessions.add(e))
+      assert.isUndefined(sessions.add(e))
       assert.deepStrictEqual(all.map(({ ended }) => ended), [true, true, false, false, false])
       assert.strictEqual(sessions.size, 3)
     }))
@@ -86,15 +89,18 @@ describe("SessionStore", () => {
   it.scoped("has no room when all are busy", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
-      const busy = ["a", "b", "c"].map(session)
+      const busy = ["a", "b", "c"].map((id) => session(id))
       for (const one of busy) {
         one.isBusy = true
         sessions.add(one)
       }
-      assert.isFalse(sessions.add(session("d")))
+      assert.strictEqual(sessions.add(session("d")), 3)
       assert.isTrue(busy.every(({ ended }) => !ended))
       busy[1]!.isBusy = false
-      assert.isTrue(sessions.add(session("e")))
+      // All were looked at just now.
+      assert.strictEqual(sessions.add(session("d")), 3)
+      yield* TestClock.adjust("1 second")
+      assert.isUndefined(sessions.add(session("e")))
       assert.isTrue(busy[1]!.ended)
     }))
 
@@ -110,10 +116,70 @@ describe("SessionStore", () => {
   it.scoped("ends all of them", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
-      const all = ["a", "b"].map(session)
+      const all = ["a", "b"].map((id) => session(id))
       all.forEach((one) => sessions.add(one))
       sessions.clear()
       assert.isTrue(all.every(({ ended }) => ended))
       assert.strictEqual(sessions.size, 0)
+    }))
+
+  it.scoped("looks at each of them once when there is no room, and not again for a while", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const { store: sessions } = yield* store(100)
+      for (let i = 0; i < 100; i++) {
+        sessions.add(Object.defineProperty(session(String(i)), "isBusy", { get: () => ++asked > 0 }))
+      }
+      for (let i = 0; i < 10; i++) assert.strictEqual(sessions.add(session("x")), 100)
+      assert.strictEqual(asked, 100)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(sessions.add(session("x")), 100)
+      assert.strictEqual(asked, 200)
+    }))
+
+  it.scoped("sweeps to an end, also when no time is enough to be idle", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const { store: sessions } = yield* store(3, 0)
+      const busy = ["a", "b", "c"].map((id) =>
+        Object.defineProperty(session(id), "isBusy", { get: () => asked++ < 100 })
+      )
+      for (const one of busy) sessions.add(one)
+      asked = 0
+      assert.strictEqual(sessions.sweep(0), 0)
+      assert.strictEqual(asked, 3)
+    }))
+
+  it.scoped("ends no session of others for one principal's, as long as it has an idle one", () =>
+    Effect.gen(function*() {
+      const { store: sessions } = yield* store(3)
+      const [ada, nobody, ...bobs] = [
+        session("a", "ada"),
+        session("n"),
+        ...["b", "c", "d"].map((id) => session(id, "bob"))
+      ] as const
+      for (const one of [ada, nobody, ...bobs]) assert.isUndefined(sessions.add(one))
+      assert.deepStrictEqual(bobs.map(({ ended }) => ended), [true, true, false])
+      assert.isFalse(ada.ended || nobody.ended)
+      // Whoever has none takes the place of anybody's.
+      assert.isUndefined(sessions.add(session("e", "eve")))
+      assert.isTrue(ada.ended)
+    }))
+
+  it.scoped("lets no principal have more than its part, and anonymous ones have all", () =>
+    Effect.gen(function*() {
+      const { store: sessions } = yield* store(10)
+      const bobs = ["a", "b", "c", "d"].map((id) => session(id, "bob"))
+      for (const one of bobs.slice(0, 2)) sessions.add(one)
+      sessions.touch(bobs[0]!)
+      bobs[0]!.isBusy = true
+      assert.isUndefined(sessions.add(bobs[2]!))
+      assert.deepStrictEqual(bobs.map(({ ended }) => ended), [false, true, false, false])
+      bobs[2]!.isBusy = true
+      assert.strictEqual(sessions.add(bobs[3]!), 2)
+      for (let i = 0; i < 5; i++) assert.isUndefined(sessions.add(session(String(i))))
+      assert.strictEqual(sessions.size, 7)
+      sessions.remove(bobs[2]!)
+      assert.isUndefined(sessions.add(bobs[3]!))
     }))
 })

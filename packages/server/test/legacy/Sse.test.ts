@@ -163,8 +163,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.deepStrictEqual(seen, [["a", "ada", { of: "a" }, id], ["b", "ada", { of: "b" }, id]])
       }), {
       ...options,
-      authenticate: ({ headers }) =>
-        Effect.succeed({ id: headers.authorization!, claims: { of: headers["x-trace"] } })
+      authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization!, claims: { of: headers["x-trace"] } })
     })
   })
 
@@ -196,10 +195,29 @@ describe("HTTP+SSE of 2024-11-05", () => {
           for (let i = 1; i <= 2; i++) {
             client.say(call(1, "act"))
             client.say(Message.notification("notifications/cancelled", { requestId: 1 }))
-            yield* until(() => stopped === i)
+            yield* until(() =>
+              stopped === i
+            )
           }
           assert.lengthOf(client.messages(), 1)
         }), options)
+    }))
+
+  it.effect("is bounded in number for each principal", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        yield* connect(visitor, { authorization: "ada" })
+        const second = yield* answered(listen(visitor, { authorization: "ada" }))
+        assert.strictEqual(second.status, 503)
+        assert.match(second.json.error.message, /1 sessions are in use/)
+        yield* connect(visitor, { authorization: "bob" })
+        yield* connect(visitor)
+        yield* connect(visitor)
+      }), {
+      ...options,
+      sessions: { maxPerPrincipal: 1 },
+      authenticate: ({ headers: { authorization } }) =>
+        Effect.succeed(authorization === undefined ? undefined : { id: authorization })
     }))
 
   it.effect("is bounded in number, and keeps a slow reader no longer than others do", () => {

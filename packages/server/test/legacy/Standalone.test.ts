@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Effect, Fiber, TestClock } from "effect"
+import { Effect, Fiber, Option, TestClock } from "effect"
+import * as EventStore from "../../src/http/EventStore.js"
 import * as Site from "../../src/http/Site.js"
 import { MAX_KEPT, Standalone } from "../../src/legacy/Standalone.js"
 import { Visit, visiting } from "../http/Visit.js"
@@ -72,11 +73,10 @@ describe("Standalone", () => {
       assert.deepStrictEqual(heard(visit), [1, 2, 3, 4])
     }).pipe(provided))
 
-  it.scoped("keeps no more than it may: the oldest go, and are counted", () =>
+  it.scoped("keeps no more than it may: the oldest go", () =>
     Effect.gen(function*() {
       const standalone = yield* open()
       for (let n = 1; n <= MAX_KEPT + 44; n++) yield* standalone.send(note(n))
-      assert.strictEqual(standalone.dropped, 44)
       const visit = get()
       standalone.attach(visit, true)
       const all = heard(visit)
@@ -95,6 +95,79 @@ describe("Standalone", () => {
       const second = get()
       standalone.attach(second, true)
       assert.deepStrictEqual([heard(first), heard(second)], [[1], [2, 3, 4]])
+    }).pipe(provided))
+
+  const news = (uri: string) => Message.notification("notifications/resources/updated", { uri })
+  const uris = (visit: Visit) => visit.messages.map(({ params }) => params.uri ?? params.n)
+
+  it.scoped("keeps the same news once, however often, and anything else as often as it is said", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      for (let n = 1; n <= 1000; n++) {
+        yield* standalone.send(news(n % 2 === 0 ? "a" : "b"))
+        if (n <= 2) yield* standalone.send(note(7))
+      }
+      const visit = get()
+      standalone.attach(visit, true)
+      assert.deepStrictEqual(uris(visit), ["b", 7, "a", 7])
+      // Who reads hears it each time.
+      for (let n = 1; n <= 2; n++) yield* standalone.send(news("a"))
+      assert.deepStrictEqual(uris(visit).slice(4), ["a", "a"])
+      visit.hangUp()
+      for (let n = 1; n <= 2; n++) yield* standalone.send(news("a"))
+      const next = get()
+      standalone.attach(next, true)
+      assert.deepStrictEqual(uris(next), ["a"])
+    }).pipe(provided))
+
+  it.scoped("tells the same news once to a reader that has stalled, and again after it has read", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      const visit = get()
+      visit.stalled = true
+      standalone.attach(visit, true)
+      for (let n = 1; n <= 100; n++) yield* standalone.send(news("a"))
+      visit.reader!.drained()
+      assert.deepStrictEqual(uris(visit), ["a", "a"])
+      for (let n = 1; n <= 100; n++) yield* standalone.send(news("a"))
+      // What it was not given is kept for the next one, and is not said twice there, either.
+      visit.hangUp()
+      yield* standalone.send(news("a"))
+      const next = get()
+      standalone.attach(next, true)
+      assert.deepStrictEqual(uris(next), ["a"])
+    }).pipe(provided))
+
+  it.scoped("keeps news anew that were dropped for others", () =>
+    Effect.gen(function*() {
+      const standalone = yield* open()
+      yield* standalone.send(news("a"))
+      for (let n = 1; n <= MAX_KEPT; n++) yield* standalone.send(note(n))
+      yield* standalone.send(news("a"))
+      const visit = get()
+      standalone.attach(visit, true)
+      assert.deepStrictEqual(uris(visit).at(-1), "a")
+    }).pipe(provided))
+
+  it.scoped("gives the store the same news once, until there was a reader for it", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.memory()
+      yield* Effect.gen(function*() {
+        const site = yield* Site.make({})
+        const key = { session: "s", stream: "g" }
+        const standalone = new Standalone(site, key)
+        for (let n = 1; n <= 100; n++) yield* standalone.send(news("a"))
+        assert.lengthOf(Option.getOrThrow(yield* store.after(key, -1)), 1)
+        const visit = get()
+        standalone.attach(visit, true)
+        assert.deepStrictEqual(uris(visit), ["a"])
+        visit.hangUp()
+        for (let n = 1; n <= 100; n++) yield* standalone.send(news("a"))
+        assert.lengthOf(Option.getOrThrow(yield* store.after(key, -1)), 2)
+        const next = get()
+        standalone.attach(next, true)
+        assert.deepStrictEqual(uris(next), ["a"])
+      }).pipe(Effect.provideService(EventStore.EventStore, store))
     }).pipe(provided))
 
   it.scoped("suspends who can wait while its reader is slow, until that one is cut off", () =>

@@ -1,0 +1,202 @@
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import type { HttpClient } from "@effect/platform/HttpClient"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Remote from "@effect-mcp/client/http/Remote"
+import type { Options } from "@effect-mcp/client/http/RemoteOptions"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as EventStore from "@effect-mcp/server/http/EventStore"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import type * as Registry from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { Chunk, Context, Deferred, Effect, Exit, Fiber, FiberId, Layer, Schedule, Schema, Scope, Stream } from "effect"
+import { cable } from "../Cable.js"
+import { until } from "../Fixture.js"
+import { info } from "../HttpFixture.js"
+
+const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
+  "fetch": FetchHttpClient.layer,
+  "undici": NodeHttpClient.layerUndici,
+  "node:http": NodeHttpClient.layer
+}
+
+const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
+const Count = Tool.make("count", { parameters: { to: Schema.Int } })
+const Gated = Tool.make("gated")
+const Leave = Tool.make("leave")
+
+/** What happens in the handlers, and how the test lets them go on. */
+const stage = () => {
+  const gate = Deferred.unsafeMake<void>(FiberId.none)
+  const log: Array<string> = []
+  const features = Layer.mergeAll(
+    McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`)),
+    McpServer.tool(Count, ({ to }) =>
+      Effect.gen(function*() {
+        const context = yield* RequestContext
+        for (let i = 1; i <= to; i++) yield* context.progress(i, { total: to })
+      })),
+    McpServer.tool(Gated, () =>
+      Effect.gen(function*() {
+        const context = yield* RequestContext
+        log.push("begins")
+        for (const step of [1, 2, 3]) yield* context.progress(step)
+        yield* Deferred.await(gate)
+        for (const step of [4, 5, 6]) yield* context.progress(step)
+      }).pipe(Effect.onInterrupt(() => Effect.sync(() => log.push("interrupted"))))),
+    McpServer.tool(Leave, () =>
+      Effect.gen(function*() {
+        const context = yield* RequestContext
+        yield* context.progress(1)
+        yield* context.closeStream
+        yield* Deferred.await(gate)
+        yield* context.progress(2)
+      }))
+  )
+  return { features, log, release: Deferred.succeed(gate, undefined) }
+}
+
+const serve = (
+  features: Layer.Layer<never, never, Registry.Registry>,
+  options: Partial<HttpServer.Options> = {},
+  resumable = false
+) =>
+  Effect.map(
+    Layer.build(
+      HttpServer.layer({ port: 0, retry: "100 millis", ...options }).pipe(
+        Layer.provide(McpServer.layer(info, features)),
+        Layer.provide(resumable ? EventStore.layerMemory() : Layer.empty)
+      )
+    ),
+    Context.get(HttpServer.HttpServer)
+  )
+
+const connect = (url: string, options?: Options) =>
+  Client.make(Remote.connector(url, { reconnect: Schedule.spaced("10 millis"), ...options }))
+
+for (const [name, layer] of Object.entries(clients)) {
+  describe(`A client over ${name} and a server of ours`, () => {
+    for (const responses of ["auto", "json", "stream"] as const) {
+      it.scopedLive(`list and call, one by one and at the same time, answered with ${responses}`, () =>
+        Effect.gen(function*() {
+          const server = yield* serve(stage().features, { responses })
+          const scope = yield* Scope.make()
+          const client = yield* Scope.extend(connect(server.url), scope)
+          assert.strictEqual(client.version, "2025-11-25")
+          assert.lengthOf(Chunk.toArray(yield* Stream.runCollect(client.tools)), 4)
+          const names = Array.from({ length: 200 }, (_, n) => String(n))
+          const results = yield* Effect.forEach(names, (name) => client.callTool("greet", { name }), {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(
+            results.map(({ content }) => content),
+            names.map((name) => [{ type: "text" as const, text: `Hello, ${name}!` }])
+          )
+          assert.strictEqual(server.sessions(), 1)
+          yield* Scope.close(scope, Exit.void)
+          assert.strictEqual(server.sessions(), 0)
+        }).pipe(Effect.provide(layer)))
+    }
+
+    it.scopedLive("tell progress in order, all of it before the result", () =>
+      Effect.gen(function*() {
+        const client = yield* connect((yield* serve(stage().features)).url)
+        const seen: Array<number> = []
+        yield* client.callTool("count", { to: 200 }, {
+          onProgress: ({ progress }) => Effect.sync(() => seen.push(progress))
+        })
+        assert.deepStrictEqual(seen, Array.from({ length: 200 }, (_, n) => n + 1))
+      }).pipe(Effect.provide(layer)))
+
+    it.scopedLive("cancel: the handler is interrupted, and everything else goes on", () =>
+      Effect.gen(function*() {
+        const { features, log } = stage()
+        const client = yield* connect((yield* serve(features)).url)
+        const calling = yield* Effect.fork(client.callTool("gated"))
+        yield* until(() => log.includes("begins"))
+        yield* Fiber.interrupt(calling)
+        yield* until(() => log.includes("interrupted"))
+        yield* client.ping()
+      }).pipe(Effect.provide(layer)))
+
+    it.scopedLive("go on with a call after its connection was cut, without calling again", () =>
+      Effect.gen(function*() {
+        const { features, log, release } = stage()
+        const server = yield* serve(features, {}, true)
+        const { cut, url } = yield* cable(server.port)
+        const client = yield* connect(`${url}/mcp`)
+        const seen: Array<number> = []
+        const calling = yield* Effect.fork(client.callTool("gated", {}, {
+          onProgress: ({ progress }) => Effect.sync(() => seen.push(progress))
+        }))
+        yield* until(() => seen.length === 3)
+        yield* cut
+        yield* release
+        yield* Fiber.join(calling)
+        assert.deepStrictEqual(seen, [1, 2, 3, 4, 5, 6])
+        assert.deepStrictEqual(log, ["begins"])
+      }).pipe(Effect.provide(layer)))
+
+    it.scopedLive("come back to a stream that the server has closed for a while", () =>
+      Effect.gen(function*() {
+        const { features, release } = stage()
+        const client = yield* connect((yield* serve(features, {}, true)).url)
+        const seen: Array<number> = []
+        const calling = yield* Effect.fork(client.callTool("leave", {}, {
+          onProgress: ({ progress }) => Effect.sync(() => seen.push(progress))
+        }))
+        yield* until(() => seen.length === 1)
+        yield* release
+        yield* Fiber.join(calling)
+        assert.deepStrictEqual(seen, [1, 2])
+      }).pipe(Effect.provide(layer)))
+
+    it.scopedLive("fail a call that was cut off and cannot be gone on with, and no other", () =>
+      Effect.gen(function*() {
+        const { features } = stage()
+        const server = yield* serve(features)
+        const { cut, url } = yield* cable(server.port)
+        const client = yield* connect(`${url}/mcp`)
+        const began = yield* Deferred.make<void>()
+        const calling = yield* Effect.fork(Effect.flip(client.callTool("gated", {}, {
+          onProgress: () => Deferred.succeed(began, undefined)
+        })))
+        yield* Deferred.await(began)
+        yield* cut
+        assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError", reason: "Read" })
+        yield* client.ping()
+      }).pipe(Effect.provide(layer)))
+
+    it.scopedLive("begin a new session with a server that was started again", () =>
+      Effect.gen(function*() {
+        const { features } = stage()
+        const first = yield* Scope.make()
+        const before = yield* Scope.extend(serve(features), first)
+        let renewed = 0
+        const client = yield* connect(before.url, { onRenewed: Effect.sync(() => renewed++) })
+        yield* client.ping()
+        yield* Scope.close(first, Exit.void)
+        const refused = yield* Effect.flip(client.ping())
+        assert.deepInclude(refused, { _tag: "TransportError" })
+        const after = yield* serve(features, { port: before.port })
+        yield* client.callTool("greet", { name: "you" })
+        assert.deepStrictEqual([renewed, after.sessions()], [1, 1])
+      }).pipe(Effect.provide(layer)))
+
+    it.scopedLive("find each other over the two endpoints of 2024-11-05", () =>
+      Effect.gen(function*() {
+        const { features, log, release } = stage()
+        const server = yield* serve(features, { ssePath: "/sse" })
+        const scope = yield* Scope.make()
+        const client = yield* Scope.extend(connect(server.url.replace(/mcp$/, "sse"), { transport: "sse" }), scope)
+        yield* Effect.replicateEffect(client.callTool("greet", { name: "you" }), 20)
+        const calling = yield* Effect.fork(client.callTool("gated"))
+        yield* until(() => log.includes("begins"))
+        yield* release
+        yield* Fiber.join(calling)
+        yield* Scope.close(scope, Exit.void)
+      }).pipe(Effect.provide(layer)))
+  })
+}

@@ -1,0 +1,64 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Remote from "@effect-mcp/client/http/Remote"
+import { Chunk, Effect, Fiber, Schedule, Stream } from "effect"
+import { spawn } from "node:child_process"
+import { createRequire } from "node:module"
+import type { AddressInfo } from "node:net"
+import { createServer } from "node:net"
+import { node } from "../Fixture.js"
+
+const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")
+
+const freePort = Effect.async<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/** The official server of everything, over HTTP. */
+const launched = (mode: "streamableHttp" | "sse") =>
+  Effect.gen(function*() {
+    const port = yield* freePort
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() => spawn(node, [program, mode], { env: { ...process.env, PORT: String(port) }, stdio: "pipe" })),
+      (child) => Effect.sync(() => child.kill("SIGKILL"))
+    )
+    child.stdout.resume()
+    yield* Effect.async<void>((resume) => {
+      child.stderr.on("data", (data) => {
+        if (String(data).includes(String(port))) resume(Effect.void)
+      })
+    })
+    return `http://127.0.0.1:${port}/${mode === "sse" ? "sse" : "mcp"}`
+  })
+
+for (const mode of ["streamableHttp", "sse"] as const) {
+  describe(`A client of ours and the official server of everything over ${mode}`, () => {
+    it.scopedLive("list, call and hear of progress", () =>
+      Effect.gen(function*() {
+        const url = yield* launched(mode)
+        const client = yield* Effect.retry(Client.make(Remote.connector(url)), Schedule.recurs(3))
+        assert.strictEqual(client.serverInfo.name, "mcp-servers/everything")
+        const tools = Chunk.toArray(yield* Stream.runCollect(client.tools))
+        assert.include(tools.map(({ name }) => name), "echo")
+        const echoed = yield* Effect.forEach(
+          Array.from({ length: 20 }, (_, n) => String(n)),
+          (message) => client.callTool("echo", { message }),
+          { concurrency: 10 }
+        )
+        assert.deepStrictEqual(echoed[7]!.content, [{ type: "text", text: "Echo: 7" }])
+        const seen: Array<number> = []
+        const calling = yield* Effect.fork(
+          client.callTool("trigger-long-running-operation", { duration: 0.2, steps: 4 }, {
+            onProgress: ({ progress }) => Effect.sync(() => seen.push(progress))
+          })
+        )
+        yield* Fiber.join(calling)
+        assert.deepStrictEqual(seen, [1, 2, 3, 4])
+      }).pipe(Effect.provide(NodeHttpClient.layerUndici)))
+  })
+}

@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect-mcp/definition/Tool"
+import { InvalidRequest } from "@effect-mcp/protocol/McpError"
+import type { TestPeer } from "@effect-mcp/testing/TestPeer"
+import { Effect, Layer, Schema } from "effect"
+import * as Handler from "../src/Handler.js"
+import * as McpServer from "../src/McpServer.js"
+import * as Middleware from "../src/Middleware.js"
+import { act, call, connect, GreetLive, logbook, names, serve, stranger } from "./Serving.js"
+
+const refused = new InvalidRequest({ message: "not you" })
+
+const refusing = (...methods: ReadonlyArray<string>) =>
+  Middleware.make((call, next) => methods.includes(call.method) ? Effect.fail(refused) : next)
+
+const refusal = (peer: TestPeer, method: string, params?: object) =>
+  Effect.flatMap(peer.request(method, params as never), peer.expectError)
+
+describe("Middleware that refuses", () => {
+  it.scoped("can refuse, and nothing behind it runs", () =>
+    Effect.gen(function*() {
+      let ran = 0
+      const touch = act(Effect.sync(() => ran++))
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        for (const method of ["tools/call", "tools/fetch", "ping"]) {
+          assert.deepStrictEqual(yield* refusal(peer, method, { name: "act" }), { code: -32600, message: "not you" })
+        }
+        assert.deepStrictEqual(yield* names(peer), ["act"])
+        assert.strictEqual(ran, 0)
+      }).pipe(Effect.provide(serve(touch, { middleware: refusing("tools/call", "tools/fetch", "ping") })))
+    }))
+
+  it.scoped("can refuse the handshake, which the client may try again", () =>
+    Effect.gen(function*() {
+      let strict = true
+      const middleware = Middleware.make((call, next) =>
+        call.method === "initialize" && strict ? Effect.fail(refused) : next
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* stranger
+        const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "0" } }
+        assert.deepStrictEqual(yield* refusal(peer, "initialize", hello), { code: -32600, message: "not you" })
+        assert.strictEqual((yield* refusal(peer, "tools/list")).code, -32602)
+        strict = false
+        yield* peer.initialize()
+        assert.deepStrictEqual(yield* names(peer), ["greet"])
+      }).pipe(Effect.provide(serve(GreetLive, { middleware })))
+    }))
+
+  it.scoped("can refuse the handshake after it was served, too: then nobody is let in", () =>
+    Effect.gen(function*() {
+      let strict = true
+      const middleware = Middleware.make((call, next) =>
+        call.method === "initialize" && strict ? Effect.zipRight(next, Effect.fail(refused)) : next
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* stranger
+        const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "0" } }
+        assert.deepStrictEqual(yield* refusal(peer, "initialize", hello), { code: -32600, message: "not you" })
+        assert.strictEqual((yield* refusal(peer, "tools/list")).code, -32602)
+        strict = false
+        yield* peer.initialize()
+        assert.deepStrictEqual(yield* names(peer), ["greet"])
+      }).pipe(Effect.provide(serve(GreetLive, { middleware })))
+    }))
+
+  it.effect("can refuse a notification, which nobody is told", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logbook()
+      let heard = 0
+      const features = Handler.rootsListChanged(Effect.sync(() => {
+        heard++
+      }))
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        yield* peer.notify("notifications/roots/list_changed")
+        yield* peer.expectSilence
+        assert.strictEqual(heard, 0)
+        assert.deepStrictEqual(lines.filter(({ level }) => level === "Error"), [])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.provide(
+          serve(features, { middleware: refusing("notifications/roots/list_changed") }),
+          layer
+        ))
+      )
+    }))
+
+  it.scoped("may refuse a call before anything of its arguments is looked at", () =>
+    Effect.gen(function*() {
+      let looked = 0
+      const Looking = Schema.String.pipe(Schema.filter(() => {
+        looked++
+        return true
+      }))
+      const live = McpServer.tool(Tool.make("look", { parameters: { at: Looking } }), () => Effect.void)
+      const middleware = Middleware.make((call, next) =>
+        call.method === "tools/call" ? Effect.fail(new InvalidRequest({ message: "not you" })) : next
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        assert.strictEqual((yield* peer.expectError(yield* call(peer, "look", { at: "it" }))).code, -32600)
+        assert.strictEqual(looked, 0)
+      }).pipe(Effect.provide(serve(live, { middleware })))
+    }))
+})
