@@ -44,7 +44,8 @@ export const offer = (session: ClientSessionService): Effect.Effect<Offer, Clien
     has === undefined ? Effect.succeed([]) : Effect.catchIf(
       Effect.map(Stream.runCollect(list), Chunk.toReadonlyArray),
       refused,
-      (error) => Effect.as(Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`), [])
+      (error) =>
+        Effect.as(Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`), [])
     )
   return Effect.all({
     tools: all(tools, "tools", session.tools),

@@ -6,10 +6,12 @@
  * @since 0.1.0
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/InFlight"
 import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { LocalError } from "@effect-mcp/jsonrpc/Outbound"
 import { SessionExpired } from "@effect-mcp/jsonrpc/Outbound"
+import { CANCELLED } from "@effect-mcp/jsonrpc/Pending"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
@@ -65,6 +67,7 @@ export class Post {
   private slot: Slot<never> | undefined
   private streaming = false
   private over = false
+  private questions: Set<Message.RequestId> | undefined
   /** What was on the stream in place of the answer, as it seems. */
   private spoilt: TransportError | undefined
 
@@ -78,7 +81,29 @@ export class Post {
 
   readonly run = (slot: Slot<never>): Effect.Effect<void> => {
     this.slot = slot
-    return Effect.catchAll(this.attempt(true), (error) => Effect.sync(() => this.lose(error)))
+    return Effect.onInterrupt(
+      Effect.catchAll(this.attempt(true), (error) => Effect.sync(() => this.lose(error))),
+      () => Effect.sync(() => this.giveUp())
+    )
+  }
+
+  /** Whoever is being asked on its behalf is asked no longer: that the server says so would not be read any more. */
+  private giveUp(): void {
+    if (this.over) return
+    for (const requestId of this.questions ?? []) {
+      this.home.site.inbox.deliver(Message.notification(CANCELLED, { requestId }))
+    }
+  }
+
+  /** Keeps in mind what the server asks, the latest of it: older questions were answered long ago. */
+  private asked(messages: ReadonlyArray<Message.Incoming>): void {
+    for (const message of messages) {
+      if (Message.isMalformed(message) || !Message.isRequest(message)) continue
+      const questions = this.questions ??= new Set()
+      questions.add(message.id)
+      const [oldest] = questions
+      if (questions.size > MAX_IN_FLIGHT && oldest !== undefined) questions.delete(oldest)
+    }
   }
 
   /** Ends it, if it has been accepted: it went with its session. */
@@ -182,6 +207,7 @@ export class Post {
       return undefined
     }
     const others = Incoming.ofEvent(site, session, event).filter((message) => !this.take(message))
+    this.asked(others)
     return others.length === 0 ? undefined : Incoming.deliver(site, others)
   }
 

@@ -168,8 +168,6 @@ const crosswise: ReadonlyArray<Behaviour> = [
   },
   {
     name: "stop asking when the call that asks is cancelled: the client's answer is stopped, too",
-    // Over Streamable HTTP the client cuts off the stream on which it would hear of it.
-    over: ["memory", "direct", "stdio", "sse"],
     run: ({ visit }) =>
       Effect.gen(function*() {
         const asked = yield* Deferred.make<void>()
