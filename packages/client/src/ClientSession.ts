@@ -200,6 +200,7 @@ export const make = (
     })
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), heard.end)))
     yield* hearing(can, heard)
+    if (options.telemetry === true) yield* Telemetry.session
     const outbound = options.telemetry === true ? Telemetry.traced(conversation, () => version) : conversation
     const facts = yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo ?? self,

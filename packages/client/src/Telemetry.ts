@@ -16,8 +16,8 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
-import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 
 /**
  * How long calls take, in seconds, by method and kind of error.
@@ -25,11 +25,34 @@ import * as Option from "effect/Option"
  * @since 0.1.0
  * @category metrics
  */
-export const operationDuration: Metric.Metric.Histogram<number> = Metric.histogram(
+export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.clientOperation,
-  MetricBoundaries.fromIterable(Telemetry.boundaries),
   "How long a call takes, in seconds"
 )
+
+/**
+ * How long sessions last, in seconds.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
+  Telemetry.metrics.clientSession,
+  "How long the session with a server lasts, in seconds"
+)
+
+/**
+ * Says how long the session lasted, when the scope closes.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const session: Effect.Effect<void, never, Scope.Scope> = Effect.flatMap(Effect.clock, (clock) => {
+  const started = clock.unsafeCurrentTimeMillis()
+  return Effect.addFinalizer(() => Metric.update(sessionDuration, (clock.unsafeCurrentTimeMillis() - started) / 1000))
+})
+
+const record = Telemetry.recorder(operationDuration)
 
 /**
  * The same way to speak, with a span around every request. `version` is the revision that was agreed on.
@@ -60,8 +83,9 @@ export const traced = (outbound: Outbound, version: () => string): Outbound => (
             (exit) => {
               const error = errorOf(exit)
               if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
-              return Metric.update(
-                duration(Telemetry.methodName(method, Methods.table), error),
+              return record(
+                Telemetry.methodName(method, Methods.table),
+                error,
                 (clock.unsafeCurrentTimeMillis() - started) / 1000
               )
             }
@@ -77,18 +101,4 @@ const errorOf = (exit: Exit.Exit<JsonObject, CallError>): string | undefined => 
     onNone: () => Telemetry.OTHER,
     onSome: (error) => error instanceof JsonRpcError ? McpError.fromWire(error)._tag : error._tag
   })
-}
-
-// Methods are few, and so are kinds of errors: what a peer makes up has a name of its own among neither.
-const durations = new Map<string, Metric.Metric.Histogram<number>>()
-
-const duration = (method: string, error: string | undefined): Metric.Metric.Histogram<number> => {
-  const key = `${method} ${error ?? ""}`
-  let tagged = durations.get(key)
-  if (tagged === undefined) {
-    tagged = Metric.tagged(operationDuration, Telemetry.attributes.method, method)
-    if (error !== undefined) tagged = Metric.tagged(tagged, Telemetry.attributes.error, error)
-    durations.set(key, tagged)
-  }
-  return tagged
 }

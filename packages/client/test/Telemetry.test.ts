@@ -109,6 +109,16 @@ describe.sequential("A call of a traced client", () => {
     }))
 })
 
+describe("A session of a traced client", () => {
+  it.effect("is measured when it ends, in seconds", () =>
+    Effect.gen(function*() {
+      const lasted = Effect.map(Metric.value(Telemetry.sessionDuration), ({ count, sum }) => ({ count, sum }))
+      const before = yield* lasted
+      yield* Effect.scoped(Effect.zipRight(connected, TestClock.adjust("90 seconds")))
+      assert.deepStrictEqual(yield* lasted, { count: before.count + 1, sum: before.sum + 90 })
+    }))
+})
+
 describe("A client that is not traced", () => {
   it.scoped("tells nobody of spans", () =>
     Effect.gen(function*() {

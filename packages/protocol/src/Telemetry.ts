@@ -8,6 +8,9 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Tracer from "effect/Tracer"
@@ -35,6 +38,38 @@ export const metrics = {
  * @category names
  */
 export const boundaries: ReadonlyArray<number> = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+
+/**
+ * One of them.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const histogram = (name: string, description: string): Metric.Metric.Histogram<number> =>
+  Metric.histogram(name, MetricBoundaries.fromIterable(boundaries), description)
+
+/**
+ * Says how long operations take, by method and kind of error. Both are few, so that a peer who makes up others makes no
+ * metric of its own.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const recorder = (
+  duration: Metric.Metric.Histogram<number>
+): (method: string, error: string | undefined, seconds: number) => Effect.Effect<void> => {
+  const durations = new Map<string, Metric.Metric.Histogram<number>>()
+  return (method, error, seconds) => {
+    const key = `${method} ${error ?? ""}`
+    let tagged = durations.get(key)
+    if (tagged === undefined) {
+      tagged = Metric.tagged(duration, attributes.method, method)
+      if (error !== undefined) tagged = Metric.tagged(tagged, attributes.error, error)
+      durations.set(key, tagged)
+    }
+    return Metric.update(tagged, seconds)
+  }
+}
 
 /**
  * @since 0.1.0

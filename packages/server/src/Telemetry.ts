@@ -13,13 +13,10 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
-
-const boundaries = MetricBoundaries.fromIterable(Telemetry.boundaries)
 
 /**
  * How long requests and notifications take, in seconds, by method and kind of error.
@@ -27,9 +24,8 @@ const boundaries = MetricBoundaries.fromIterable(Telemetry.boundaries)
  * @since 0.1.0
  * @category metrics
  */
-export const operationDuration: Metric.Metric.Histogram<number> = Metric.histogram(
+export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.serverOperation,
-  boundaries,
   "How long the server takes for a request or a notification, in seconds"
 )
 
@@ -39,11 +35,12 @@ export const operationDuration: Metric.Metric.Histogram<number> = Metric.histogr
  * @since 0.1.0
  * @category metrics
  */
-export const sessionDuration: Metric.Metric.Histogram<number> = Metric.histogram(
+export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.serverSession,
-  boundaries,
   "How long the session of a client lasts, in seconds"
 )
+
+const record = Telemetry.recorder(operationDuration)
 
 /**
  * A span for each message, a child of the sender's where `_meta` names one, and the current span of its handler; and its
@@ -78,8 +75,9 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
         Effect.onExit(Effect.provideService(next, Tracer.ParentSpan, span), (exit) => {
           const error = errorOf(exit)
           if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
-          return Metric.update(
-            duration(Telemetry.methodName(call.method, Methods.table), error),
+          return record(
+            Telemetry.methodName(call.method, Methods.table),
+            error,
             (clock.unsafeCurrentTimeMillis() - started) / 1000
           )
         })
@@ -107,18 +105,4 @@ const errorOf = (exit: Exit.Exit<unknown, unknown>): string | undefined => {
     onNone: () => Telemetry.OTHER,
     onSome: Telemetry.errorOfFailure
   })
-}
-
-// Methods are few, and so are kinds of errors: what a peer makes up has a name of its own among neither.
-const durations = new Map<string, Metric.Metric.Histogram<number>>()
-
-const duration = (method: string, error: string | undefined): Metric.Metric.Histogram<number> => {
-  const key = `${method} ${error ?? ""}`
-  let tagged = durations.get(key)
-  if (tagged === undefined) {
-    tagged = Metric.tagged(operationDuration, Telemetry.attributes.method, method)
-    if (error !== undefined) tagged = Metric.tagged(tagged, Telemetry.attributes.error, error)
-    durations.set(key, tagged)
-  }
-  return tagged
 }
