@@ -42,7 +42,9 @@ const calls = (client: ClientSession.ClientSessionService, count: number): Effec
 // The official client puts results to output schemas only after it has listed the tools; here nobody lists them.
 const start = (connector: typeof pair) => async (): Promise<Subject> => {
   const runtime = ManagedRuntime.make(
-    Layer.unwrapScoped(Effect.map(connector, (reach) => Client.layer(reach, { checkOutputs: false }))).pipe(Layer.provide(Server))
+    Layer.unwrapScoped(Effect.map(connector, (reach) => Client.layer(reach, { checkOutputs: false }))).pipe(
+      Layer.provide(Server)
+    )
   )
   await runtime.runPromise(Effect.void)
   return {

@@ -3,13 +3,13 @@
  * and what the suite is run with. `node client.js <url>`; the scenario is in `MCP_CONFORMANCE_SCENARIO`, the revision in
  * `MCP_CONFORMANCE_PROTOCOL_VERSION`.
  */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/http/Remote"
 import * as Version from "@effect-mcp/protocol/Version"
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Stream } from "effect"
 
 type Scenario = (client: ClientSessionService) => Effect.Effect<unknown, unknown>
@@ -48,6 +48,6 @@ const program = Effect.gen(function*() {
 
 program.pipe(
   Effect.scoped,
-  Effect.provide(FetchHttpClient.layer),
+  Effect.provide(NodeHttpClient.layerUndici),
   NodeRuntime.runMain
 )
