@@ -29,7 +29,7 @@ export const layer = Layer.mergeAll(
       }
       return "Done"
     })),
-  // `Effect.log` reaches the client by way of `ClientLogger`, see `server.ts`; `RequestContext.log` would do so without.
+  // `Effect.log` reaches the client by way of `ClientLogger`, see `Everything.ts`; `RequestContext.log` would do so without.
   McpServer.tool(WithLogging, () =>
     Effect.gen(function*() {
       yield* Effect.logInfo("Tool execution started")

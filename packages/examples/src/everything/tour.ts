@@ -1,0 +1,62 @@
+/**
+ * A client that looks around in the server of everything, over HTTP: it calls, reads and gets, and answers what it is asked.
+ * It serves and connects in one process, on a port that the system chooses. It knows nothing of how the features are made.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Client from "@effect-mcp/client/Client"
+import * as Features from "@effect-mcp/client/Features"
+import * as Remote from "@effect-mcp/client/http/Remote"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as EventStore from "@effect-mcp/server/http/EventStore"
+import { Console, Effect, Layer, Stream } from "effect"
+import * as Everything from "./Everything.js"
+
+const text = ({ content }: { readonly content: ReadonlyArray<object> }): string =>
+  content.map((block) => "text" in block ? String(block.text) : "(more than text)").join(" ")
+
+const abilities = Layer.mergeAll(
+  Features.sampling(({ messages }) =>
+    Effect.succeed({
+      role: "assistant",
+      model: "a model of this client",
+      content: { type: "text", text: `an answer to ${messages.length} message` }
+    })
+  ),
+  Features.elicitation(() =>
+    Effect.succeed({ action: "accept", content: { username: "ada", email: "ada@example.com" } })
+  ),
+  Features.roots(Effect.succeed([{ uri: "file:///home/ada", name: "home" }])),
+  Features.logging(({ data, level }) => Console.log(`the server logs, ${level}: ${String(data)}`))
+)
+
+const tour = Effect.gen(function*() {
+  const { url } = yield* HttpServer.HttpServer
+  const client = yield* Client.make(Remote.connector(url), { features: abilities })
+  yield* Console.log(`${client.serverInfo.name} ${client.serverInfo.version}, protocol ${client.version}`)
+  yield* Console.log(
+    `${yield* Stream.runCount(client.tools)} tools, ${yield* Stream.runCount(client.resources)} resources`
+  )
+  const call = (name: string, args?: Record<string, unknown>) => Effect.map(client.callTool(name, args), text)
+  yield* Console.log(yield* call("test_sampling", { prompt: "hello" }))
+  yield* Console.log(yield* call("test_elicitation", { message: "Who are you?" }))
+  yield* Console.log(yield* call("test_list_roots"))
+  yield* call("test_tool_with_logging")
+  yield* client.callTool("test_tool_with_progress", {}, {
+    onProgress: ({ progress, total }) => Console.log(`${progress} of ${total ?? "?"}`)
+  })
+  const data = yield* client.readResource("test://template/7/data")
+  yield* Console.log(data.contents.map((one) => "text" in one ? one.text : "bytes").join())
+  const ref = { type: "ref/prompt", name: "test_prompt_with_choice" } as const
+  const { values } = yield* client.complete(ref, { name: "tone", value: "f" })
+  yield* Console.log(`a tone that begins with "f": ${values.join(", ")}`)
+  const cancelled = yield* Effect.timeoutOption(client.callTool("test_sleep", { seconds: 60 }), "100 millis")
+  yield* Console.log(`a call of a minute was given up: ${cancelled._tag === "None"}`)
+})
+
+tour.pipe(
+  Effect.scoped,
+  Effect.provide(HttpServer.layer({ port: 0 }).pipe(Layer.provide([Everything.layer(), EventStore.layerMemory()]))),
+  Effect.provide(NodeHttpClient.layerUndici),
+  NodeRuntime.runMain
+)
