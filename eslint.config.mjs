@@ -11,14 +11,14 @@ const programs = ["packages/examples/**", "packages/benchmarks/**"]
 
 /** Library rooms that may `try`, and why. */
 export const mayTry = [
-  { file: "packages/jsonrpc/src/Json.ts", why: "owns JSON.parse and JSON.stringify, which throw" },
-  { file: "packages/jsonrpc/src/Reply.ts", why: "must be total: an observer that throws kills the process" },
+  { file: "packages/jsonrpc/src/runtime/Json.ts", why: "owns JSON.parse and JSON.stringify, which throw" },
+  { file: "packages/jsonrpc/src/runtime/Outcome.ts", why: "must be total: an observer that throws kills the process" },
   { file: "packages/jsonrpc/src/LineFraming.ts", why: "guards the decoding of bytes and lines that a peer chose" }
 ]
 
 /** Rooms of `node` that may use a timer of Node's, and why; everybody else sleeps on Effect's Clock. */
 export const mayUseTimers = [
-  { file: "packages/node/src/Output.ts", timers: ["setImmediate"], why: "writes once per turn of the event loop" }
+  { file: "packages/node/src/stdio/Output.ts", timers: ["setImmediate"], why: "writes once per turn of the event loop" }
 ]
 
 /** What plain JavaScript finds in Node; in TypeScript the compiler knows. */

@@ -1,42 +1,76 @@
-// Writes packages/*/src/index.ts of every library: each public room as a namespace, under the comment it opens with.
-// `--check` writes nothing and exits 1 when a barrel is stale. Era folders are published where workspace.mjs says so;
-// other folders of a package are reached by subpath only.
+// Writes what follows from the layout of each library: `src/index.ts`, and `exports` of its package.json.
+// The files at the top of `src` are the public modules. Modules in folders are hidden; those that a sibling package
+// imports are exported under `./unstable/`. `--check` writes nothing and exits 1 when a file is stale.
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { eras, headerOf, publishesEras, readWorkspace, root } from "./workspace.mjs"
+import { eras, publishesEras, readWorkspace, root, scope } from "./workspace.mjs"
+
+/** Public modules that the barrel leaves out, and why: importing the barrel must not load these dependencies. */
+export const OFF_BARREL = {
+  "client/Remote": "loads the HTTP client of @effect/platform",
+  "definition/RawTool": "loads ajv",
+  "server/HttpEndpoint": "loads the HTTP server of @effect/platform"
+}
 
 const title = (word) => word[0].toUpperCase() + word.slice(1)
 
 const byCodePoint = (a, b) => a < b ? -1 : a > b ? 1 : 0
 
-/** The name under which the barrel exports a room; `undefined` for a room that it does not export. */
-const publicName = (pkg, room) => {
+/** Whether applications may import a module: it stands at the top of `src`, or in an era folder that is published. */
+export const isPublic = (pkg, room) => {
   const [first, ...rest] = room.split("/")
-  if (rest.length === 0) return first === "index" ? undefined : first
+  if (rest.length === 0) return first !== "index"
   return rest.length === 1 && publishesEras.includes(pkg.name) && eras.includes(first)
-    ? title(first) + rest[0]
-    : undefined
 }
+
+const publicRooms = (pkg) =>
+  pkg.rooms.map(({ room }) => room).filter((room) => isPublic(pkg, room))
+    .sort((a, b) => a.split("/").length - b.split("/").length || byCodePoint(a, b))
+
+const nameOf = (room) => room.includes("/") ? title(room.split("/")[0]) + room.split("/")[1] : room
 
 /** The text of a package's barrel. */
 export const barrelOf = (pkg) => {
-  const rooms = pkg.rooms
-    .map((file) => ({ ...file, name: publicName(pkg, file.room) }))
-    .filter(({ name }) => name !== undefined)
-    .sort((a, b) => a.room.split("/").length - b.room.split("/").length || byCodePoint(a.room, b.room))
+  const rooms = publicRooms(pkg).filter((room) => OFF_BARREL[`${pkg.name}/${room}`] === undefined)
   const description = pkg.manifest?.description ?? pkg.name
-  const head =
-    `/**\n * ${description}.\n *\n * Written by \`npm run codegen\` from the rooms' own headers.\n *\n * @since 0.1.0\n */\n`
+  const head = `/**\n * ${description}.\n *\n * @since 0.1.0\n */\n`
   if (rooms.length === 0) return `${head}export {}\n`
-  const parts = rooms.map(({ name, room, text }) => {
-    const comment = headerOf(text)?.comment
-    return `${comment === undefined ? "" : `${comment}\n`}export * as ${name} from "./${room}.js"\n`
-  })
-  return [head, ...parts].join("\n")
+  return head + rooms.map((room) => `export * as ${nameOf(room)} from "./${room}.js"\n`).join("")
 }
 
-/** What differs, line by line without order: enough to see which room came, went or changed its header. */
+const entry = (room) => ({
+  "@effect-mcp/source": `./src/${room}.ts`,
+  types: `./dist/${room}.d.ts`,
+  import: `./dist/${room}.js`,
+  default: `./dist/${room}.js`
+})
+
+/** The hidden modules of a package that other packages import, by the name they import them under. */
+const unstableOf = (pkg, packages) => {
+  const wanted = new Set()
+  const pattern = new RegExp(`"${scope}${pkg.name}/unstable/([A-Za-z0-9]+)"`, "g")
+  for (const other of packages) {
+    if (other.name === pkg.name) continue
+    for (const { text } of [...other.rooms, ...other.tests]) {
+      for (const [, name] of text.matchAll(pattern)) wanted.add(name)
+    }
+  }
+  return [...wanted].sort(byCodePoint).flatMap((name) => {
+    const found = pkg.rooms.filter(({ room }) => !isPublic(pkg, room) && room.split("/").at(-1) === name)
+    return found.length === 1 ? [[name, found[0].room]] : []
+  })
+}
+
+/** The `exports` of a package's manifest. */
+export const exportsOf = (pkg, packages) => ({
+  "./package.json": "./package.json",
+  ".": entry("index"),
+  ...Object.fromEntries(publicRooms(pkg).map((room) => [`./${room}`, entry(room)])),
+  ...Object.fromEntries(unstableOf(pkg, packages).map(([name, room]) => [`./unstable/${name}`, entry(room)]))
+})
+
+/** What differs, line by line without order: enough to see which module came or went. */
 const difference = (before, after) => {
   const missing = (from, to) => {
     const left = new Map()
@@ -56,18 +90,27 @@ const difference = (before, after) => {
   return changes.length > 12 ? [...changes.slice(0, 12), `  … and ${changes.length - 12} lines`] : changes
 }
 
-/** The barrels of a workspace: `{ path, stale, before, after }`. */
-export const barrels = (at = root) =>
-  readWorkspace(at).packages.filter(({ library, rooms }) => library && rooms.length > 0).map((pkg) => {
-    const path = `${pkg.path}/src/index.ts`
+/** The generated files of a workspace: `{ path, stale, before, after }`. */
+export const generated = (at = root) => {
+  const { packages } = readWorkspace(at)
+  const file = (path, after) => {
     const before = existsSync(join(at, path)) ? readFileSync(join(at, path), "utf8") : undefined
-    const after = barrelOf(pkg)
     return { path, before, after, stale: before !== after }
-  })
+  }
+  return packages.filter(({ library, rooms }) => library && rooms.length > 0).flatMap((pkg) => [
+    file(`${pkg.path}/src/index.ts`, barrelOf(pkg)),
+    ...(pkg.manifest === undefined || pkg.manifest.broken !== undefined ? [] : [
+      file(
+        `${pkg.path}/package.json`,
+        `${JSON.stringify({ ...pkg.manifest, exports: exportsOf(pkg, packages) }, null, 2)}\n`
+      )
+    ])
+  ])
+}
 
 /** Writes or checks; gives the lines to print and whether all is well. */
 export const codegen = (at, check) => {
-  const all = barrels(at)
+  const all = generated(at)
   const stale = all.filter((one) => one.stale)
   const lines = stale.flatMap(({ after, before, path }) => {
     if (!check) {
@@ -79,7 +122,7 @@ export const codegen = (at, check) => {
       : [`${path}: stale: run npm run codegen`, ...difference(before, after)]
   })
   return {
-    lines: [...lines, `${all.length} barrels, ${stale.length} ${check ? "stale" : "written"}`],
+    lines: [...lines, `${all.length} generated files, ${stale.length} ${check ? "stale" : "written"}`],
     ok: !check || stale.length === 0
   }
 }

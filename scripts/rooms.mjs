@@ -46,7 +46,7 @@ const ONE_ERA = [
   { room: "client/Features", era: "legacy", why: "only a legacy server names a page that it asks to be opened" },
   { room: "client/Notifications", era: "legacy", why: "only a legacy server logs by notification" },
   { room: "client/Telemetry", era: "legacy", why: "the methods that have a name of their own are those of its table" },
-  { room: "client/http/Remote", era: "legacy", why: "the transports that there are, are of this era" },
+  { room: "client/Remote", era: "legacy", why: "the transports that there are, are of this era" },
   { room: "server/Handler", era: "legacy", why: "`initialize`, which nobody else may serve, is of this era" },
   { room: "server/Telemetry", era: "legacy", why: "the methods that have a name of their own are those of its table" },
   { room: "server/features/Completion", era: "legacy", why: "its methods are those of the legacy table" },

@@ -7,7 +7,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Tool } from "@effect-mcp/definition"
 import { HttpServer } from "@effect-mcp/node"
 import { McpServer } from "@effect-mcp/server"
-import * as App from "@effect-mcp/server/http/App"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import { McpServer as OfficialServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
 import { Effect, Layer, Schema } from "effect"
@@ -39,7 +39,7 @@ const app = Effect.flatMap(
     Effect.sync(() => say({ url: `http://127.0.0.1:${(address as { readonly port: number }).port}/mcp` }))
 ).pipe(
   Effect.zipRight(Effect.never),
-  Effect.provide(App.serve({ path: "/mcp" })),
+  Effect.provide(HttpEndpoint.serve({ path: "/mcp" })),
   Effect.provide(Server),
   Effect.provide(NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))
 )

@@ -7,9 +7,9 @@
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { CallError, LocalError } from "@effect-mcp/jsonrpc/Outbound"
 import { TransportError } from "@effect-mcp/jsonrpc/Transport"
-import * as Issue from "@effect-mcp/protocol/Issue"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Data from "effect/Data"
 import type * as ParseResult from "effect/ParseResult"
 

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
-import type { Incident } from "@effect-mcp/jsonrpc/Incident"
+import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
@@ -25,16 +25,16 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { CallOptions } from "./Calls.js"
-import * as Calls from "./Calls.js"
 import type { ClientError, ConnectError } from "./ClientError.js"
 import { fromCall } from "./ClientError.js"
 import * as Features from "./Features.js"
-import * as Answers from "./legacy/Answers.js"
+import * as InboundHandlers from "./legacy/InboundHandlers.js"
 import * as Initialize from "./legacy/Initialize.js"
 import type { Change } from "./Notifications.js"
 import * as Notifications from "./Notifications.js"
-import * as Outputs from "./Outputs.js"
+import type { CallOptions } from "./session/Calls.js"
+import * as Calls from "./session/Calls.js"
+import * as OutputCheck from "./session/OutputCheck.js"
 import * as Telemetry from "./Telemetry.js"
 
 /**
@@ -162,7 +162,7 @@ export interface ClientSessionService {
   /** The ids of pages that people were asked to open, and are done with. */
   readonly elicitationsCompleted: Stream.Stream<string>
   /** What was odd and ended nothing: late answers, errors without an id. Logged, while nobody listens. */
-  readonly incidents: Stream.Stream<Incident>
+  readonly diagnostics: Stream.Stream<Diagnostic>
   /** Waits until the conversation has ended; fails if the transport did. */
   readonly ended: Effect.Effect<void, ClientError>
 }
@@ -184,9 +184,9 @@ export const make = (
     const heard = yield* Notifications.make
     const can = features ?? (yield* Features.make)
     let version: LegacyVersion = Versions.latestLegacy
-    const outputs = Outputs.make()
+    const outputs = OutputCheck.make()
     const conversation = yield* Conversation.make(transport, {
-      request: Answers.make(can, () => version),
+      request: InboundHandlers.make(can, () => version),
       notification: (notification) => {
         if (notification.method === Methods.toolListChanged.name) outputs.forget()
         heard.publish(notification)
@@ -269,12 +269,16 @@ const verbs = (
     listChanges: heard.listChanges,
     resourceUpdates: heard.resourceUpdates,
     elicitationsCompleted: heard.elicitationsCompleted,
-    incidents: heard.incidents
+    diagnostics: heard.diagnostics
   }
 }
 
 /** The same session, which does not give out what a tool has not promised. */
-const checked = (session: ClientSessionService, outputs: Outputs.Outputs, always: boolean): ClientSessionService => ({
+const checked = (
+  session: ClientSessionService,
+  outputs: OutputCheck.OutputCheck,
+  always: boolean
+): ClientSessionService => ({
   ...session,
   listTools: (options) =>
     Effect.map(session.listTools(options), (page) => {

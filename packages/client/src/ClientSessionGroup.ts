@@ -23,14 +23,14 @@ import type * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import type { CallOptions } from "./Calls.js"
 import * as Client from "./Client.js"
 import type { ClientError, ConnectError } from "./ClientError.js"
 import type { CallToolOptions, ClientSessionService } from "./ClientSession.js"
-import * as Entries from "./Entries.js"
 import type * as Features from "./Features.js"
+import * as Entries from "./group/Entries.js"
+import * as Member from "./group/Member.js"
 import { DuplicateEntry, DuplicateServer, UnknownEntry, UnknownServer } from "./GroupError.js"
-import * as Member from "./Member.js"
+import type { CallOptions } from "./session/Calls.js"
 
 /**
  * @since 0.1.0

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import type { Kind } from "./Entries.js"
+import type { Kind } from "./group/Entries.js"
 
 /**
  * A server brings names that are taken in the group.

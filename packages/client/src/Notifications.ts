@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
-import type { Incident } from "@effect-mcp/jsonrpc/Incident"
-import { log } from "@effect-mcp/jsonrpc/Incident"
+import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import { log } from "@effect-mcp/jsonrpc/Diagnostic"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
@@ -47,7 +47,7 @@ const changes: ReadonlyMap<string, Change> = new Map([
 export interface Notifications {
   readonly publish: (notification: Notification) => void
   /** Tells the listeners; the log, when nobody listens. */
-  readonly report: (incident: Incident) => Effect.Effect<void>
+  readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   /** Every notification that belongs to no call of ours, in the order of arrival, from now on. */
   readonly all: Stream.Stream<Notification>
   /** What the server logs; messages that are none are left out. */
@@ -59,7 +59,7 @@ export interface Notifications {
   /** The ids of pages that people were asked to open, and are done with. */
   readonly elicitationsCompleted: Stream.Stream<string>
   /** What was odd and ended nothing: answers to nothing, errors without an id. */
-  readonly incidents: Stream.Stream<Incident>
+  readonly diagnostics: Stream.Stream<Diagnostic>
   /** Ends all streams, after what came before. */
   readonly end: Effect.Effect<void>
 }
@@ -73,22 +73,22 @@ export interface Notifications {
 export const make: Effect.Effect<Notifications, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     const notifications = new Hub<Notification>()
-    const incidents = new Hub<Incident>()
+    const diagnostics = new Hub<Diagnostic>()
     const all = notifications.stream
     return {
       publish: (notification) => {
         notifications.publish(notification)
       },
-      report: (incident) => Effect.suspend(() => incidents.publish(incident) ? Effect.void : log(incident)),
+      report: (diagnostic) => Effect.suspend(() => diagnostics.publish(diagnostic) ? Effect.void : log(diagnostic)),
       all,
       logs: of(all, Methods.message),
       listChanges: Stream.filterMap(all, ({ method }) => Option.fromNullable(changes.get(method))),
       resourceUpdates: Stream.map(of(all, Methods.resourceUpdated), ({ uri }) => uri),
       elicitationsCompleted: Stream.map(of(all, Methods.elicitationComplete), ({ elicitationId }) => elicitationId),
-      incidents: incidents.stream,
+      diagnostics: diagnostics.stream,
       end: Effect.sync(() => {
         notifications.end()
-        incidents.end()
+        diagnostics.end()
       })
     }
   }),

@@ -9,16 +9,16 @@ import type * as Prompt from "@effect-mcp/definition/Prompt"
 import type * as Resource from "@effect-mcp/definition/Resource"
 import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import type * as Tool from "@effect-mcp/definition/Tool"
-import * as Issue from "@effect-mcp/protocol/Issue"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
-import type { CallOptions } from "./Calls.js"
 import type { ClientError } from "./ClientError.js"
 import { invalidResult, ToolError } from "./ClientError.js"
 import type { ClientSessionService } from "./ClientSession.js"
+import type { CallOptions } from "./session/Calls.js"
 
 /**
  * What a call of a tool gives: its success, or the whole result of a tool that declares none.

@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Features from "@effect-mcp/client/Features"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
@@ -8,8 +10,6 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
-import * as Client from "../src/Client.js"
-import * as Features from "../src/Features.js"
 import { answered, exchange, failure, servers } from "./Scripts.js"
 
 class Address extends Context.Tag("Address")<Address, string>() {}

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
@@ -6,7 +7,6 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Exit, Fiber, Layer, Schedule, Scope, TestClock } from "effect"
-import * as Client from "../src/Client.js"
 import { answered, failure, servers } from "./Scripts.js"
 
 class Address extends Context.Tag("Address")<Address, string>() {}

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientError from "@effect-mcp/client/ClientError"
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { ConnectionClosed, NoBackChannel, RequestTimeout } from "@effect-mcp/jsonrpc/Outbound"
 import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import { ParseResult, Schema } from "effect"
-import * as ClientError from "../src/ClientError.js"
 
 describe("fromCall", () => {
   it("reads an error of the server's by what it means", () => {

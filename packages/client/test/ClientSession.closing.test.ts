@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Features from "@effect-mcp/client/Features"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Direct from "@effect-mcp/jsonrpc/Direct"
 import * as Message from "@effect-mcp/jsonrpc/Message"
@@ -6,8 +8,6 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect"
-import * as Client from "../src/Client.js"
-import * as Features from "../src/Features.js"
 import { answered, failure, leavesNothing, waiting } from "./Scripts.js"
 
 /** A client in the middle of everything that it can be in the middle of. */
@@ -25,7 +25,7 @@ const busy = (pair: Effect.Effect<readonly [Transport.Transport, Transport.Trans
     const listening = [
       yield* waiting(Stream.runDrain(client.notifications)),
       yield* waiting(Stream.runForEach(client.logs, () => Effect.never)),
-      yield* waiting(Stream.runDrain(client.incidents))
+      yield* waiting(Stream.runDrain(client.diagnostics))
     ]
     const calling = yield* Effect.forkScoped(
       Effect.flip(client.callTool("slow", {}, { onProgress: () => Effect.never }))

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber } from "effect"
-import type { ClientError } from "../src/ClientError.js"
-import type { ClientSessionService } from "../src/ClientSession.js"
 import { answered, exchange, refused } from "./Scripts.js"
 
 const tool = { name: "echo", inputSchema: { type: "object" } }

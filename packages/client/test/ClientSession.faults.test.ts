@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { ConnectError } from "@effect-mcp/client/ClientError"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import { Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream, TestClock } from "effect"
-import * as Client from "../src/Client.js"
-import type { ConnectError } from "../src/ClientError.js"
 import { leavesNothing, waiting } from "./Scripts.js"
 
 // What can go wrong
@@ -139,7 +139,7 @@ interface Row {
   readonly after: Outcome
   /** How the conversation has ended, when it has. */
   readonly ended: Outcome | undefined
-  readonly incidents: ReadonlyArray<string>
+  readonly diagnostics: ReadonlyArray<string>
 }
 
 const nothing: Row = {
@@ -148,10 +148,10 @@ const nothing: Row = {
   beside: "answered",
   after: "answered",
   ended: undefined,
-  incidents: []
+  diagnostics: []
 }
 
-const goesOn = (...incidents: ReadonlyArray<string>): Row => ({ ...nothing, incidents })
+const goesOn = (...diagnostics: ReadonlyArray<string>): Row => ({ ...nothing, diagnostics })
 
 const over = (how: RegExp, ended: Outcome): Row => ({
   it: "ends the conversation, and everything in it is told how",
@@ -159,7 +159,7 @@ const over = (how: RegExp, ended: Outcome): Row => ({
   beside: how,
   after: how,
   ended,
-  incidents: []
+  diagnostics: []
 })
 
 const late: Row = {
@@ -167,7 +167,7 @@ const late: Row = {
   it: "costs who asked its time",
   victim: /^RequestTimeout: Request ".*" timed out after /
 }
-const spoiled = (why: RegExp): Row => ({ ...nothing, it: "fails who asked", victim: why, incidents: ["Malformed"] })
+const spoiled = (why: RegExp): Row => ({ ...nothing, it: "fails who asked", victim: why, diagnostics: ["Malformed"] })
 const unheard: Row = { ...nothing, it: "fails who asks for more", victim: /^ConnectionClosed: Connection closed$/ }
 
 const hungUp = over(/^ConnectionClosed: Connection closed$/, "answered")
@@ -181,7 +181,7 @@ const dead = over(
 )
 const version = spoiled(/^TransportError Decode: .*"jsonrpc" must be "2.0"$/)
 const both = spoiled(/^TransportError Decode: .*"result" and "error" exclude each other$/)
-const times = (count: number, incident: string): ReadonlyArray<string> => Array(count).fill(incident)
+const times = (count: number, diagnostic: string): ReadonlyArray<string> => Array(count).fill(diagnostic)
 
 /** One row for all stages, or one for each; none where the fault is of an answer, and nothing was asked. */
 const matrix: Record<string, Row | Partial<Record<Stage, Row>>> = {
@@ -217,7 +217,7 @@ const matrix: Record<string, Row | Partial<Record<Stage, Row>>> = {
   "writes the id as text": { initialize: nothing, call: nothing },
   "answers under ids of other kinds": {
     initialize: late,
-    call: { ...late, incidents: [...times(5, "Malformed"), "UnknownResponse"] }
+    call: { ...late, diagnostics: [...times(5, "Malformed"), "UnknownResponse"] }
   },
   "tells a thousand things at once": nothing
 }
@@ -314,8 +314,8 @@ const suffers = (stage: Stage, fault: keyof typeof faults, row: Row) =>
     if (Exit.isFailure(connecting)) return
     const client = connecting.value
     const ended = yield* Effect.fork(client.ended)
-    const incidents: Array<string> = []
-    yield* waiting(Stream.runForEach(client.incidents, ({ _tag }) => Effect.sync(() => incidents.push(_tag))))
+    const diagnostics: Array<string> = []
+    yield* waiting(Stream.runForEach(client.diagnostics, ({ _tag }) => Effect.sync(() => diagnostics.push(_tag))))
     if (stage === "idle") {
       yield* commit
       expect("what is asked next", yield* whatever(once(client.ping())), row.victim)
@@ -335,7 +335,7 @@ const suffers = (stage: Stage, fault: keyof typeof faults, row: Row) =>
       )
     }
     yield* Effect.repeatN(Effect.yieldNow(), 20)
-    if (stage === "idle" || stage === "call") assert.deepStrictEqual(incidents, row.incidents)
+    if (stage === "idle" || stage === "call") assert.deepStrictEqual(diagnostics, row.diagnostics)
     if (row.ended === undefined) assert.isNull(ended.unsafePoll(), "the conversation goes on")
     else expect("the end", yield* outcome(Fiber.join(ended)), row.ended)
   })

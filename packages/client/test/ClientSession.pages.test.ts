@@ -5,7 +5,7 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Chunk, Effect, Fiber, Stream } from "effect"
-import * as Calls from "../src/Calls.js"
+import * as Calls from "../src/session/Calls.js"
 
 const tool = (name: string) => ({ name, inputSchema: { type: "object" as const } })
 

@@ -158,17 +158,17 @@ describe("Interrupting a call", () => {
       assert.deepStrictEqual(yield* Fiber.join(second), { content: [] })
     }))
 
-  it.scoped("leaves the client as it was; the answer that comes nevertheless is an incident", () =>
+  it.scoped("leaves the client as it was; the answer that comes nevertheless is a diagnostic", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
-      const incidents = yield* waiting(Stream.runHead(client.incidents))
+      const diagnostics = yield* waiting(Stream.runHead(client.diagnostics))
       const calling = yield* Effect.fork(client.callTool("slow"))
       const { id } = yield* server.expectRequest("tools/call")
       yield* Fiber.interrupt(calling)
       yield* server.expectNotification("notifications/cancelled")
       yield* server.send(Message.success(id, { content: [] }))
-      const incident = yield* Effect.flatten(Fiber.join(incidents))
-      assert.deepInclude(incident, { _tag: "UnknownResponse", late: true })
+      const diagnostic = yield* Effect.flatten(Fiber.join(diagnostics))
+      assert.deepInclude(diagnostic, { _tag: "UnknownResponse", late: true })
       yield* answered(server, client.ping(), "ping", {})
     }))
 

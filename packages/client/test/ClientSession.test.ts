@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as Features from "@effect-mcp/client/Features"
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Effect, Fiber, Stream } from "effect"
-import type { ClientSessionService } from "../src/ClientSession.js"
-import * as Features from "../src/Features.js"
 import { answered } from "./Scripts.js"
 
 const tool = { name: "echo", inputSchema: { type: "object" } }

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { ClientSessionService, Options } from "@effect-mcp/client/ClientSession"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
-import type { CallOptions } from "../src/Calls.js"
-import type { ClientSessionService, Options } from "../src/ClientSession.js"
+import type { CallOptions } from "../src/session/Calls.js"
 import { answered, failure } from "./Scripts.js"
 
 /** A call that is heard and not answered. */
@@ -73,7 +73,7 @@ describe("A call", () => {
       yield* server.expectSilence
     }))
 
-  it.scoped("that was not answered in time leaves the client as it was; the answer that comes late is an incident", () =>
+  it.scoped("that was not answered in time leaves the client as it was; the answer that comes late is a diagnostic", () =>
     Effect.gen(function*() {
       const { client, id, server } = yield* endsAfter(1000, { timeout: "1 second" })
       yield* server.send(Message.success(id, { content: [] }))

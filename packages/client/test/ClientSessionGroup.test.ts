@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
@@ -11,8 +13,6 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import type { RegistryService } from "@effect-mcp/server/Registry"
 import { Registry } from "@effect-mcp/server/Registry"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Ref, Schedule, Scope, Stream, TestClock } from "effect"
-import * as Client from "../src/Client.js"
-import * as ClientSessionGroup from "../src/ClientSessionGroup.js"
 import { failure } from "./Scripts.js"
 
 const answering = (name: string, answer: string) => McpServer.tool(Tool.make(name), () => Effect.succeed(answer))

@@ -1,4 +1,6 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as Features from "@effect-mcp/client/Features"
+import { RequestContext } from "@effect-mcp/client/RequestContext"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -6,8 +8,6 @@ import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import type { Exit } from "effect"
 import { Cause, Context, Deferred, Effect, Layer, Logger, LogLevel, Queue, Ref, Stream } from "effect"
-import * as Features from "../src/Features.js"
-import { RequestContext } from "../src/RequestContext.js"
 
 class Model extends Context.Tag("Model")<Model, { readonly go: (prompt: string) => string }>() {}
 

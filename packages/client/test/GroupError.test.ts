@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as GroupError from "../src/GroupError.js"
+import * as GroupError from "@effect-mcp/client/GroupError"
 
 describe("A group's refusal", () => {
   it("says what is in the way, and what to do", () => {

@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Incident } from "@effect-mcp/jsonrpc/Incident"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as Features from "@effect-mcp/client/Features"
+import * as Notifications from "@effect-mcp/client/Notifications"
+import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Deferred, Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream } from "effect"
-import type { ClientSessionService } from "../src/ClientSession.js"
-import * as Features from "../src/Features.js"
-import * as Notifications from "../src/Notifications.js"
 import { answered, waiting } from "./Scripts.js"
 
 const numbered = (n: number) => Message.notification("notifications/ours", { n })
 const numbers = (heard: Chunk.Chunk<Message.Notification>) => Chunk.toArray(heard).map(({ params }) => params?.n)
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n)
-const odd = (method: string) => Incident.Overloaded({ method, limit: 1 })
+const odd = (method: string) => Diagnostic.Overloaded({ method, limit: 1 })
 
 describe("Notifications", () => {
   it.scoped("are heard in order by everybody who listens, from when they began to", () =>
@@ -54,13 +54,13 @@ describe("Notifications", () => {
 
   it.scoped("end after the last, and are none for who comes later", () =>
     Effect.gen(function*() {
-      const { all, end, incidents, logs, publish } = yield* Notifications.make
+      const { all, diagnostics, end, logs, publish } = yield* Notifications.make
       yield* end
       yield* end
       publish(numbered(1))
       assert.strictEqual(Chunk.size(yield* Stream.runCollect(all)), 0)
       assert.strictEqual(Chunk.size(yield* Stream.runCollect(logs)), 0)
-      assert.strictEqual(Chunk.size(yield* Stream.runCollect(incidents)), 0)
+      assert.strictEqual(Chunk.size(yield* Stream.runCollect(diagnostics)), 0)
     }))
 
   it.scoped("end with their scope, after what was not yet heard", () =>
@@ -111,10 +111,10 @@ describe("Notifications", () => {
 
   it.scoped("leave no listener behind who stops listening", () =>
     Effect.gen(function*() {
-      const { all, end, incidents, publish, report } = yield* Notifications.make
+      const { all, diagnostics, end, publish, report } = yield* Notifications.make
       const listening = yield* waiting(Stream.runDrain(all))
       const once = yield* waiting(Stream.runHead(all))
-      const odds = yield* waiting(Stream.runDrain(incidents))
+      const odds = yield* waiting(Stream.runDrain(diagnostics))
       publish(numbered(1))
       assert.strictEqual((yield* Fiber.join(once))._tag, "Some")
       yield* Fiber.interrupt(listening)
@@ -125,7 +125,7 @@ describe("Notifications", () => {
     }))
 })
 
-describe("An incident", () => {
+describe("An diagnostic", () => {
   /** What is logged at any level while this runs. */
   const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => {
@@ -141,10 +141,10 @@ describe("An incident", () => {
 
   it.scoped("is told to who listens, and logged when nobody does", () =>
     Effect.gen(function*() {
-      const { incidents, report } = yield* Notifications.make
+      const { diagnostics, report } = yield* Notifications.make
       const unheard = yield* logged(report(odd("first")))
       assert.deepStrictEqual(unheard, ["Refused \"first\": 1 are in flight"])
-      const listening = yield* waiting(Stream.runCollect(Stream.take(incidents, 1)))
+      const listening = yield* waiting(Stream.runCollect(Stream.take(diagnostics, 1)))
       assert.deepStrictEqual(yield* logged(report(odd("second"))), [])
       assert.deepStrictEqual(Chunk.toArray(yield* Fiber.join(listening)), [odd("second")])
       assert.lengthOf(yield* logged(report(odd("third"))), 1)
@@ -209,15 +209,15 @@ describe("What a server tells unasked", () => {
       yield* Fiber.interrupt(stuck)
     }))
 
-  it.scoped("is an incident when it answers nothing, or nothing any more", () =>
+  it.scoped("is an diagnostic when it answers nothing, or nothing any more", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
-      const incidents = yield* waiting(Stream.runCollect(Stream.take(client.incidents, 4)))
+      const diagnostics = yield* waiting(Stream.runCollect(Stream.take(client.diagnostics, 4)))
       yield* server.send(Message.success(1, {}))
       yield* server.send(Message.success("never asked", {}))
       yield* server.send(Message.failure(undefined, { code: -32700, message: "what?" }))
       yield* server.send([1] as never)
-      const seen = Chunk.toArray(yield* Fiber.join(incidents))
+      const seen = Chunk.toArray(yield* Fiber.join(diagnostics))
       assert.deepInclude(seen[0], { _tag: "UnknownResponse", late: true })
       assert.deepInclude(seen[1], { _tag: "UnknownResponse", late: false })
       assert.deepInclude(seen[2], { _tag: "UnattributedError", error: { code: -32700, message: "what?" } })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Features from "@effect-mcp/client/Features"
+import { RequestContext } from "@effect-mcp/client/RequestContext"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect } from "effect"
-import * as Features from "../src/Features.js"
-import { RequestContext } from "../src/RequestContext.js"
 
 describe("RequestContext", () => {
   it.scoped("is of the question that is being answered, and of no other", () =>

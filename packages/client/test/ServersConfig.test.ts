@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
+import * as ServersConfig from "@effect-mcp/client/ServersConfig"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Exit, Layer, Logger, Schema } from "effect"
-import { ClientSessionGroup } from "../src/ClientSessionGroup.js"
-import * as ServersConfig from "../src/ServersConfig.js"
 
 const decode = Schema.decodeUnknownEither(ServersConfig.ServersConfig)
 

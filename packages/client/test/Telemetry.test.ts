@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Telemetry from "@effect-mcp/client/Telemetry"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Metric, TestClock, Tracer } from "effect"
-import * as Telemetry from "../src/Telemetry.js"
 import { exchange } from "./Scripts.js"
 
 const connected = TestClient.make({ client: { telemetry: true } })

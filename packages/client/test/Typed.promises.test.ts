@@ -1,4 +1,6 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientError } from "@effect-mcp/client/ClientError"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
@@ -9,8 +11,6 @@ import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Context, Effect, Layer, Schema } from "effect"
-import * as Client from "../src/Client.js"
-import type { ClientError } from "../src/ClientError.js"
 import { failure } from "./Scripts.js"
 
 class Db extends Context.Tag("Db")<Db, { readonly read: (key: string) => string }>() {}

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import { ToolError } from "@effect-mcp/client/ClientError"
+import * as Typed from "@effect-mcp/client/Typed"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Schema } from "effect"
-import { ToolError } from "../src/ClientError.js"
-import * as Typed from "../src/Typed.js"
 import { answered, exchange, refused } from "./Scripts.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}

@@ -77,7 +77,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "BaseSession.send_request, timeout of the request": "waits as long as it was told, whatever the client was told",
     "BaseSession.send_request, timeout of 0": "with a timeout of 0 fails at once and says nothing",
     "BaseSession.send_request, timed out":
-      "that was not answered in time leaves the client as it was; the answer that comes late is an incident",
+      "that was not answered in time leaves the client as it was; the answer that comes late is a diagnostic",
     "Client, read_timeout_seconds": "waits for 60 seconds",
     "ClientSession.send_request, timeouts": "waits longer than the client was told, when it was told so"
   },
@@ -119,7 +119,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "as it is closed, keeps nobody: neither who closes nor the call that waits"
   },
   "client/test/Notifications.test.ts": {
-    "BaseSession._handle_response": "is an incident when it answers nothing, or nothing any more",
+    "BaseSession._handle_response": "is a diagnostic when it answers nothing, or nothing any more",
     "BaseSession._received_request": "is answered while a call of ours waits, and on its account",
     "BaseSession._received_notification": "reaches who listens to the client, in order, and ends with the conversation",
     "BaseSession._handle_incoming": "is told to who listens, and logged when nobody does",

@@ -9,17 +9,17 @@
  * @since 0.1.0
  */
 import type { ElicitContent } from "@effect-mcp/protocol/Elicitation"
-import * as ElicitationForm from "@effect-mcp/protocol/ElicitationForm"
 import { RequestedSchema } from "@effect-mcp/protocol/ElicitationSchema"
-import * as Guard from "@effect-mcp/protocol/Guard"
-import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import * as JsonSchema from "./JsonSchema.js"
+import * as JsonSchema from "./schema/JsonSchema.js"
 
 /**
  * @since 0.1.0
@@ -111,7 +111,7 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   }
 }
 
-const isRequestedSchema = Guard.compile(RequestedSchema)
+const isRequestedSchema = SchemaCheck.compile(RequestedSchema)
 
 const beyondFields = ["$ref", "anyOf", "additionalProperties", "patternProperties"]
 

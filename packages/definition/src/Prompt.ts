@@ -13,8 +13,8 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Choices from "./Choices.js"
-import * as PromptArguments from "./PromptArguments.js"
+import * as PromptArguments from "./prompt/PromptArguments.js"
+import * as EnumValues from "./schema/EnumValues.js"
 
 /**
  * @since 0.1.0
@@ -39,7 +39,7 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
   /** What `prompts/list` says of it. */
   readonly advertised: Prompts.Prompt
   /** What each argument may be that can only be one of some strings. */
-  readonly choices: Choices.Choices
+  readonly choices: EnumValues.EnumValues
   /** @internal */
   readonly codec: Codec<Parameters, Arguments>
 }
@@ -146,7 +146,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       ...(options.icons === undefined ? undefined : { icons: options.icons }),
       ...(options.meta === undefined ? undefined : { _meta: options.meta })
     },
-    choices: Choices.make(plain),
+    choices: EnumValues.make(plain),
     codec: {
       decode: ParseResult.decodeUnknown(plain),
       encode: (given) =>

@@ -11,7 +11,7 @@ import type * as Content from "@effect-mcp/protocol/Content"
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Resources from "@effect-mcp/protocol/Resources"
-import * as TextFormat from "@effect-mcp/protocol/TextFormat"
+import * as TextFormat from "@effect-mcp/protocol/unstable/TextFormat"
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 

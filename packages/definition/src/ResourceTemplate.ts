@@ -11,8 +11,8 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Choices from "./Choices.js"
 import * as Resource from "./Resource.js"
+import * as EnumValues from "./schema/EnumValues.js"
 import * as UriTemplate from "./UriTemplate.js"
 
 /**
@@ -41,7 +41,7 @@ export interface ResourceTemplate<Name extends string, Parameters> {
   /** The names of the parameters, in the order in which they stand. */
   readonly parameters: ReadonlyArray<keyof Parameters & string>
   /** What each parameter may be that can only be one of some strings. */
-  readonly choices: Choices.Choices
+  readonly choices: EnumValues.EnumValues
   /** @internal */
   readonly codec: Codec<Parameters>
 }
@@ -201,7 +201,7 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
     template: parsed,
     advertised: { name, uriTemplate: template, ...Resource.advertise(options) },
     parameters: parsed.variables.map((variable) => variable.name),
-    choices: Choices.make(schema),
+    choices: EnumValues.make(schema),
     codec: {
       decode: ParseResult.decodeUnknown(schema),
       encode: (parameters) =>

@@ -13,8 +13,8 @@ import * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as ForeignSchema from "./ForeignSchema.js"
-import * as JsonSchema from "./JsonSchema.js"
+import * as ForeignSchema from "./schema/ForeignSchema.js"
+import * as JsonSchema from "./schema/JsonSchema.js"
 import * as Tool from "./Tool.js"
 
 /**

@@ -8,7 +8,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
@@ -16,8 +16,8 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import * as JsonSchema from "./JsonSchema.js"
-import * as ToolCodec from "./ToolCodec.js"
+import * as JsonSchema from "./schema/JsonSchema.js"
+import * as ToolCodec from "./tool/ToolCodec.js"
 import type { ToolResult } from "./ToolResult.js"
 
 /**

@@ -9,8 +9,8 @@
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as UriExpression from "./UriExpression.js"
-import * as UriPlan from "./UriPlan.js"
+import * as UriExpression from "./uri/UriExpression.js"
+import * as UriPlan from "./uri/UriPlan.js"
 
 /**
  * How long a template may be, how many variables it may have, and how long an address may be that is matched.

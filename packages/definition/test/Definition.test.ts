@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as Tool from "@effect-mcp/definition/Tool"
 import { FastCheck as fc, Schema } from "effect"
 import { expectTypeOf } from "vitest"
-import * as Definition from "../src/Definition.js"
-import * as Prompt from "../src/Prompt.js"
-import * as Resource from "../src/Resource.js"
-import * as ResourceTemplate from "../src/ResourceTemplate.js"
-import * as Tool from "../src/Tool.js"
 
 const Add = Tool.make("add", { parameters: { a: Schema.Number } })
 const Now = Tool.make("now", { success: Schema.Date })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Form from "@effect-mcp/definition/Form"
 import type { ElicitContent } from "@effect-mcp/protocol/Elicitation"
 import { DateTime, Effect, Either, Schema } from "effect"
 import { expectTypeOf } from "vitest"
-import * as Form from "../src/Form.js"
 
 const fields = (of: Schema.Struct.Fields) =>
   Form.make(Schema.Struct(of) as unknown as Schema.Schema<object>).requestedSchema.properties

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
 import { Effect, Schema } from "effect"
 import { expectTypeOf } from "vitest"
-import * as Prompt from "../src/Prompt.js"
 
 const Review = Prompt.make("review", {
   title: "Review",

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Resource from "../src/Resource.js"
+import * as Resource from "@effect-mcp/definition/Resource"
 
 describe("Resource.make", () => {
   it("advertises what is known of a resource, and nothing that is not", () => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import { Effect, Option, Schema } from "effect"
 import { expectTypeOf } from "vitest"
-import * as ResourceTemplate from "../src/ResourceTemplate.js"
-import * as UriTemplate from "../src/UriTemplate.js"
 
 const Note = ResourceTemplate.make("note", { mimeType: "text/markdown" })`note:///${
   ResourceTemplate.param("id", Schema.NumberFromString)

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Issue from "@effect-mcp/protocol/Issue"
+import * as StandardTool from "@effect-mcp/definition/StandardTool"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 import { z } from "zod"
-import * as StandardTool from "../src/StandardTool.js"
-import * as Tool from "../src/Tool.js"
 
 type Validate<Output> = StandardTool.StandardSchema<unknown, Output>["~standard"]["validate"]
 

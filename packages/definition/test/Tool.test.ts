@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect-mcp/definition/Tool"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect, Either, Schema } from "effect"
-import * as Tool from "../src/Tool.js"
 
 interface Tree {
   readonly name: string

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect-mcp/definition/Tool"
+import type { ToolResult } from "@effect-mcp/definition/ToolResult"
 import type { Effect, ParseResult } from "effect"
 import { Context, Schema } from "effect"
 import { expectTypeOf } from "vitest"
-import * as Tool from "../src/Tool.js"
-import type { ToolResult } from "../src/ToolResult.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
 class Point extends Schema.Class<Point>("Point")({

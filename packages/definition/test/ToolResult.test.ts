@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import { expectTypeOf } from "vitest"
-import * as ToolResult from "../src/ToolResult.js"
 
 const annotations = { audience: ["user"], priority: 1 } as const
 

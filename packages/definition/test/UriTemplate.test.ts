@@ -1,9 +1,9 @@
+import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
-import type * as UriExpression from "../src/UriExpression.js"
-import * as UriTemplate from "../src/UriTemplate.js"
+import type * as UriExpression from "../src/uri/UriExpression.js"
 
 const seed = 6570
 

@@ -11,13 +11,13 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { Incident } from "./Incident.js"
-import type * as InFlight from "./InFlight.js"
+import type { Diagnostic } from "./Diagnostic.js"
 import type * as JsonRpcError from "./JsonRpcError.js"
-import { Machine, surroundings } from "./Machine.js"
 import type * as Message from "./Message.js"
 import type { Outbound } from "./Outbound.js"
-import * as Reply from "./Reply.js"
+import type * as InFlight from "./runtime/InFlight.js"
+import { Machine, surroundings } from "./runtime/Machine.js"
+import * as Outcome from "./runtime/Outcome.js"
 import * as Transport from "./Transport.js"
 
 /**
@@ -28,7 +28,7 @@ import * as Transport from "./Transport.js"
  * @category models
  */
 export interface Side {
-  readonly request: (request: Message.Request, exchange: InFlight.Exchange) => InFlight.Work
+  readonly request: (request: Message.Request, exchange: InFlight.IncomingRequest) => InFlight.Work
   /** Gives what is to be done about it, if anything. A failing handler is reported and costs nothing else. */
   readonly notification: (
     notification: Message.Notification,
@@ -47,8 +47,8 @@ export interface Options {
   readonly maxInFlight?: number | undefined
   /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** Hears of everything that is odd and ends nothing, of 64 things at a time. Default: `Incident.log`. */
-  readonly report?: ((incident: Incident) => Effect.Effect<void>) | undefined
+  /** Hears of everything that is odd and ends nothing, of 64 things at a time. Default: `Diagnostic.log`. */
+  readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
   /** Whether the peer may send JSON-RPC batches now. Default: never. */
   readonly batches?: (() => boolean) | undefined
 }
@@ -132,7 +132,7 @@ export const side = <R = never, R2 = never>(handlers: {
     request: (request, exchange) => ({
       effect: Effect.suspend(() => handlers.request(request, exchange)) as Effect.Effect<unknown, unknown>,
       context: context as Context.Context<never>,
-      reply: Reply.fromExit
+      reply: Outcome.fromExit
     }),
     notification: (notification) =>
       handlers.notification === undefined

@@ -12,8 +12,8 @@ import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Message from "./Message.js"
-import * as Outbox from "./Outbox.js"
-import * as Reply from "./Reply.js"
+import * as Outbox from "./runtime/Outbox.js"
+import * as Outcome from "./runtime/Outcome.js"
 import type { Transport } from "./Transport.js"
 import { closed, TransportError } from "./Transport.js"
 
@@ -82,7 +82,7 @@ class End implements Transport {
 
   // A listener that throws ends its own run, as it does on any other transport, and not the sender's.
   private hand(message: Message.Incoming): void {
-    Reply.attempt(() => this.receive!(message), (defect) => this.end(Exit.failCause(defect)))
+    Outcome.attempt(() => this.receive!(message), (defect) => this.end(Exit.failCause(defect)))
   }
 
   /** Either side that hangs up ends both. */

@@ -10,10 +10,10 @@
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Json from "./Json.js"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
-import * as Reply from "./Reply.js"
+import * as Json from "./runtime/Json.js"
+import * as Outcome from "./runtime/Outcome.js"
 
 /**
  * How many bytes a line may have.
@@ -163,7 +163,7 @@ export const encode = (message: Message.Message): string | undefined => {
   const json = Json.stringify(message)
   if (json !== undefined) return json + "\n"
   if (!Message.isResponse(message) || message.id === undefined || message.id === null) return undefined
-  return Json.stringify(Reply.toMessage(message.id, { error: JsonRpcError.internal })) + "\n"
+  return Json.stringify(Outcome.toMessage(message.id, { error: JsonRpcError.internal })) + "\n"
 }
 
 /**

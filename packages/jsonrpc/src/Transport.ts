@@ -15,7 +15,7 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Message from "./Message.js"
-import * as Outbox from "./Outbox.js"
+import * as Outbox from "./runtime/Outbox.js"
 
 /**
  * The pipe failed, on this side of it: never an answer of the peer.

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Context, Effect } from "effect"
-import * as Connector from "../src/Connector.js"
-import * as Message from "../src/Message.js"
-import * as Transport from "../src/Transport.js"
 import { peer } from "./Talk.js"
 
 class Address extends Context.Tag("Address")<Address, string>() {}

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Effect, Fiber } from "effect"
-import * as JsonRpcError from "../src/JsonRpcError.js"
-import * as Message from "../src/Message.js"
 import { side, talk } from "./Talk.js"
 
 describe("a batch", () => {
@@ -18,7 +18,7 @@ describe("a batch", () => {
         const t = yield* talk(side({}), options)
         t.conversation.receive(batch(ping(1), ping(2)))
         assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal])
-        assert.strictEqual((yield* t.incident)._tag, "Malformed")
+        assert.strictEqual((yield* t.diagnostic)._tag, "Malformed")
       }
     }))
 

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
-import * as Conversation from "../src/Conversation.js"
-import * as JsonRpcError from "../src/JsonRpcError.js"
-import * as Message from "../src/Message.js"
-import * as Reply from "../src/Reply.js"
-import * as Transport from "../src/Transport.js"
+import * as Outcome from "../src/runtime/Outcome.js"
 import { all as pairs } from "./Pairs.js"
 import { leavesNothing, peer, refusal, side, talk } from "./Talk.js"
 
@@ -37,7 +37,7 @@ describe("closing a conversation", () => {
       assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1), closed("a"), closed(0)])
       assert.deepStrictEqual(finalized, [1, "a", 0])
       assert.strictEqual(t.conversation.inFlight(), 0)
-      assert.deepStrictEqual(t.incidents, [])
+      assert.deepStrictEqual(t.diagnostics, [])
     }))
 
   it.scoped("answers so, too, a request that waits for the peer", () =>
@@ -51,7 +51,7 @@ describe("closing a conversation", () => {
       yield* t.peer.heard
       yield* t.leave
       assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1), closed(2)])
-      assert.deepStrictEqual(t.incidents, [])
+      assert.deepStrictEqual(t.diagnostics, [])
     }))
 
   it.scoped("lets a finalizer speak, and answers after it", () =>
@@ -77,7 +77,7 @@ describe("closing a conversation", () => {
       yield* work.go
       yield* Fiber.join(leaving)
       assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)])
-      assert.deepStrictEqual(t.incidents, [])
+      assert.deepStrictEqual(t.diagnostics, [])
     }))
 
   it.scoped("gives the real answer of what was done already, and is being released", () =>
@@ -86,7 +86,7 @@ describe("closing a conversation", () => {
       const t = yield* talk(side({
         done: () => ({
           effect: Effect.succeed({ done: true }),
-          reply: Reply.fromExit,
+          reply: Outcome.fromExit,
           release: () => Effect.asVoid(work.serve())
         })
       }))
@@ -106,7 +106,7 @@ describe("closing a conversation", () => {
         const served = side({
           stubborn: () => ({
             effect: asked.serve(),
-            reply: Reply.fromExit,
+            reply: Outcome.fromExit,
             release: () => Effect.asVoid(Deferred.succeed(ended, undefined))
           })
         }, () => Effect.asVoid(told.serve()))
@@ -119,7 +119,7 @@ describe("closing a conversation", () => {
         assert.strictEqual(closing.unsafePoll(), null)
         yield* TestClock.adjust(1)
         yield* Fiber.join(closing)
-        assert.deepStrictEqual<unknown>(t.incidents, [
+        assert.deepStrictEqual<unknown>(t.diagnostics, [
           { _tag: "Detached", method: "stubborn" },
           { _tag: "Detached", method: "stubborn too" }
         ])
@@ -134,7 +134,9 @@ describe("closing a conversation", () => {
     Effect.gen(function*() {
       const cut = yield* Deferred.make<void>()
       const t = yield* talk(
-        side({ released: () => ({ effect: Effect.succeed({}), reply: Reply.fromExit, release: () => Effect.never }) }),
+        side({
+          released: () => ({ effect: Effect.succeed({}), reply: Outcome.fromExit, release: () => Effect.never })
+        }),
         { report: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(cut, undefined)) }
       )
       yield* t.peer.ask(1, "released")
@@ -221,7 +223,7 @@ describe("closing a conversation", () => {
         yield* t.peer.ask(1, "quit")
         yield* t.peer.tell("quit")
         yield* t.conversation.ended
-        assert.deepStrictEqual(t.incidents, [])
+        assert.deepStrictEqual(t.diagnostics, [])
         yield* t.leave
         assert.isAtMost((yield* t.peer.over).length, 1)
       }))
@@ -244,7 +246,7 @@ describe("a peer that hangs up", () => {
       assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
       assert.strictEqual((yield* refusal(t.conversation.request("late")))._tag, "ConnectionClosed")
       assert.deepStrictEqual(yield* t.peer.over, [])
-      assert.deepStrictEqual(t.incidents, [])
+      assert.deepStrictEqual(t.diagnostics, [])
     }))
 
   it.scoped("in the middle of what it said is heard out first", () =>

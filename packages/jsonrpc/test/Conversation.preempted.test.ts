@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import * as Conversation from "../src/Conversation.js"
-import type { Incident } from "../src/Incident.js"
 import type { Pair } from "./Pairs.js"
 import * as Pairs from "./Pairs.js"
 import { preempted, side } from "./Talk.js"
 
 /** Two conversations, each in a scope of its own, and what they reported. */
 const meet = Effect.fnUntraced(function*(pair: Pair, served: Conversation.Side) {
-  const incidents: Array<Incident> = []
-  const report = (incident: Incident) => Effect.sync(() => incidents.push(incident))
+  const diagnostics: Array<Diagnostic> = []
+  const report = (diagnostic: Diagnostic) => Effect.sync(() => diagnostics.push(diagnostic))
   const [left, right] = yield* pair.open
   const join = Effect.fnUntraced(function*(end: typeof left) {
     const scope = yield* Scope.make()
@@ -18,11 +18,11 @@ const meet = Effect.fnUntraced(function*(pair: Pair, served: Conversation.Side) 
     return { conversation, leave: Scope.close(scope, Exit.void) }
   })
   const [client, server] = [yield* join(left), yield* join(right)]
-  return { client, server, incidents, leave: Effect.zipRight(client.leave, server.leave) }
+  return { client, server, diagnostics, leave: Effect.zipRight(client.leave, server.leave) }
 })
 
 const answered = Effect.fnUntraced(function*(pair: Pair) {
-  const { client, incidents, leave, server } = yield* meet(
+  const { client, diagnostics, leave, server } = yield* meet(
     pair,
     side({
       echo: ({ params }, exchange) => Effect.as(exchange.notify("note"), { params }),
@@ -32,12 +32,12 @@ const answered = Effect.fnUntraced(function*(pair: Pair) {
   assert.deepStrictEqual(yield* client.conversation.request("echo", { n: 1 }), { params: { n: 1 } })
   assert.deepStrictEqual(yield* server.conversation.request("ask"), { params: { n: 0 } })
   yield* leave
-  assert.deepStrictEqual(incidents, [])
+  assert.deepStrictEqual(diagnostics, [])
 })
 
 const cancelled = Effect.fnUntraced(function*(pair: Pair) {
   const [begun, stopped] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-  const { client, incidents, leave, server } = yield* meet(
+  const { client, diagnostics, leave, server } = yield* meet(
     pair,
     side({
       endless: () =>
@@ -55,11 +55,11 @@ const cancelled = Effect.fnUntraced(function*(pair: Pair) {
   yield* client.conversation.request("ping")
   assert.strictEqual(client.conversation.pending(), 0)
   yield* leave
-  assert.deepStrictEqual(incidents, [])
+  assert.deepStrictEqual(diagnostics, [])
 })
 
 const givenUp = Effect.fnUntraced(function*(pair: Pair) {
-  const { client, incidents, leave } = yield* meet(
+  const { client, diagnostics, leave } = yield* meet(
     pair,
     side({
       hasty: (_, exchange) =>
@@ -73,11 +73,11 @@ const givenUp = Effect.fnUntraced(function*(pair: Pair) {
   )
   yield* client.conversation.request("hasty")
   yield* leave
-  assert.deepStrictEqual(incidents, [])
+  assert.deepStrictEqual(diagnostics, [])
 })
 
 const closed = Effect.fnUntraced(function*(pair: Pair) {
-  const { client, incidents, server } = yield* meet(pair, side({ endless: () => Effect.never }))
+  const { client, diagnostics, server } = yield* meet(pair, side({ endless: () => Effect.never }))
   const calls = yield* Effect.all([
     Effect.fork(client.conversation.request("endless")),
     Effect.fork(server.conversation.request("endless"))
@@ -88,7 +88,7 @@ const closed = Effect.fnUntraced(function*(pair: Pair) {
   for (const { conversation } of [client, server]) {
     assert.deepStrictEqual([conversation.inFlight(), conversation.pending()], [0, 0])
   }
-  assert.deepStrictEqual(incidents.filter(({ _tag }) => _tag !== "UnknownResponse"), [])
+  assert.deepStrictEqual(diagnostics.filter(({ _tag }) => _tag !== "UnknownResponse"), [])
 })
 
 const scenarios = [

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Context, Deferred, Effect, Fiber, Logger, TestClock } from "effect"
-import * as Conversation from "../src/Conversation.js"
-import * as JsonRpcError from "../src/JsonRpcError.js"
-import * as LineFraming from "../src/LineFraming.js"
-import * as Machine from "../src/Machine.js"
-import * as Message from "../src/Message.js"
-import * as Transport from "../src/Transport.js"
+import * as Machine from "../src/runtime/Machine.js"
 import { peer, refusal, side, talk } from "./Talk.js"
 
 describe("what comes in", () => {
@@ -80,7 +80,7 @@ describe("malformed input", () => {
         const t = yield* talk()
         const malformed = LineFraming.fromText(text) as Message.Malformed
         t.conversation.receive(malformed)
-        assert.deepStrictEqual<unknown>(yield* t.incident, { _tag: "Malformed", malformed })
+        assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Malformed", malformed })
         assert.deepStrictEqual<unknown>(yield* t.peer.heard, answer === undefined ? [] : [answer])
       }))
   }
@@ -113,7 +113,7 @@ describe("a notification", () => {
       Effect.gen(function*() {
         const t = yield* talk(side({}, ({ method }) => method === "bad" ? fault() : undefined))
         yield* t.peer.tell("bad")
-        assert.deepInclude(yield* t.incident, { _tag: "HandlerDied", method: "bad" })
+        assert.deepInclude(yield* t.diagnostic, { _tag: "HandlerDied", method: "bad" })
         yield* t.peer.tell("good")
         assert.deepStrictEqual(yield* t.peer.heard, [])
       }))
@@ -125,13 +125,13 @@ describe("a notification", () => {
       let handled = 0
       const t = yield* talk(side({}, () => Effect.zipRight(Deferred.await(gate), Effect.sync(() => handled++))))
       for (let i = 0; i < 65; i++) yield* t.peer.tell("slow")
-      assert.deepStrictEqual<unknown>(yield* t.incident, { _tag: "Overloaded", method: "slow", limit: 64 })
+      assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Overloaded", method: "slow", limit: 64 })
       yield* Deferred.succeed(gate, undefined)
       while (handled < 64) yield* Effect.yieldNow()
       yield* t.peer.tell("slow")
       yield* t.peer.heard
       assert.strictEqual(handled, 65)
-      assert.strictEqual(t.incidents.length, 1)
+      assert.strictEqual(t.diagnostics.length, 1)
     }))
 
   it.scoped("says what it says, and leaves params out when there are none", () =>
@@ -184,7 +184,7 @@ describe("report", () => {
       }))
   }
 
-  it.scoped("is made for 64 incidents at a time, and no more", () =>
+  it.scoped("is made for 64 diagnostics at a time, and no more", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let reports = 0
@@ -243,7 +243,7 @@ describe("Conversation.make", () => {
       yield* Deferred.await(gone)
       yield* t.leave
       assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
-      assert.deepStrictEqual(t.incidents, [])
+      assert.deepStrictEqual(t.diagnostics, [])
     }))
 })
 

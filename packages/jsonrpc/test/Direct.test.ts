@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Direct from "@effect-mcp/jsonrpc/Direct"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Chunk, Effect, Exit, Fiber, Scope, Stream } from "effect"
-import * as Direct from "../src/Direct.js"
-import * as Message from "../src/Message.js"
-import * as Transport from "../src/Transport.js"
 
 const word = (text: string) => Message.notification(text)
 const words = (incoming: Iterable<Message.Delivery>) => [...incoming].map((one) => (one as Message.Notification).method)

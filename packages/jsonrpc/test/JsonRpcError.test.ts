@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import { Effect } from "effect"
-import * as JsonRpcError from "../src/JsonRpcError.js"
 
 describe("JsonRpcError", () => {
   it("has the codes of JSON-RPC", () => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Chunk, Effect, FastCheck, Stream } from "effect"
-import * as JsonRpcError from "../src/JsonRpcError.js"
-import * as LineFraming from "../src/LineFraming.js"
-import * as Message from "../src/Message.js"
 import { dice, pieces } from "./Pairs.js"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import { FastCheck } from "effect"
-import * as JsonRpcError from "../src/JsonRpcError.js"
-import * as Message from "../src/Message.js"
 
 type Verdict = readonly [kind: Message.Malformed["kind"], code: number, id: Message.RequestId | undefined]
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Effect } from "effect"
-import * as JsonRpcError from "../src/JsonRpcError.js"
-import * as Outbound from "../src/Outbound.js"
-import * as Transport from "../src/Transport.js"
 
 describe("Outbound.none", () => {
   it.effect("refuses every request and names it", () =>

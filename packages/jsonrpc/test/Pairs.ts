@@ -2,12 +2,12 @@
  * Every way that this package has to join two ends, under one shape: each end opens in a scope, and closing that scope
  * hangs up. The pipes carry bytes, cut into pieces at random.
  */
+import * as Direct from "@effect-mcp/jsonrpc/Direct"
+import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { Scope } from "effect"
 import { Effect, Exit } from "effect"
-import * as Direct from "../src/Direct.js"
-import * as LineFraming from "../src/LineFraming.js"
-import * as Outbox from "../src/Outbox.js"
-import * as Transport from "../src/Transport.js"
+import * as Outbox from "../src/runtime/Outbox.js"
 
 export type End = Effect.Effect<Transport.Transport, never, Scope.Scope>
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
-import * as Message from "../src/Message.js"
-import type * as Outbound from "../src/Outbound.js"
-import * as Progress from "../src/Progress.js"
 import { leavesNothing, refusal, side, talk } from "./Talk.js"
 
 const note = (progressToken: unknown, progress: unknown, more?: Message.Params) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import { FastCheck as fc } from "effect"
-import * as Sse from "../src/Sse.js"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

@@ -3,19 +3,19 @@
  * it hears. Also sides out of a record of methods, and a way to find out that nothing is left behind.
  */
 import { assert } from "@effect/vitest"
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { Clock, Duration } from "effect"
 import { Effect, Exit, Fiber, Queue, Scheduler, Scope, Supervisor } from "effect"
-import * as Conversation from "../src/Conversation.js"
-import type { Incident } from "../src/Incident.js"
-import type * as InFlight from "../src/InFlight.js"
-import * as JsonRpcError from "../src/JsonRpcError.js"
-import * as Message from "../src/Message.js"
-import * as Reply from "../src/Reply.js"
-import * as Transport from "../src/Transport.js"
+import type * as InFlight from "../src/runtime/InFlight.js"
+import * as Outcome from "../src/runtime/Outcome.js"
 
 export type Serve = (
   request: Message.Request,
-  exchange: InFlight.Exchange
+  exchange: InFlight.IncomingRequest
 ) => Effect.Effect<unknown, unknown> | InFlight.Work
 
 /** A side that serves these methods, and "ping". */
@@ -26,7 +26,7 @@ export const side = (
   request: (request, exchange) => {
     const serve = methods[request.method] ?? (request.method === "ping" ? () => Effect.succeed({}) : unknown)
     const served = serve(request, exchange)
-    return Effect.isEffect(served) ? { effect: served, reply: Reply.fromExit } : served
+    return Effect.isEffect(served) ? { effect: served, reply: Outcome.fromExit } : served
   },
   notification
 })
@@ -86,9 +86,9 @@ export interface Talk {
   readonly conversation: Conversation.Conversation
   readonly peer: Peer
   /** Everything that was reported, in order. */
-  readonly incidents: Array<Incident>
-  /** The next incident that nobody has waited for. */
-  readonly incident: Effect.Effect<Incident>
+  readonly diagnostics: Array<Diagnostic>
+  /** The next diagnostic that nobody has waited for. */
+  readonly diagnostic: Effect.Effect<Diagnostic>
   /** Closes the scope of the conversation. */
   readonly leave: Effect.Effect<void>
 }
@@ -101,22 +101,22 @@ export const talk = (
 ): Effect.Effect<Talk, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [here, there] = yield* Transport.memory({ capacity })
-    const incidents: Array<Incident> = []
-    const reported = yield* Queue.unbounded<Incident>()
+    const diagnostics: Array<Diagnostic> = []
+    const reported = yield* Queue.unbounded<Diagnostic>()
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
     const conversation = yield* Conversation.make(here, served as Conversation.Side, {
-      report: (incident) =>
+      report: (diagnostic) =>
         Effect.sync(() => {
-          incidents.push(incident)
-          reported.unsafeOffer(incident)
+          diagnostics.push(diagnostic)
+          reported.unsafeOffer(diagnostic)
         }),
       ...options
     }).pipe(Scope.extend(scope))
     return {
       conversation,
       peer: yield* peer(there),
-      incidents,
-      incident: Queue.take(reported),
+      diagnostics,
+      diagnostic: Queue.take(reported),
       leave: Scope.close(scope, Exit.void)
     }
   })

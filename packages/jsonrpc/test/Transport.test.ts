@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Chunk, Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
-import * as Message from "../src/Message.js"
-import * as Transport from "../src/Transport.js"
 import { leavesNothing } from "./Talk.js"
 
 const word = (text: string) => Message.notification(text)

@@ -2,12 +2,12 @@
  * What two conversations owe each other, whatever joins them.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type * as Progress from "@effect-mcp/jsonrpc/Progress"
 import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
-import * as Conversation from "../src/Conversation.js"
-import type { Incident } from "../src/Incident.js"
-import type * as InFlight from "../src/InFlight.js"
-import * as JsonRpcError from "../src/JsonRpcError.js"
-import type * as Progress from "../src/Progress.js"
+import type * as InFlight from "../src/runtime/InFlight.js"
 import type { End, Pair } from "./Pairs.js"
 import { refusal, side } from "./Talk.js"
 
@@ -17,14 +17,14 @@ const join = Effect.fnUntraced(function*(
   served: Conversation.Side = side({}),
   options: Conversation.Options = {}
 ) {
-  const incidents: Array<Incident> = []
+  const diagnostics: Array<Diagnostic> = []
   const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-  const report = (incident: Incident) => Effect.sync(() => incidents.push(incident))
+  const report = (diagnostic: Diagnostic) => Effect.sync(() => diagnostics.push(diagnostic))
   const conversation = yield* Effect.flatMap(
     end,
     (transport) => Conversation.make(transport, served, { report, ...options })
   ).pipe(Scope.extend(scope))
-  return { ...conversation, conversation, incidents, leave: Scope.close(scope, Exit.void) }
+  return { ...conversation, conversation, diagnostics, leave: Scope.close(scope, Exit.void) }
 })
 
 /** A client and a server; the server serves these methods. */
@@ -41,9 +41,9 @@ const meet = Effect.fnUntraced(function*(
 
 /** A handler that never ends, and says when it has begun and when it was stopped. */
 const endless = Effect.gen(function*() {
-  const [begun, stopped] = [yield* Deferred.make<InFlight.Exchange>(), yield* Deferred.make<void>()]
+  const [begun, stopped] = [yield* Deferred.make<InFlight.IncomingRequest>(), yield* Deferred.make<void>()]
   return {
-    serve: (_: unknown, exchange: InFlight.Exchange) =>
+    serve: (_: unknown, exchange: InFlight.IncomingRequest) =>
       Effect.onInterrupt(
         Effect.zipRight(Deferred.succeed(begun, exchange), Effect.never),
         () => Deferred.succeed(stopped, undefined)
@@ -154,7 +154,7 @@ export const contract = (pair: Pair) =>
         yield* client.request("ping")
         assert.strictEqual(server.inFlight(), 1)
         assert.strictEqual(client.pending(), 1)
-        assert.deepStrictEqual(clientEnd.incidents, [])
+        assert.deepStrictEqual(clientEnd.diagnostics, [])
       }))
 
     it.scoped("stop a request that has timed out", () =>
@@ -168,12 +168,12 @@ export const contract = (pair: Pair) =>
         yield* one.stopped
         yield* client.request("ping")
         assert.strictEqual(server.inFlight(), 0)
-        assert.deepStrictEqual(clientEnd.incidents, [])
+        assert.deepStrictEqual(clientEnd.diagnostics, [])
       }))
 
     it.scoped("say nothing for a request after its answer", () =>
       Effect.gen(function*() {
-        const exchanges: Array<InFlight.Exchange> = []
+        const exchanges: Array<InFlight.IncomingRequest> = []
         const told: Array<string> = []
         const { client } = yield* meet(
           pair,
@@ -272,6 +272,6 @@ export const contract = (pair: Pair) =>
         })
         assert.deepStrictEqual(echoed.map(({ n }) => n), ns)
         assert.deepStrictEqual([client.pending(), server.inFlight()], [0, 0])
-        assert.deepStrictEqual([...clientEnd.incidents, ...serverEnd.incidents], [])
+        assert.deepStrictEqual([...clientEnd.diagnostics, ...serverEnd.diagnostics], [])
       }))
   })

@@ -8,7 +8,7 @@
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import type * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
-import * as Remote from "@effect-mcp/client/http/Remote"
+import * as Remote from "@effect-mcp/client/Remote"
 import * as ServersConfig from "@effect-mcp/client/ServersConfig"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import * as Effect from "effect/Effect"

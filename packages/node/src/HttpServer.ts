@@ -8,9 +8,9 @@
  * @since 0.1.0
  */
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as Endpoint from "@effect-mcp/server/http/Endpoint"
-import * as Guard from "@effect-mcp/server/http/Guard"
-import type { HttpOptions } from "@effect-mcp/server/http/HttpOptions"
+import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
+import * as Endpoint from "@effect-mcp/server/unstable/Endpoint"
+import * as Guard from "@effect-mcp/server/unstable/Guard"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -21,7 +21,7 @@ import type * as Scope from "effect/Scope"
 import type { Server, ServerOptions } from "node:http"
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import { NodeExchange } from "./NodeExchange.js"
+import { NodeExchange } from "./http/NodeExchange.js"
 
 /**
  * @since 0.1.0
@@ -126,7 +126,7 @@ export const make = <R = never>(
  * @example
  * ```ts
  * import * as HttpServer from "@effect-mcp/node/HttpServer"
- * import * as EventStore from "@effect-mcp/server/http/EventStore"
+ * import * as EventStore from "@effect-mcp/server/EventStore"
  * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Layer } from "effect"
  *

@@ -18,10 +18,10 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Environment from "./Environment.js"
-import * as Pipe from "./Pipe.js"
-import * as Stderr from "./Stderr.js"
-import * as Subprocess from "./Subprocess.js"
+import * as Pipe from "./stdio/Pipe.js"
+import * as Environment from "./subprocess/Environment.js"
+import * as Stderr from "./subprocess/Stderr.js"
+import * as Subprocess from "./subprocess/Subprocess.js"
 
 /**
  * A command is run as it stands: take it from nobody who could not run it himself.

@@ -18,8 +18,8 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Readable, Writable } from "node:stream"
-import * as Pipe from "./Pipe.js"
-import * as StandardStreams from "./StandardStreams.js"
+import * as Pipe from "./stdio/Pipe.js"
+import * as StandardStreams from "./stdio/StandardStreams.js"
 
 /**
  * @since 0.1.0

@@ -2,11 +2,11 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
 import * as Tool from "@effect-mcp/definition/Tool"
+import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer, Schema } from "effect"
 import { fileURLToPath } from "node:url"
-import * as ConfiguredServers from "../src/ConfiguredServers.js"
-import * as HttpServer from "../src/HttpServer.js"
 
 const everything = fileURLToPath(
   new URL("../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url)

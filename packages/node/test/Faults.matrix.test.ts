@@ -36,10 +36,10 @@ interface Row {
   /** How the conversation has ended, when it has. */
   readonly ended?: Outcome
   /** What was odd. */
-  readonly incidents?: ReadonlyArray<string>
+  readonly diagnostics?: ReadonlyArray<string>
 }
 
-const goesOn = (...incidents: ReadonlyArray<string>): Row => ({ it: "costs nothing", incidents })
+const goesOn = (...diagnostics: ReadonlyArray<string>): Row => ({ it: "costs nothing", diagnostics })
 
 /** The conversation is over: there is no client, or everything that is asked of it fails so. */
 const over = (how: RegExp, ended: Outcome, row: Partial<Row> = {}): Row => ({
@@ -63,7 +63,7 @@ const killed = over(
   new RegExp(`^TransportError Read: ${bySignal}`)
 )
 const left = over(/^ConnectionClosed: Connection closed$/, "answered")
-const cutShort = { ...left, incidents: ["Malformed"] }
+const cutShort = { ...left, diagnostics: ["Malformed"] }
 const unwritable = over(
   /^ConnectionClosed: Connection closed: Cannot write: write EPIPE$/,
   /^TransportError Write: Cannot write/,
@@ -165,7 +165,7 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
     call: {
       it: "fails the call that it is for",
       victim: /^TransportError Decode: .*"jsonrpc" must be "2.0"/,
-      incidents: ["Malformed"]
+      diagnostics: ["Malformed"]
     },
     close: ends
   },
@@ -216,7 +216,7 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
     connect: goesOn(),
     initialize: late("initialize"),
     idle: goesOn(...Array(5).fill("Malformed"), "UnknownResponse"),
-    call: late("tools/call", { incidents: [...Array(5).fill("Malformed"), "UnknownResponse"] }),
+    call: late("tools/call", { diagnostics: [...Array(5).fill("Malformed"), "UnknownResponse"] }),
     close: ends
   }
 }
@@ -257,9 +257,9 @@ const suffers = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (ma
     if (Exit.isFailure(connecting)) return
     const client = connecting.value
     const ended = yield* Effect.fork(client.ended)
-    const incidents: Array<string> = []
+    const diagnostics: Array<string> = []
     const noticing = yield* Effect.fork(
-      Stream.runForEach(client.incidents, ({ _tag }) => Effect.sync(() => incidents.push(_tag)))
+      Stream.runForEach(client.diagnostics, ({ _tag }) => Effect.sync(() => diagnostics.push(_tag)))
     )
     const done = yield* Effect.fork(
       Stream.runDrain(Stream.takeUntil(client.notifications, ({ method }) => method === "notifications/done"))
@@ -285,7 +285,7 @@ const suffers = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (ma
       yield* Fiber.join(noticing)
       expect("the end", yield* outcome(Fiber.join(ended)), row.ended)
     }
-    if (!asked) assert.deepStrictEqual(incidents, [...row.incidents ?? []])
+    if (!asked) assert.deepStrictEqual(diagnostics, [...row.diagnostics ?? []])
   })
 
 const isClosed = (fault: string) => (mark: string) =>

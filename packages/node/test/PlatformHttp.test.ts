@@ -5,9 +5,9 @@ import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as App from "@effect-mcp/server/http/App"
-import * as EventStore from "@effect-mcp/server/http/EventStore"
-import type { HttpOptions } from "@effect-mcp/server/http/HttpOptions"
+import * as EventStore from "@effect-mcp/server/EventStore"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { Registry } from "@effect-mcp/server/Registry"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
@@ -22,7 +22,7 @@ const served = (features: Layer.Layer<never, never, Registry>, options?: HttpOpt
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
     const context = yield* Layer.buildWithScope(
-      App.serve(options).pipe(
+      HttpEndpoint.serve(options).pipe(
         Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
         Layer.provide(EventStore.layerMemory()),
         Layer.provide(McpServer.layer(info, features))

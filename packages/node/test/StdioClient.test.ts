@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Environment from "@effect-mcp/node/Environment"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import type { Scope } from "effect"
 import { Chunk, Effect, Fiber, Queue, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { tmpdir } from "node:os"
+import * as Environment from "../src/subprocess/Environment.js"
 import { bundled, connect, fixture, isRunning, node, pidsOf, talk, until } from "./Fixture.js"
 
 const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)

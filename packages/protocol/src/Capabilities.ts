@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { JsonObject, Key, Presence } from "./Json.js"
-import { onlyIfUntil, since, until } from "./Since.js"
+import { onlyIfUntil, since, until } from "./schema/Since.js"
 
 const presence = Schema.optional(Presence)
 const listChanged = Schema.optional(Schema.Boolean)

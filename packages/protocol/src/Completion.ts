@@ -8,8 +8,8 @@
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { rewritten, since } from "./Since.js"
-import { UriTemplate } from "./Text.js"
+import { rewritten, since } from "./schema/Since.js"
+import { UriTemplate } from "./schema/Text.js"
 
 /**
  * How many values may be suggested at once.

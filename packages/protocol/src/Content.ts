@@ -11,8 +11,8 @@ import * as Schema from "effect/Schema"
 import { icons, named } from "./Implementation.js"
 import { Integer } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { since, sinceOtherwise } from "./Since.js"
-import { Base64, Uri } from "./Text.js"
+import { since, sinceOtherwise } from "./schema/Since.js"
+import { Base64, Uri } from "./schema/Text.js"
 
 /**
  * @since 0.1.0

@@ -11,9 +11,9 @@ import * as Schema from "effect/Schema"
 import { RequestedSchema } from "./ElicitationSchema.js"
 import { Key } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { rewritten, since, until } from "./Since.js"
+import { rewritten, since, until } from "./schema/Since.js"
+import { Uri } from "./schema/Text.js"
 import * as Tasks from "./Tasks.js"
-import { Uri } from "./Text.js"
 
 const asked = {
   /** What people read. */

@@ -10,7 +10,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
-import { since, sinceOtherwise } from "./Since.js"
+import { since, sinceOtherwise } from "./schema/Since.js"
 
 const words = {
   title: Schema.optional(Schema.String),

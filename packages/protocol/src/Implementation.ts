@@ -6,8 +6,8 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { since } from "./Since.js"
-import { Uri } from "./Text.js"
+import { since } from "./schema/Since.js"
+import { Uri } from "./schema/Text.js"
 
 /**
  * A picture: an `https:` or `data:` address, its type, the sizes it is good for (`48x48`, `any`) and the theme it is for.

@@ -13,8 +13,8 @@ import * as Data from "effect/Data"
 import type * as ParseResult from "effect/ParseResult"
 import type { ClientCapabilities } from "./Capabilities.js"
 import type { Era } from "./Era.js"
-import * as Issue from "./Issue.js"
 import type { JsonObject } from "./Json.js"
+import * as Issue from "./schema/Issue.js"
 
 /**
  * What was received is not JSON.

@@ -7,8 +7,8 @@
 import type * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import * as Guard from "./Guard.js"
 import * as Meta from "./Meta.js"
+import * as SchemaCheck from "./schema/SchemaCheck.js"
 import type { Version } from "./Version.js"
 
 /**
@@ -142,9 +142,9 @@ export const request = <const Name extends string, Params, Result>(options: {
     until: undefined,
     gatedSince: since,
     ...options,
-    decodeParams: orEmpty(lazily(() => Guard.decoder(params))),
-    decodeResult: lazily(() => Guard.decoder(result)),
-    isResult: lazily(() => Guard.compile(result))
+    decodeParams: orEmpty(lazily(() => SchemaCheck.decoder(params))),
+    decodeResult: lazily(() => SchemaCheck.decoder(result)),
+    isResult: lazily(() => SchemaCheck.compile(result))
   }
 }
 
@@ -171,7 +171,7 @@ export const notification = <const Name extends string, Params>(options: {
     until: undefined,
     gatedSince: since,
     ...options,
-    decodeParams: orEmpty(lazily(() => Guard.decoder(params)))
+    decodeParams: orEmpty(lazily(() => SchemaCheck.decoder(params)))
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
-import { since } from "./Since.js"
+import { since } from "./schema/Since.js"
 
 /**
  * The parameters of `notifications/progress`.

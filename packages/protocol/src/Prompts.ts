@@ -11,7 +11,7 @@ import { icons, named } from "./Implementation.js"
 import { Key } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { page } from "./Pagination.js"
-import { since } from "./Since.js"
+import { since } from "./schema/Since.js"
 
 /**
  * @since 0.1.0

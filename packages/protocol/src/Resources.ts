@@ -12,8 +12,8 @@ import { Annotations, described, ResourceContents } from "./Content.js"
 import { icons, named } from "./Implementation.js"
 import * as Meta from "./Meta.js"
 import { page } from "./Pagination.js"
-import { since } from "./Since.js"
-import { Uri, UriTemplate } from "./Text.js"
+import { since } from "./schema/Since.js"
+import { Uri, UriTemplate } from "./schema/Text.js"
 
 /**
  * @since 0.1.0

@@ -7,8 +7,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
-import { since, until } from "./Since.js"
-import { Uri } from "./Text.js"
+import { since, until } from "./schema/Since.js"
+import { Uri } from "./schema/Text.js"
 
 /**
  * @since 0.1.0

@@ -14,7 +14,7 @@ import { Integer, JsonObject } from "./Json.js"
 import * as Meta from "./Meta.js"
 import type { SamplingContent } from "./SamplingContent.js"
 import { inOneBlock, SamplingBlock, SamplingBlocks } from "./SamplingContent.js"
-import { rewritten, since, until } from "./Since.js"
+import { rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 import { Tool } from "./Tools.js"
 

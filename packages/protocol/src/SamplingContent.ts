@@ -5,12 +5,12 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Schema from "effect/Schema"
 import { AudioContent, ContentBlock, ImageContent, inWords, TextContent } from "./Content.js"
 import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { onlyIfUntil, sinceOtherwise } from "./Since.js"
+import { onlyIfUntil, sinceOtherwise } from "./schema/Since.js"
 
 /**
  * The model wants a tool used.

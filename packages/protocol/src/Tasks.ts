@@ -12,7 +12,7 @@ import type { JsonObject } from "./Json.js"
 import { Integer } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { page } from "./Pagination.js"
-import { since, until } from "./Since.js"
+import { since, until } from "./schema/Since.js"
 
 /**
  * @since 0.1.0

@@ -12,7 +12,7 @@ import { icons, named } from "./Implementation.js"
 import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { page } from "./Pagination.js"
-import { onlyIfUntil, rewritten, since, until } from "./Since.js"
+import { onlyIfUntil, rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
 /**

@@ -2,15 +2,15 @@
  * Nothing is built per message: what decoding a call and telling its result allocate is asked of the engine itself, by the
  * function that allocated it.
  */
+import * as Legacy from "@effect-mcp/protocol/legacy/Methods"
+import * as LegacyNarrow from "@effect-mcp/protocol/legacy/Narrow"
+import * as Modern from "@effect-mcp/protocol/modern/Methods"
+import * as ModernNarrow from "@effect-mcp/protocol/modern/Narrow"
+import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Session } from "node:inspector"
 import { describe, expect, it } from "vitest"
-import * as Legacy from "../src/legacy/Methods.js"
-import * as LegacyNarrow from "../src/legacy/Narrow.js"
-import * as Modern from "../src/modern/Methods.js"
-import * as ModernNarrow from "../src/modern/Narrow.js"
-import * as Stamp from "../src/modern/Stamp.js"
 import * as Canonical from "./Canonical.js"
 
 interface Node {

@@ -2,7 +2,7 @@
  * One message of each method with every field that the vocabulary has, written by hand: what the mutants are made from,
  * and what the rooms' own tests change.
  */
-import { keys } from "../src/Meta.js"
+import { keys } from "@effect-mcp/protocol/Meta"
 
 const _meta = { "com.example/trace": { id: 1 }, progressToken: "p-1" }
 const icons = [{ src: "https://example.com/i.png", mimeType: "image/png", sizes: ["48x48", "any"], theme: "dark" }]

@@ -1,11 +1,11 @@
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { describe, expect, it } from "vitest"
-import * as Capabilities from "../src/Capabilities.js"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
-const isClient = Guard.compile(Capabilities.ClientCapabilities)
-const isServer = Guard.compile(Capabilities.ServerCapabilities)
+const isClient = SchemaCheck.compile(Capabilities.ClientCapabilities)
+const isServer = SchemaCheck.compile(Capabilities.ServerCapabilities)
 
 const told = (version: "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25" | "2026-07-28") => ({
   client: Projection.compile(Capabilities.ClientCapabilities, version)(Canonical.clientCapabilities),

@@ -1,13 +1,13 @@
+import * as Completion from "@effect-mcp/protocol/Completion"
 import { describe, expect, it } from "vitest"
-import * as Completion from "../src/Completion.js"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 const many = Array.from({ length: 150 }, (_, i) => `${i}`)
 
 describe("Completion", () => {
   it("asks about a prompt or a template", () => {
-    const is = Guard.compile(Completion.CompleteParams)
+    const is = SchemaCheck.compile(Completion.CompleteParams)
     const argument = { name: "a", value: "" }
     expect(is({ ref: { type: "ref/prompt", name: "p" }, argument })).toBe(true)
     expect(is({ ref: { type: "ref/resource", uri: "n://{id}" }, argument, context: { arguments: { b: "c" } } })).toBe(
@@ -47,6 +47,6 @@ describe("Completion", () => {
   })
 
   it("hears out a peer that says more", () => {
-    expect(Guard.compile(Completion.CompleteResult)({ completion: { values: many } })).toBe(true)
+    expect(SchemaCheck.compile(Completion.CompleteResult)({ completion: { values: many } })).toBe(true)
   })
 })

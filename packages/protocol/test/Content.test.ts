@@ -1,11 +1,11 @@
+import * as Content from "@effect-mcp/protocol/Content"
+import type { Version } from "@effect-mcp/protocol/Version"
 import { describe, expect, it } from "vitest"
-import * as Content from "../src/Content.js"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
-import type { Version } from "../src/Version.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
-const isBlock = Guard.compile(Content.ContentBlock)
+const isBlock = SchemaCheck.compile(Content.ContentBlock)
 
 const told = (block: unknown, version: Version): unknown =>
   Projection.compile(Content.ContentBlock, version)(block as Content.ContentBlock)

@@ -1,14 +1,14 @@
+import * as Elicitation from "@effect-mcp/protocol/Elicitation"
 import { describe, expect, it } from "vitest"
-import * as Elicitation from "../src/Elicitation.js"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 const schema = { type: "object", properties: {} } as const
 
 describe("Elicitation", () => {
   it("is a form when it does not say what", () => {
-    const is = Guard.compile(Elicitation.ElicitParams)
+    const is = SchemaCheck.compile(Elicitation.ElicitParams)
     expect([
       { message: "", requestedSchema: schema },
       { message: "", requestedSchema: schema, mode: "form" },
@@ -37,7 +37,7 @@ describe("Elicitation", () => {
   })
 
   it("is answered with texts, numbers, yes or no, and lists of texts", () => {
-    const is = Guard.compile(Elicitation.ElicitResult)
+    const is = SchemaCheck.compile(Elicitation.ElicitResult)
     expect([{ action: "cancel" }, { action: "accept", content: { a: "", b: 0.5, c: true, d: [] } }].map(is))
       .toEqual([true, true])
     expect([{}, { action: "ok" }, { action: "accept", content: { a: null } }, { action: "accept", content: { a: [1] } }]

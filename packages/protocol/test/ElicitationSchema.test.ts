@@ -1,10 +1,10 @@
+import * as ElicitationSchema from "@effect-mcp/protocol/ElicitationSchema"
 import { describe, expect, it } from "vitest"
-import * as ElicitationSchema from "../src/ElicitationSchema.js"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
-const is = Guard.compile(ElicitationSchema.PrimitiveSchema)
+const is = SchemaCheck.compile(ElicitationSchema.PrimitiveSchema)
 
 describe("ElicitationSchema", () => {
   it("knows fields of every kind", () => {

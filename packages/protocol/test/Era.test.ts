@@ -1,5 +1,5 @@
+import * as Era from "@effect-mcp/protocol/Era"
 import { describe, expect, it } from "vitest"
-import * as Era from "../src/Era.js"
 
 const KEY = Era.VERSION_KEY
 

@@ -2,12 +2,12 @@
  * Messages of the wrong era: what a legacy peer says to a modern one, and the other way round, each judged by us and by the
  * official schemas.
  */
+import * as Era from "@effect-mcp/protocol/Era"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
-import * as Era from "../src/Era.js"
-import * as McpError from "../src/McpError.js"
-import * as Envelope from "../src/modern/Envelope.js"
-import * as Version from "../src/Version.js"
 import * as Canonical from "./Canonical.js"
 import * as Sayings from "./Sayings.js"
 

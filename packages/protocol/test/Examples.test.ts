@@ -2,24 +2,24 @@
  * The official example messages: each decodes, and comes out as it went in.
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
+import * as Content from "@effect-mcp/protocol/Content"
+import * as Elicitation from "@effect-mcp/protocol/Elicitation"
+import * as ElicitationSchema from "@effect-mcp/protocol/ElicitationSchema"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import type * as Method from "@effect-mcp/protocol/Method"
+import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as Resources from "@effect-mcp/protocol/Resources"
+import * as Roots from "@effect-mcp/protocol/Roots"
+import * as Sampling from "@effect-mcp/protocol/Sampling"
+import * as SamplingContent from "@effect-mcp/protocol/SamplingContent"
+import * as Tools from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import * as Capabilities from "../src/Capabilities.js"
-import * as Content from "../src/Content.js"
-import * as Elicitation from "../src/Elicitation.js"
-import * as ElicitationSchema from "../src/ElicitationSchema.js"
-import * as Guard from "../src/Guard.js"
-import * as McpError from "../src/McpError.js"
-import type * as Method from "../src/Method.js"
-import * as InputRequired from "../src/modern/InputRequired.js"
-import * as Methods from "../src/modern/Methods.js"
-import * as Resources from "../src/Resources.js"
-import * as Roots from "../src/Roots.js"
-import * as Sampling from "../src/Sampling.js"
-import * as SamplingContent from "../src/SamplingContent.js"
-import * as Tools from "../src/Tools.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Official from "./Official.js"
 
 /** The schema of each type that is part of a message. */
@@ -72,7 +72,7 @@ const message = (method: Method.Method): Decode => (value: { readonly method: st
 /** How an example of a type is read. */
 const reader = (type: string): Decode => {
   const schema = types[type]
-  if (schema !== undefined) return Guard.decoder(schema)
+  if (schema !== undefined) return SchemaCheck.decoder(schema)
   const named = [...Methods.table.values(), ...InputRequired.questions.values()].find(({ name }) =>
     Official.definitionOf("2026-07-28", name) === type
   )
@@ -82,7 +82,7 @@ const reader = (type: string): Decode => {
     const request = requests.get(`${params[1]}`)
     const method = request ??
       [...Methods.table.values()].find(({ name }) => Official.definitionOf("2026-07-28", name) === params[1])
-    return method?.decodeParams ?? Guard.decoder(Methods.listTools.params)
+    return method?.decodeParams ?? SchemaCheck.decoder(Methods.listTools.params)
   }
   const response = /^(.*)Response$/.exec(type)
   const result = requests.get(type.replace(/Result(?:Response)?$/, "Request"))

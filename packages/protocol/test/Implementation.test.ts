@@ -1,12 +1,12 @@
+import * as Implementation from "@effect-mcp/protocol/Implementation"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Implementation from "../src/Implementation.js"
-import * as Projection from "../src/Projection.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 describe("Implementation", () => {
   it("has a name and a version, and more if it likes", () => {
-    const is = Guard.compile(Implementation.Implementation)
+    const is = SchemaCheck.compile(Implementation.Implementation)
     expect([is({ name: "x", version: "1" }), is(Canonical.implementation)]).toEqual([true, true])
     expect([is({ name: "x" }), is({ name: "x", version: 1 }), is({ version: "1" })]).toEqual([false, false, false])
   })
@@ -20,7 +20,7 @@ describe("Implementation", () => {
   })
 
   it("knows icons for dark and for light", () => {
-    const is = Guard.compile(Implementation.Icon)
+    const is = SchemaCheck.compile(Implementation.Icon)
     expect([is({ src: "data:," }), is({ src: "data:,", theme: "dark" })]).toEqual([true, true])
     expect([is({ src: "data:,", theme: "grey" }), is({ src: "data:,", sizes: "48x48" }), is({})]).toEqual([
       false,

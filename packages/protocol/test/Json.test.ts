@@ -1,28 +1,28 @@
+import * as Json from "@effect-mcp/protocol/Json"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Json from "../src/Json.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Json", () => {
   it("takes any object for an object, and nothing else", () => {
-    const is = Guard.compile(Json.JsonObject)
+    const is = SchemaCheck.compile(Json.JsonObject)
     expect([{}, { a: 1 }].map(is)).toEqual([true, true])
     expect([null, [], "", 1, undefined].map(is)).toEqual([false, false, false, false, false])
-    expect(Guard.compile(Json.Presence)({})).toBe(true)
+    expect(SchemaCheck.compile(Json.Presence)({})).toBe(true)
   })
 
   it("takes anything for a value, null too, but not nothing", () => {
-    const is = Guard.compile(Json.JsonValue)
+    const is = SchemaCheck.compile(Json.JsonValue)
     expect([null, 0, "", [], {}].map(is)).toEqual([true, true, true, true, true])
     expect(is(undefined)).toBe(false)
   })
 
   it("takes whole numbers of any size", () => {
-    const is = Guard.compile(Json.Integer)
+    const is = SchemaCheck.compile(Json.Integer)
     expect([0, -1, 2 ** 60].map(is)).toEqual([true, true, true])
     expect([0.5, NaN, Infinity, "1"].map(is)).toEqual([false, false, false, false])
   })
 
   it("takes any text for a name", () => {
-    expect(["", "__proto__"].map(Guard.compile(Json.Key))).toEqual([true, true])
+    expect(["", "__proto__"].map(SchemaCheck.compile(Json.Key))).toEqual([true, true])
   })
 })

@@ -3,11 +3,11 @@
  * things are right though the schema of one revision says otherwise: to take what another revision allows, and to refuse
  * what another revision refuses. Everything else that differs is listed here, with its reason.
  */
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Meta from "@effect-mcp/protocol/Meta"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Either from "effect/Either"
-import * as Issue from "../src/Issue.js"
-import * as McpError from "../src/McpError.js"
-import * as Meta from "../src/Meta.js"
-import * as Version from "../src/Version.js"
+import * as Issue from "../src/schema/Issue.js"
 import type { Mutant } from "./Mutants.js"
 import { isPolluted, touches } from "./Mutants.js"
 import type { Saying } from "./Sayings.js"

@@ -1,6 +1,6 @@
+import * as Logging from "@effect-mcp/protocol/Logging"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Logging from "../src/Logging.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Logging", () => {
   it("orders eight levels as RFC 5424 does", () => {
@@ -12,7 +12,7 @@ describe("Logging", () => {
   })
 
   it("says anything, but not nothing", () => {
-    const is = Guard.compile(Logging.LoggingMessage)
+    const is = SchemaCheck.compile(Logging.LoggingMessage)
     for (const data of [null, "", 0, [], {}]) expect(is({ level: "info", data })).toBe(true)
     expect(is({ level: "info" })).toBe(false)
     expect(is({ level: "warn", data: 1 })).toBe(false)
@@ -20,7 +20,7 @@ describe("Logging", () => {
   })
 
   it("SHOULD refuse a level that there is not", () => {
-    const is = Guard.compile(Logging.SetLevelParams)
+    const is = SchemaCheck.compile(Logging.SetLevelParams)
     expect(["debug", "emergency", "Info", "trace", 3, null].map((level) => is({ level }))).toEqual([
       true,
       true,

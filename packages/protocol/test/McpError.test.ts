@@ -1,8 +1,8 @@
+import type { Era } from "@effect-mcp/protocol/Era"
+import * as McpError from "@effect-mcp/protocol/McpError"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import type { Era } from "../src/Era.js"
-import * as McpError from "../src/McpError.js"
 
 const page = { mode: "url", elicitationId: "e1", url: "https://example.com", message: "Open" } as const
 

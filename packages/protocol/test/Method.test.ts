@@ -1,7 +1,7 @@
+import * as Method from "@effect-mcp/protocol/Method"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import * as Method from "../src/Method.js"
 
 const Params = Schema.Struct({ a: Schema.optional(Schema.String) })
 const find = Method.request({

@@ -2,7 +2,7 @@
  * Broken messages, each judged by us and by the official schemas: refused with the right code and a path that says where,
  * or taken where the specification bears it.
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as FastCheck from "effect/FastCheck"
 import { describe, expect, it } from "vitest"
 import * as Canonical from "./Canonical.js"

@@ -4,12 +4,12 @@
  *
  * It knows nothing of our vocabulary.
  */
+import type { Version } from "@effect-mcp/protocol/Version"
 import { Ajv } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { Version } from "../src/Version.js"
 
 const folder = fileURLToPath(new URL("../../testing/src/schema/", import.meta.url))
 

@@ -1,17 +1,17 @@
+import * as Pagination from "@effect-mcp/protocol/Pagination"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Pagination from "../src/Pagination.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Pagination", () => {
   it("takes any text for a cursor, an empty one too, and nothing else", () => {
-    const is = Guard.compile(Pagination.PaginatedParams)
+    const is = SchemaCheck.compile(Pagination.PaginatedParams)
     expect([{}, { cursor: "" }, { cursor: "x" }].map(is)).toEqual([true, true, true])
     expect([null, 1, {}].map((cursor) => is({ cursor }))).toEqual([false, false, false])
   })
 
   it("says where the next page begins", () => {
-    const is = Guard.compile(Schema.Struct(Pagination.page))
+    const is = SchemaCheck.compile(Schema.Struct(Pagination.page))
     expect([{}, { nextCursor: "" }, { nextCursor: null }].map(is)).toEqual([true, true, false])
   })
 })

@@ -1,11 +1,11 @@
+import * as Progress from "@effect-mcp/protocol/Progress"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Progress from "../src/Progress.js"
-import * as Projection from "../src/Projection.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Progress", () => {
   it("MAY be a fraction, and has a token", () => {
-    const is = Guard.compile(Progress.ProgressParams)
+    const is = SchemaCheck.compile(Progress.ProgressParams)
     expect([{ progressToken: 0, progress: 0.5, total: 1.5 }, { progressToken: "", progress: -1 }].map(is))
       .toEqual([true, true])
     expect([{ progress: 1 }, { progressToken: 1 }, { progressToken: 1, progress: "1" }].map(is))
@@ -20,7 +20,7 @@ describe("Progress", () => {
   })
 
   it("is withdrawn by an id, which 2025-11-25 may leave out", () => {
-    const is = Guard.compile(Progress.CancelledParams)
+    const is = SchemaCheck.compile(Progress.CancelledParams)
     expect([{ requestId: 0 }, { requestId: "" }, {}, { requestId: 1, reason: "late" }].map(is))
       .toEqual([true, true, true, true])
     expect([{ requestId: null }, { requestId: true }, { requestId: 1, reason: 1 }].map(is)).toEqual([

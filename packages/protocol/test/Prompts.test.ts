@@ -1,7 +1,7 @@
+import * as Prompts from "@effect-mcp/protocol/Prompts"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
-import * as Prompts from "../src/Prompts.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 describe("Prompts", () => {
@@ -18,19 +18,20 @@ describe("Prompts", () => {
   })
 
   it("take texts for arguments, and nothing else", () => {
-    const is = Guard.compile(Prompts.GetPromptParams)
+    const is = SchemaCheck.compile(Prompts.GetPromptParams)
     expect([{ name: "x" }, { name: "x", arguments: { a: "" } }].map(is)).toEqual([true, true])
     expect([1, null, {}, ["x"]].map((a) => is({ name: "x", arguments: { a } }))).toEqual([false, false, false, false])
   })
 
   it("are messages of any content, told as each revision knows it", () => {
     const result = { messages: [{ role: "user", content: Canonical.link }] }
-    expect(Guard.compile(Prompts.GetPromptResult)(result)).toBe(true)
+    expect(SchemaCheck.compile(Prompts.GetPromptResult)(result)).toBe(true)
     expect(Projection.compile(Prompts.GetPromptResult, "2025-03-26")(result as never)).toMatchObject({
       messages: [{ role: "user", content: { type: "text", text: "[resource: search] file:///notes/a.md" } }]
     })
-    expect(Guard.compile(Prompts.GetPromptResult)({ messages: [{ role: "user", content: [Canonical.text] }] })).toBe(
-      false
-    )
+    expect(SchemaCheck.compile(Prompts.GetPromptResult)({ messages: [{ role: "user", content: [Canonical.text] }] }))
+      .toBe(
+        false
+      )
   })
 })

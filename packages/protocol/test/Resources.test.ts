@@ -1,7 +1,7 @@
+import * as Resources from "@effect-mcp/protocol/Resources"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
-import * as Resources from "../src/Resources.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 describe("Resources", () => {
@@ -22,27 +22,27 @@ describe("Resources", () => {
   })
 
   it("need an address and a name", () => {
-    const is = Guard.compile(Resources.Resource)
+    const is = SchemaCheck.compile(Resources.Resource)
     expect([{ uri: "a:b", name: "x" }, { uri: "a:b" }, { name: "x" }].map(is)).toEqual([true, false, false])
     expect([1.5, "1", null].map((size) => is({ uri: "a:b", name: "x", size }))).toEqual([false, false, false])
     expect(is({ uri: "a:b", name: "x", size: 2 ** 54 })).toBe(true)
   })
 
   it("have text or bytes", () => {
-    const is = Guard.compile(Resources.ReadResourceResult)
+    const is = SchemaCheck.compile(Resources.ReadResourceResult)
     expect(is({ contents: [Canonical.textContents, Canonical.blobContents] })).toBe(true)
     expect(is({ contents: [{ uri: "a:b" }] })).toBe(false)
     expect(is({ contents: {} })).toBe(false)
   })
 
   it("have templates", () => {
-    const is = Guard.compile(Resources.ListResourceTemplatesResult)
+    const is = SchemaCheck.compile(Resources.ListResourceTemplatesResult)
     expect(is({ resourceTemplates: [{ name: "x", uriTemplate: "n://{id}" }], nextCursor: "" })).toBe(true)
     expect(is({ resourceTemplates: [{ name: "x", uri: "n://1" }] })).toBe(false)
   })
 
   it("say which changed", () => {
-    const is = Guard.compile(Resources.ResourceUpdated)
+    const is = SchemaCheck.compile(Resources.ResourceUpdated)
     expect([{ uri: "a:b" }, {}, { uri: null }].map(is)).toEqual([true, false, false])
   })
 })

@@ -1,11 +1,11 @@
+import * as Roots from "@effect-mcp/protocol/Roots"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
-import * as Roots from "../src/Roots.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Roots", () => {
   it("are addresses with a name, if they have one", () => {
-    const is = Guard.compile(Roots.ListRootsResult)
+    const is = SchemaCheck.compile(Roots.ListRootsResult)
     expect([{ roots: [] }, { roots: [{ uri: "file:///a" }, { uri: "file:///b", name: "B" }] }].map(is))
       .toEqual([true, true])
     expect([{}, { roots: [{ name: "x" }] }, { roots: ["file:///a"] }].map(is)).toEqual([false, false, false])

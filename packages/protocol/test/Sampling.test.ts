@@ -1,14 +1,14 @@
+import * as Sampling from "@effect-mcp/protocol/Sampling"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
-import * as Sampling from "../src/Sampling.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 const [params, result] = Canonical.legacy["sampling/createMessage"]!
 
 describe("Sampling", () => {
   it("needs messages and how much to sample", () => {
-    const is = Guard.compile(Sampling.CreateMessageParams)
+    const is = SchemaCheck.compile(Sampling.CreateMessageParams)
     expect(is({ messages: [], maxTokens: 1 })).toBe(true)
     expect(
       [{ messages: [] }, { maxTokens: 1 }, { messages: [], maxTokens: 1.5 }, { messages: [], maxTokens: "1" }].map(is)
@@ -56,11 +56,15 @@ describe("Sampling", () => {
   })
 
   it("knows how a model may be chosen, and how tools", () => {
-    const isPreference = Guard.compile(Sampling.ModelPreferences)
+    const isPreference = SchemaCheck.compile(Sampling.ModelPreferences)
     expect([{}, { hints: [{}], costPriority: 1 }, { costPriority: 2 }, { hints: ["x"] }].map(isPreference))
       .toEqual([true, true, false, false])
-    expect([{}, { mode: "none" }, { mode: "any" }].map(Guard.compile(Sampling.ToolChoice))).toEqual([true, true, false])
-    const isMessage = Guard.compile(Sampling.SamplingMessage)
+    expect([{}, { mode: "none" }, { mode: "any" }].map(SchemaCheck.compile(Sampling.ToolChoice))).toEqual([
+      true,
+      true,
+      false
+    ])
+    const isMessage = SchemaCheck.compile(Sampling.SamplingMessage)
     expect([{ role: "user", content: [] }, { role: "system", content: [] }].map(isMessage)).toEqual([true, false])
   })
 })

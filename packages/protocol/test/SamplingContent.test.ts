@@ -1,11 +1,11 @@
+import * as SamplingContent from "@effect-mcp/protocol/SamplingContent"
+import type { Version } from "@effect-mcp/protocol/Version"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
-import * as SamplingContent from "../src/SamplingContent.js"
-import type { Version } from "../src/Version.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
-const is = Guard.compile(SamplingContent.SamplingBlock)
+const is = SchemaCheck.compile(SamplingContent.SamplingBlock)
 const told = (block: unknown, version: Version) =>
   Projection.compile(SamplingContent.SamplingBlock, version)(block as SamplingContent.SamplingContent)
 

@@ -2,18 +2,18 @@
  * Everything that may be said, one entry for each method, revision and part of a message: who says it, its schema, how it
  * is made ready for the wire, how it is read, and what the official schema calls it. The matrix of the property tests.
  */
+import * as LegacyMethods from "@effect-mcp/protocol/legacy/Methods"
+import * as Method from "@effect-mcp/protocol/Method"
+import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
+import * as ModernMethods from "@effect-mcp/protocol/modern/Methods"
+import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Arbitrary from "effect/Arbitrary"
 import type * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import type * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
-import * as LegacyMethods from "../src/legacy/Methods.js"
-import * as Method from "../src/Method.js"
-import * as InputRequired from "../src/modern/InputRequired.js"
-import * as ModernMethods from "../src/modern/Methods.js"
-import * as Stamp from "../src/modern/Stamp.js"
-import * as Projection from "../src/Projection.js"
-import * as Version from "../src/Version.js"
+import * as Projection from "../src/schema/Projection.js"
 import * as Official from "./Official.js"
 
 /** One seed for all: a failure is found again by running again. */

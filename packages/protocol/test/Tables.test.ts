@@ -1,12 +1,12 @@
 /**
  * Both tables against the unions of each official schema: who may say what, in which revision, and nothing else.
  */
+import * as Legacy from "@effect-mcp/protocol/legacy/Methods"
+import * as Method from "@effect-mcp/protocol/Method"
+import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
+import * as Modern from "@effect-mcp/protocol/modern/Methods"
+import * as Version from "@effect-mcp/protocol/Version"
 import { describe, expect, it } from "vitest"
-import * as Legacy from "../src/legacy/Methods.js"
-import * as Method from "../src/Method.js"
-import * as InputRequired from "../src/modern/InputRequired.js"
-import * as Modern from "../src/modern/Methods.js"
-import * as Version from "../src/Version.js"
 import * as Official from "./Official.js"
 
 const unions = [

@@ -1,11 +1,11 @@
+import * as Tasks from "@effect-mcp/protocol/Tasks"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Tasks from "../src/Tasks.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 describe("Tasks", () => {
   it("are kept for a time or for ever", () => {
-    const is = Guard.compile(Tasks.Task)
+    const is = SchemaCheck.compile(Tasks.Task)
     expect([is(Canonical.task), is({ ...Canonical.task, ttl: null })]).toEqual([true, true])
     const { ttl: _, ...withoutTtl } = Canonical.task
     expect([withoutTtl, { ...Canonical.task, status: "done" }, { ...Canonical.task, ttl: 1.5 }].map(is))
@@ -22,12 +22,12 @@ describe("Tasks", () => {
   })
 
   it("are wished for, given, named and listed", () => {
-    expect(Guard.compile(Tasks.TaskMetadata)({})).toBe(true)
-    expect(Guard.compile(Tasks.CreateTaskResult)({ task: Canonical.task })).toBe(true)
-    expect(Guard.compile(Tasks.CreateTaskResult)(Canonical.task)).toBe(false)
-    expect(Guard.compile(Tasks.RelatedTask)({ taskId: "t" })).toBe(true)
-    expect(Guard.compile(Tasks.ListTasksResult)({ tasks: [Canonical.task] })).toBe(true)
-    expect(Guard.compile(Tasks.TaskPayload)({ whatever: 1 })).toBe(true)
-    expect(Guard.compile(Tasks.TaskPayload)({ _meta: 1 })).toBe(false)
+    expect(SchemaCheck.compile(Tasks.TaskMetadata)({})).toBe(true)
+    expect(SchemaCheck.compile(Tasks.CreateTaskResult)({ task: Canonical.task })).toBe(true)
+    expect(SchemaCheck.compile(Tasks.CreateTaskResult)(Canonical.task)).toBe(false)
+    expect(SchemaCheck.compile(Tasks.RelatedTask)({ taskId: "t" })).toBe(true)
+    expect(SchemaCheck.compile(Tasks.ListTasksResult)({ tasks: [Canonical.task] })).toBe(true)
+    expect(SchemaCheck.compile(Tasks.TaskPayload)({ whatever: 1 })).toBe(true)
+    expect(SchemaCheck.compile(Tasks.TaskPayload)({ _meta: 1 })).toBe(false)
   })
 })

@@ -1,11 +1,11 @@
+import * as Tools from "@effect-mcp/protocol/Tools"
+import type { Version } from "@effect-mcp/protocol/Version"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../src/Guard.js"
-import * as Projection from "../src/Projection.js"
-import * as Tools from "../src/Tools.js"
-import type { Version } from "../src/Version.js"
+import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
-const isTool = Guard.compile(Tools.Tool)
+const isTool = SchemaCheck.compile(Tools.Tool)
 const told = (tool: unknown, version: Version) => Projection.compile(Tools.Tool, version)(tool as Tools.Tool)
 const of = (inputSchema: unknown, outputSchema?: unknown) => ({ name: "x", inputSchema, outputSchema })
 
@@ -51,7 +51,7 @@ describe("Tool", () => {
 })
 
 describe("CallToolResult", () => {
-  const isResult = Guard.compile(Tools.CallToolResult)
+  const isResult = SchemaCheck.compile(Tools.CallToolResult)
   const tell = (structuredContent: unknown, version: Version) =>
     Projection.compile(Tools.CallToolResult, version)({ content: [], structuredContent })
 
@@ -72,7 +72,7 @@ describe("CallToolResult", () => {
 
 describe("CallToolParams", () => {
   it("has an object of arguments, or none", () => {
-    const is = Guard.compile(Tools.CallToolParams)
+    const is = SchemaCheck.compile(Tools.CallToolParams)
     expect([{ name: "x" }, { name: "x", arguments: {} }].map(is)).toEqual([true, true])
     expect([{ name: "x", arguments: [] }, { name: "x", arguments: null }, { arguments: {} }].map(is))
       .toEqual([false, false, false])

@@ -1,6 +1,6 @@
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
-import * as Version from "../src/Version.js"
 
 describe("Version", () => {
   it("knows five revisions, oldest first", () => {

@@ -14,7 +14,7 @@ import type { RequestedSchema } from "@effect-mcp/protocol/ElicitationSchema"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ListRootsResult, Root } from "@effect-mcp/protocol/Roots"
 import * as Sampling from "@effect-mcp/protocol/Sampling"
-import * as ToolDialogue from "@effect-mcp/protocol/ToolDialogue"
+import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 
@@ -132,14 +132,14 @@ export const url = (options: {
  * @category questions
  */
 export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.CreateMessageResult> => {
-  const wrong = ToolDialogue.problem(params.messages)
+  const wrong = ToolUseRules.problem(params.messages)
   return {
     kind: "sample",
     requires: Sampling.capability(params) === "sampling.tools" ? { sampling: { tools: {} } } : { sampling: {} },
     params: params as unknown as JsonObject,
     problem: wrong === undefined ? undefined : `message ${wrong.at}: ${wrong.message}`,
     decode: (result: Sampling.CreateMessageResult) => {
-      const unfit = ToolDialogue.problemOfAnswer(result, params.toolChoice)
+      const unfit = ToolUseRules.problemOfAnswer(result, params.toolChoice)
       return unfit === undefined ? Effect.succeed(result) : Effect.fail(unfit)
     }
   }

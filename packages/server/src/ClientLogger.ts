@@ -5,7 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -7,9 +7,9 @@
  * @since 0.1.0
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
-import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
@@ -21,12 +21,12 @@ import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Changes from "./Changes.js"
 import { Connection } from "./legacy/Connection.js"
-import * as Exchanges from "./legacy/Exchanges.js"
 import * as Serve from "./legacy/Serve.js"
+import * as StatelessConversation from "./legacy/StatelessConversation.js"
 import * as Subscriptions from "./legacy/Subscriptions.js"
 import type { RegistryService } from "./Registry.js"
+import * as Changes from "./runtime/Changes.js"
 
 /**
  * @since 0.1.0
@@ -47,7 +47,7 @@ export interface DispatcherService {
    * Begins a conversation for who feeds it: what the client says is handed over by `receive`, and the transport is only
    * spoken to. It runs in the server's context, until it is closed; `onEnd` runs when the server closes it.
    */
-  readonly open: (transport: Transport, onEnd: () => void) => Opened
+  readonly open: (transport: Transport, onEnd: () => void) => FedConversation
   /**
    * Serves one message that belongs to no conversation, and was not preceded by a handshake: the answer leaves on the
    * channel. The client cannot be asked. What is in flight ends with the server, or with what this gives, which may be
@@ -68,7 +68,7 @@ export interface DispatcherService {
  * @since 0.1.0
  * @category models
  */
-export interface Opened {
+export interface FedConversation {
   /** Takes in one more message; answers to it leave on the channel. */
   readonly receive: (incoming: Message.Delivery, channel?: Channel) => void
   /** Ends the conversation: what is in flight is stopped and answered. Safe to run twice; the first waits for all of it. */
@@ -160,9 +160,9 @@ export const make = (
         )
       }))
 
-    const fed = new Set<Opened>()
+    const fed = new Set<FedConversation>()
     let closing = false
-    const open = (transport: Transport, onEnd: () => void): Opened => {
+    const open = (transport: Transport, onEnd: () => void): FedConversation => {
       let connection!: Connection
       const scope = sessionScope()
       const conversation = converser(
@@ -171,7 +171,7 @@ export const make = (
         conversationOptions(() => connection)
       )
       connections.add(connection)
-      const opened: Opened = {
+      const opened: FedConversation = {
         receive: conversation.receive,
         close: Effect.suspend(() => {
           const byServer = fed.delete(opened) && closing
@@ -193,7 +193,7 @@ export const make = (
         return Effect.forEach([...fed], ({ close }) => close, { concurrency: "unbounded", discard: true })
       })
     )
-    const exchanges = yield* Exchanges.make(serving, options)
+    const exchanges = yield* StatelessConversation.make(serving, options)
     const accept = (transport: Transport): Effect.Effect<void> =>
       Effect.acquireUseRelease(
         Effect.sync(() => run(Effect.interruptible(converse(transport)))),

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as Feature from "./Feature.js"
-import { ANY } from "./Router.js"
+import { ANY } from "./runtime/Router.js"
 
 type Kept<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
 

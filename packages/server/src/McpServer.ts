@@ -14,8 +14,8 @@ import type * as Tool from "@effect-mcp/definition/Tool"
 import type * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
-import * as Issue from "@effect-mcp/protocol/Issue"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
@@ -25,15 +25,15 @@ import * as Scope from "effect/Scope"
 import * as Completer from "./Completer.js"
 import * as Dispatcher from "./Dispatcher.js"
 import * as Feature from "./Feature.js"
+import * as AdvertisedCapabilities from "./features/AdvertisedCapabilities.js"
+import * as Page from "./features/Page.js"
 import * as ResourcesFeature from "./features/Resources.js"
 import * as ToolsFeature from "./features/Tools.js"
 import type * as Middleware from "./Middleware.js"
-import * as Offer from "./Offer.js"
-import * as Page from "./Page.js"
 import * as Registry from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
-import * as Router from "./Router.js"
-import * as SessionLayer from "./SessionLayer.js"
+import * as Router from "./runtime/Router.js"
+import * as SessionLayer from "./runtime/SessionLayer.js"
 
 /**
  * @since 0.1.0
@@ -117,7 +117,8 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
           versions: options.versions ?? Version.legacy,
           instructions: options.instructions,
           logging,
-          capabilities: () => Offer.capabilities(registry, { logging, subscriptions, also: options.capabilities }),
+          capabilities: () =>
+            AdvertisedCapabilities.capabilities(registry, { logging, subscriptions, also: options.capabilities }),
           router: Router.make(registry, { pageSize: options.pageSize ?? Page.SIZE }),
           session: options.session === undefined ? undefined : SessionLayer.make(
             options.session as unknown as Layer.Layer<never, unknown, any>,

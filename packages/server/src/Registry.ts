@@ -16,7 +16,7 @@ import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { Shelf } from "./Shelf.js"
+import { EntryTable } from "./features/EntryTable.js"
 
 /**
  * What runs in the context of the feature that keeps it; the request's own services are added to it.
@@ -113,15 +113,15 @@ export type Kind = "tools" | "resources" | "prompts"
  */
 export interface RegistryService {
   /** By name. */
-  readonly tools: Shelf<RegisteredTool>
+  readonly tools: EntryTable<RegisteredTool>
   /** By URI. */
-  readonly resources: Shelf<RegisteredResource>
+  readonly resources: EntryTable<RegisteredResource>
   /** By URI template. */
-  readonly templates: Shelf<RegisteredTemplate>
+  readonly templates: EntryTable<RegisteredTemplate>
   /** By name. */
-  readonly prompts: Shelf<RegisteredPrompt>
+  readonly prompts: EntryTable<RegisteredPrompt>
   /** By method. */
-  readonly handlers: Shelf<RegisteredHandler>
+  readonly handlers: EntryTable<RegisteredHandler>
   /**
    * Whether there is, or ever was, an entry of this kind. What a server has said that it offers it goes on offering, even
    * when there is nothing left of it.
@@ -148,12 +148,15 @@ export class Registry extends Context.Tag("@effect-mcp/server/Registry")<Registr
  * @category constructors
  */
 export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
-  const tools = new Shelf<RegisteredTool>("tools named", ({ advertised }) => advertised.name)
-  const resources = new Shelf<RegisteredResource>("resources at", ({ advertised }) => advertised.uri)
-  const templates = new Shelf<RegisteredTemplate>("resource templates of", ({ advertised }) => advertised.uriTemplate)
-  const prompts = new Shelf<RegisteredPrompt>("prompts named", ({ advertised }) => advertised.name)
-  const handlers = new Shelf<RegisteredHandler>("handlers of", ({ method }) => method.name)
-  const shelves: ReadonlyArray<readonly [Kind, Shelf<any>]> = [
+  const tools = new EntryTable<RegisteredTool>("tools named", ({ advertised }) => advertised.name)
+  const resources = new EntryTable<RegisteredResource>("resources at", ({ advertised }) => advertised.uri)
+  const templates = new EntryTable<RegisteredTemplate>(
+    "resource templates of",
+    ({ advertised }) => advertised.uriTemplate
+  )
+  const prompts = new EntryTable<RegisteredPrompt>("prompts named", ({ advertised }) => advertised.name)
+  const handlers = new EntryTable<RegisteredHandler>("handlers of", ({ method }) => method.name)
+  const shelves: ReadonlyArray<readonly [Kind, EntryTable<any>]> = [
     ["tools", tools],
     ["resources", resources],
     ["resources", templates],

@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Telemetry from "@effect-mcp/protocol/Telemetry"
+import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"

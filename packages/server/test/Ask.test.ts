@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { SamplingMessage } from "@effect-mcp/protocol/Sampling"
+import * as Ask from "@effect-mcp/server/Ask"
 import { Effect, Either, Schema } from "effect"
 import { expectTypeOf } from "vitest"
-import * as Ask from "../src/Ask.js"
 
 const means = (question: Ask.Question<unknown>, answer: unknown) => Effect.either(question.decode(answer))
 

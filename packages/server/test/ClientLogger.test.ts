@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientLogger from "@effect-mcp/server/ClientLogger"
 import { Cause, Effect, Layer, Logger, LogLevel } from "effect"
-import * as ClientLogger from "../src/ClientLogger.js"
 import { act, call, connect, result, serve } from "./Serving.js"
 
 const serving = (handler: Effect.Effect<unknown>, logger = ClientLogger.layer) =>

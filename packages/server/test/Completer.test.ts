@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Suggestions } from "@effect-mcp/protocol/Completion"
+import * as Completer from "@effect-mcp/server/Completer"
 import { Effect } from "effect"
-import * as Completer from "../src/Completer.js"
 
 const choices = new Map([["size", ["Small", "Large"]], ["color", ["red"]]])
 

@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Exit, FiberRef, Layer, Queue, Scope } from "effect"
-import type * as Carrier from "../src/Carrier.js"
-import { Dispatcher } from "../src/Dispatcher.js"
-import { RequestContext } from "../src/RequestContext.js"
-import { ServerSession } from "../src/ServerSession.js"
+import type * as RequestOrigin from "../src/runtime/RequestOrigin.js"
 import { act, call, GreetLive, names, serve, until } from "./Serving.js"
 
 /** A channel beside the pipe, and what has left on it. */
-const beside = (facts?: Carrier.Carrier) =>
+const beside = (facts?: RequestOrigin.RequestOrigin) =>
   Effect.map(Queue.unbounded<Message.Message>(), (answers) => {
     const channel: Channel = {
       send: (message) => Effect.sync(() => Queue.unsafeOffer(answers, message)),

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Queue, Stream } from "effect"
-import { Dispatcher } from "../src/Dispatcher.js"
 import { act, call, connect, GreetLive, logbook, names, result, serve, stranger, until } from "./Serving.js"
 
 /** A client at one end of a pipe, and the other end. */

@@ -1,9 +1,9 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as Feature from "@effect-mcp/server/Feature"
+import * as Registry from "@effect-mcp/server/Registry"
+import type { RequestContext } from "@effect-mcp/server/RequestContext"
+import type { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Effect, Layer, Scope } from "effect"
-import * as Feature from "../src/Feature.js"
-import * as Registry from "../src/Registry.js"
-import type { RequestContext } from "../src/RequestContext.js"
-import type { ServerSession } from "../src/ServerSession.js"
 
 class Db extends Context.Tag("Db")<Db, string>() {}
 

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import type { RegistryService } from "@effect-mcp/server/Registry"
+import { Registry } from "@effect-mcp/server/Registry"
 import { Deferred, Effect, Exit, Layer, Scope } from "effect"
-import * as McpServer from "../src/McpServer.js"
-import type { RegistryService } from "../src/Registry.js"
-import { Registry } from "../src/Registry.js"
 import { act, connect, serve } from "./Serving.js"
 
 const resource = (uri: string) => McpServer.resource(Resource.make(uri, { uri }), Effect.succeed(uri))

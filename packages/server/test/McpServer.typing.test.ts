@@ -6,13 +6,13 @@ import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import type { Registry } from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Effect, Layer, Schema } from "effect"
 import { expectTypeOf } from "vitest"
-import type { Dispatcher } from "../src/Dispatcher.js"
-import * as McpServer from "../src/McpServer.js"
-import type { Registry } from "../src/Registry.js"
-import { RequestContext } from "../src/RequestContext.js"
-import { ServerSession } from "../src/ServerSession.js"
 
 class Db extends Context.Tag("Db")<Db, { readonly find: Effect.Effect<string> }>() {}
 class Cache extends Context.Tag("Cache")<Cache, { readonly size: number }>() {}

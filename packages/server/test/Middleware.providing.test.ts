@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
+import * as Handler from "@effect-mcp/server/Handler"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Effect, Exit, Layer, Schema } from "effect"
-import * as Handler from "../src/Handler.js"
-import * as McpServer from "../src/McpServer.js"
-import * as Middleware from "../src/Middleware.js"
-import { RequestContext } from "../src/RequestContext.js"
-import { ServerSession } from "../src/ServerSession.js"
 import { act, call, connect, GreetLive, result, serve } from "./Serving.js"
 
 class User extends Context.Tag("User")<User, string>() {}

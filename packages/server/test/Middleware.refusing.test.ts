@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
+import * as Handler from "@effect-mcp/server/Handler"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Effect, Layer, Schema } from "effect"
-import * as Handler from "../src/Handler.js"
-import * as McpServer from "../src/McpServer.js"
-import * as Middleware from "../src/Middleware.js"
 import { act, call, connect, GreetLive, logbook, names, serve, stranger } from "./Serving.js"
 
 const refused = new InvalidRequest({ message: "not you" })

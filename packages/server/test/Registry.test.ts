@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
+import * as Registry from "@effect-mcp/server/Registry"
 import { Cause, Context, Effect, Either, Exit, Scope } from "effect"
-import * as Registry from "../src/Registry.js"
 
 const resource = (uri: string): Registry.RegisteredResource => ({
   advertised: { uri, name: uri },

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { RequestContextService } from "@effect-mcp/server/RequestContext"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Schema } from "effect"
-import type { RequestContextService } from "../src/RequestContext.js"
-import { RequestContext } from "../src/RequestContext.js"
-import { ServerSession } from "../src/ServerSession.js"
 import { act, connect, result, serve, stranger } from "./Serving.js"
 
 /** What a handler sees of its request, written down while it sees it. */

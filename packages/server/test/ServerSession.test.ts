@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
-import type { ServerSessionService } from "../src/ServerSession.js"
-import { ServerSession } from "../src/ServerSession.js"
 import { act, call, connect, result, serve } from "./Serving.js"
 
 const withSession = <A, E>(f: (session: ServerSessionService) => Effect.Effect<A, E>, name?: string) =>

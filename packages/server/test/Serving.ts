@@ -5,12 +5,12 @@
 import * as Tool from "@effect-mcp/definition/Tool"
 import type { Request } from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import type * as Feature from "@effect-mcp/server/Feature"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Cause, Layer, Scope } from "effect"
 import { Effect, Logger, Schema } from "effect"
-import type { Dispatcher } from "../src/Dispatcher.js"
-import type * as Feature from "../src/Feature.js"
-import * as McpServer from "../src/McpServer.js"
 
 export const info = { name: "test", version: "0.0.0" }
 
@@ -23,7 +23,7 @@ export const serve = <E = never, R = never, S = never, SE = never, SR = never, P
 export const act = <R = never>(
   handler: Effect.Effect<unknown, never, R>,
   name = "act"
-): Layer.Layer<never, never, Exclude<R, Feature.RequestServices> | import("../src/Registry.js").Registry> =>
+): Layer.Layer<never, never, Exclude<R, Feature.RequestServices> | import("@effect-mcp/server/Registry").Registry> =>
   McpServer.tool(Tool.make(name), () => Effect.asVoid(handler))
 
 export const Greet = Tool.make("greet", { parameters: { name: Schema.String } })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Telemetry from "@effect-mcp/server/Telemetry"
 import { Effect, Layer, Metric, Option, TestClock, Tracer } from "effect"
-import * as Telemetry from "../src/Telemetry.js"
 import { act, call, connect, GreetLive, result, serve, until } from "./Serving.js"
 
 /** A tracer that keeps what it is told. */

@@ -8,8 +8,8 @@
  */
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Outbox from "@effect-mcp/jsonrpc/Outbox"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Version from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"

@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 
 /**
  * @since 0.1.0

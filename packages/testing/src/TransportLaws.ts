@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Outbox from "@effect-mcp/jsonrpc/Outbox"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Outbox from "@effect-mcp/jsonrpc/Outbox"
 import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"

@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import type * as Alarm from "@effect-mcp/jsonrpc/Alarm"
+import type * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
@@ -59,7 +59,7 @@ export class Slots<E = never> {
 
   constructor(
     private readonly runtime: Runtime.Runtime<never>,
-    private readonly alarm: Alarm.Alarm,
+    private readonly alarm: DeadlineTimer.DeadlineTimer,
     private readonly max: number,
     /** How many may wait before `room` suspends. */
     private readonly capacity: number

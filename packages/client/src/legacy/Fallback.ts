@@ -7,9 +7,9 @@
  */
 import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
-import type { HttpRefused } from "../http/HttpRefused.js"
-import * as Refused from "../http/HttpRefused.js"
-import type { Site } from "../http/Site.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import type { HttpRefused } from "../HttpRefused.js"
+import * as Refused from "../HttpRefused.js"
 import { Http } from "./Http.js"
 import { Outgoing } from "./Outgoing.js"
 import type { Post } from "./Post.js"
@@ -35,7 +35,7 @@ export interface Way {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (site: Site): Effect.Effect<Way, TransportError> =>
+export const make = (site: HttpConnection): Effect.Effect<Way, TransportError> =>
   Effect.suspend(() => {
     const { transport } = site.options
     if (transport === "sse") {

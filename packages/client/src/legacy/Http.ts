@@ -10,9 +10,9 @@ import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Body from "../http/Body.js"
-import * as Refused from "../http/HttpRefused.js"
-import type { Site } from "../http/Site.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
 import type { Slot } from "../http/Slots.js"
+import * as Refused from "../HttpRefused.js"
 import { HttpSession, isInitialize } from "./HttpSession.js"
 import type { Road } from "./Outgoing.js"
 import type { Home } from "./Post.js"
@@ -30,7 +30,7 @@ export class Http implements Road {
   private readonly renewal: Renewal
   private silence: (() => void) | undefined
 
-  constructor(private readonly site: Site, private readonly fallback: Home["fallback"]) {
+  constructor(private readonly site: HttpConnection, private readonly fallback: Home["fallback"]) {
     const session = this.session = new HttpSession(site)
     this.renewal = new Renewal({
       site,

@@ -12,8 +12,8 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
-import type { Site } from "../http/Site.js"
 
 /**
  * How long a session id may be.
@@ -37,7 +37,7 @@ export class HttpSession {
   opening: Message.Request | undefined
   private template: HttpClientRequest.HttpClientRequest
 
-  constructor(private readonly site: Site, private readonly url: URL = site.url) {
+  constructor(private readonly site: HttpConnection, private readonly url: URL = site.url) {
     this.template = this.request("POST", BOTH)
   }
 

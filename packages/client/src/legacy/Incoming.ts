@@ -4,13 +4,13 @@
  *
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { twinOf } from "@effect-mcp/jsonrpc/Pending"
 import type * as Sse from "@effect-mcp/jsonrpc/Sse"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import { twinOf } from "@effect-mcp/jsonrpc/unstable/Pending"
 import type * as Effect from "effect/Effect"
-import type { Site } from "../http/Site.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
 import type { HttpSession } from "./HttpSession.js"
 
 /**
@@ -36,7 +36,7 @@ export const odd = (message: string, code: number = JsonRpcError.INVALID_REQUEST
  * @since 0.1.0
  * @category decoding
  */
-export const read = (site: Site, session: HttpSession, text: string): ReadonlyArray<Message.Incoming> => {
+export const read = (site: HttpConnection, session: HttpSession, text: string): ReadonlyArray<Message.Incoming> => {
   const value = Json.parse(text, site.options.maxDepth)
   if (value instanceof Json.Refused) {
     return [odd(value.message, value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST)]
@@ -63,7 +63,7 @@ const one = (value: unknown): Message.Incoming => {
  * @category decoding
  */
 export const ofEvent = (
-  site: Site,
+  site: HttpConnection,
   session: HttpSession,
   { data, event }: Sse.Event
 ): ReadonlyArray<Message.Incoming> =>
@@ -79,7 +79,7 @@ export const ofEvent = (
  * @category delivering
  */
 export const deliver = (
-  site: Site,
+  site: HttpConnection,
   messages: ReadonlyArray<Message.Incoming>
 ): Effect.Effect<void> | undefined => {
   let asks = false

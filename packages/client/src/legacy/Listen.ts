@@ -10,11 +10,11 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Body from "../http/Body.js"
 import * as Events from "../http/Events.js"
-import * as Refused from "../http/HttpRefused.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
-import type { Site } from "../http/Site.js"
-import type { Cursor } from "./Cursor.js"
+import * as Refused from "../HttpRefused.js"
 import type { HttpSession } from "./HttpSession.js"
+import type { ResumePoint } from "./ResumePoint.js"
 
 /**
  * - `Ended`: it can be tried again; `error` says why it ended, if it did not do so by itself.
@@ -44,9 +44,9 @@ const passing = new Set([408, 409, 425, 429])
  * @category running
  */
 export const listen = (
-  site: Site,
+  site: HttpConnection,
   session: HttpSession,
-  cursor: Cursor,
+  cursor: ResumePoint,
   hear: Events.Hear
 ): Effect.Effect<Outcome> =>
   Effect.catchAll(

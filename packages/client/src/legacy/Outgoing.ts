@@ -7,17 +7,17 @@
  *
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Pending from "@effect-mcp/jsonrpc/Pending"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Pending from "@effect-mcp/jsonrpc/unstable/Pending"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type { Site } from "../http/Site.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
 import type { Slot } from "../http/Slots.js"
 
 /**
@@ -40,7 +40,7 @@ type Told = (error: TransportError | undefined) => void
 export class Outgoing implements Pick<Transport, "send" | "unsafeSend"> {
   private readonly asked = new Map<Message.RequestId, Slot<never>>()
 
-  constructor(private readonly site: Site, public road: Road) {}
+  constructor(private readonly site: HttpConnection, public road: Road) {}
 
   readonly unsafeSend = (message: Message.Message): boolean => this.hand(message, unheard(this.site, message))
 
@@ -125,7 +125,7 @@ const errorOf = (cause: Cause.Cause<TransportError>, millis: number): TransportE
       : new TransportError({ reason: "Write", message: "Sending died", cause }))
 
 /** For messages that nobody waits for. */
-const unheard = (site: Site, message: Message.Message): Told => (error) => {
+const unheard = (site: HttpConnection, message: Message.Message): Told => (error) => {
   if (error === undefined || site.inbox.isEnded) return
   const what = Message.isResponse(message) ? "An answer" : `"${message.method}"`
   site.log(`${what} did not reach the server`, error)

@@ -6,27 +6,27 @@
  * @since 0.1.0
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/InFlight"
-import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { LocalError } from "@effect-mcp/jsonrpc/Outbound"
 import { SessionExpired } from "@effect-mcp/jsonrpc/Outbound"
-import { CANCELLED } from "@effect-mcp/jsonrpc/Pending"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import { CANCELLED } from "@effect-mcp/jsonrpc/unstable/Pending"
 import * as Effect from "effect/Effect"
 import * as Body from "../http/Body.js"
 import * as Events from "../http/Events.js"
-import type { HttpRefused } from "../http/HttpRefused.js"
-import * as Refused from "../http/HttpRefused.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
-import type { Site } from "../http/Site.js"
 import type { Slot } from "../http/Slots.js"
-import { Cursor } from "./Cursor.js"
+import type { HttpRefused } from "../HttpRefused.js"
+import * as Refused from "../HttpRefused.js"
 import type { HttpSession } from "./HttpSession.js"
 import { isInitialize, isUnknownSession } from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 import { listen } from "./Listen.js"
+import { ResumePoint } from "./ResumePoint.js"
 
 /**
  * How many milliseconds the server may take to end a stream after the answer on it.
@@ -43,7 +43,7 @@ export const GRACE = 1_000
  * @category models
  */
 export interface Home {
-  readonly site: Site
+  readonly site: HttpConnection
   readonly session: HttpSession
   /** Whether the server is to be asked in another way, after it has refused `initialize`; then that way takes over. */
   readonly fallback?:
@@ -62,7 +62,7 @@ type Next = Effect.Effect<void, TransportError>
  * @category models
  */
 export class Post {
-  private readonly cursor = new Cursor()
+  private readonly cursor = new ResumePoint()
   private readonly opens: boolean
   private slot: Slot<never> | undefined
   private streaming = false

@@ -7,18 +7,18 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { LocalError } from "@effect-mcp/jsonrpc/Outbound"
 import { closed, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
-import type { HttpRefused } from "../http/HttpRefused.js"
-import type { Site } from "../http/Site.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import type { HttpRefused } from "../HttpRefused.js"
 import type { HttpSession } from "./HttpSession.js"
 import { versionOf } from "./HttpSession.js"
 import { Post } from "./Post.js"
@@ -30,7 +30,7 @@ import { Post } from "./Post.js"
  * @category models
  */
 export interface Home {
-  readonly site: Site
+  readonly site: HttpConnection
   readonly session: HttpSession
   readonly tell: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
   /** What went with the old session goes. */

@@ -18,9 +18,9 @@ import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Body from "../http/Body.js"
 import { read } from "../http/Events.js"
-import * as Refused from "../http/HttpRefused.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
-import type { Site } from "../http/Site.js"
+import * as Refused from "../HttpRefused.js"
 import { HttpSession, isInitialize } from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 import type { Road } from "./Outgoing.js"
@@ -35,7 +35,7 @@ export class Sse implements Road {
   /** The id of the request whose answer names the revision. */
   private opening: Message.RequestId | undefined
 
-  constructor(private readonly site: Site) {
+  constructor(private readonly site: HttpConnection) {
     this.session = new HttpSession(site)
   }
 

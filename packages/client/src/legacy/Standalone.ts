@@ -8,11 +8,11 @@
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Site } from "../http/Site.js"
-import { Cursor } from "./Cursor.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
 import type { HttpSession } from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 import { listen } from "./Listen.js"
+import { ResumePoint } from "./ResumePoint.js"
 
 /**
  * How many milliseconds a stream must have lived to count for something, even if it brought nothing.
@@ -28,9 +28,9 @@ export const STEADY = 10_000
  * @since 0.1.0
  * @category running
  */
-export const run = (site: Site, session: HttpSession): Effect.Effect<void> =>
+export const run = (site: HttpConnection, session: HttpSession): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const cursor = new Cursor()
+    const cursor = new ResumePoint()
     const hear = (event: Sse.Event | Sse.TooLarge) => {
       cursor.take(event)
       return Incoming.deliver(

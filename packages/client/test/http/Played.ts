@@ -9,16 +9,16 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import { assert } from "@effect/vitest"
+import * as Remote from "@effect-mcp/client/Remote"
+import type { Options } from "@effect-mcp/client/RemoteOptions"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
-import type { Incident } from "@effect-mcp/jsonrpc/Incident"
+import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { CallError, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
-import * as Reply from "@effect-mcp/jsonrpc/Reply"
 import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as Outcome from "@effect-mcp/jsonrpc/unstable/Outcome"
 import type { Scope } from "effect"
 import { Chunk, Effect, Fiber, Mailbox, Queue, Stream } from "effect"
-import * as Remote from "../../src/http/Remote.js"
-import type { Options } from "../../src/http/RemoteOptions.js"
 
 export const URL = "http://server.test/mcp"
 
@@ -224,7 +224,7 @@ export interface Talk extends Played {
   readonly conversation: Conversation.Conversation
   /** What the server asked and told, and what was odd. */
   readonly heard: Array<string>
-  readonly incidents: Array<Incident>
+  readonly diagnostics: Array<Diagnostic>
   /** Asks, beside the test; gives how it ends. */
   readonly call: (
     method: string,
@@ -243,17 +243,17 @@ export const connect = (
     const { connect } = Remote.connector(URL, options)
     const transport = yield* Effect.provideService(connect, HttpClient.HttpClient, http.client)
     const heard: Array<string> = []
-    const incidents: Array<Incident> = []
+    const diagnostics: Array<Diagnostic> = []
     const conversation = yield* Conversation.make(transport, {
       request: ({ method }) => {
         heard.push(method)
-        return { effect: Effect.succeed({}), reply: Reply.fromExit }
+        return { effect: Effect.succeed({}), reply: Outcome.fromExit }
       },
       notification: ({ method, params }) => {
         heard.push(params === undefined ? method : `${method} ${JSON.stringify(params)}`)
         return undefined
       }
-    }, { report: (incident) => Effect.sync(() => incidents.push(incident)) })
+    }, { report: (diagnostic) => Effect.sync(() => diagnostics.push(diagnostic)) })
     // What is said last is accepted, or closing would wait for a clock that nobody turns.
     yield* Effect.addFinalizer(() =>
       Effect.map(
@@ -270,7 +270,7 @@ export const connect = (
     )
     const call: Talk["call"] = (method, options) =>
       Effect.forkScoped(Effect.catchAll(conversation.request(method, undefined, options), Effect.succeed))
-    return { ...http, transport, conversation, heard, incidents, call }
+    return { ...http, transport, conversation, heard, diagnostics, call }
   })
 
 /** The result of `initialize`, with a revision. */

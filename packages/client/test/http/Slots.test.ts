@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Alarm from "@effect-mcp/jsonrpc/Alarm"
+import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import type { Slot } from "../../src/http/Slots.js"
 import { Slots } from "../../src/http/Slots.js"
@@ -8,7 +8,7 @@ const make = (max = 2, capacity = 2) =>
   Effect.gen(function*() {
     const runtime = yield* Effect.runtime<never>()
     const clock = yield* Effect.clock
-    const alarm: Alarm.Alarm = new Alarm.Alarm(runtime, clock, (now) => slots.ring(now))
+    const alarm: DeadlineTimer.DeadlineTimer = new DeadlineTimer.DeadlineTimer(runtime, clock, (now) => slots.ring(now))
     const slots: Slots<string> = new Slots<string>(runtime, alarm, max, capacity)
     const log: Array<string> = []
     const start = (name: string, effect: Effect.Effect<void, string> = Effect.never): Slot<string> =>

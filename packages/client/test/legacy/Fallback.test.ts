@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Options } from "@effect-mcp/client/RemoteOptions"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { Effect, Fiber } from "effect"
-import type { Options } from "../../src/http/RemoteOptions.js"
 import * as Played from "../http/Played.js"
 
 /** Says `initialize`, which the server refuses like this. */

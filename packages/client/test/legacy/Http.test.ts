@@ -143,7 +143,7 @@ describe("What is cancelled over Streamable HTTP", () => {
         assert.strictEqual(cancel.headers["mcp-session-id"], "s-1")
         yield* cancel.accept
         yield* talk.idle
-        assert.deepStrictEqual(talk.incidents, [])
+        assert.deepStrictEqual(talk.diagnostics, [])
       }
     }))
 

@@ -2,7 +2,7 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Site } from "../../src/http/Site.js"
+import type { HttpConnection } from "../../src/http/HttpConnection.js"
 import { HttpSession, isUnknownSession, versionOf } from "../../src/legacy/HttpSession.js"
 
 const url = new URL("http://server.test/mcp")
@@ -11,7 +11,7 @@ const make = () =>
     url,
     request: (method: "POST", headers: Record<string, string>, url: URL) =>
       HttpClientRequest.make(method)(url, { headers })
-  } as unknown as Site)
+  } as unknown as HttpConnection)
 
 const agree = (session: HttpSession, protocolVersion: unknown) => session.agree(Message.success(1, { protocolVersion }))
 

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Site } from "../../src/http/Site.js"
+import type { HttpConnection } from "../../src/http/HttpConnection.js"
 import type { HttpSession } from "../../src/legacy/HttpSession.js"
 import * as Incoming from "../../src/legacy/Incoming.js"
 
-const site = { options: { maxDepth: 3 } } as Site
+const site = { options: { maxDepth: 3 } } as HttpConnection
 const session = (takesBatches = false) => ({ takesBatches }) as HttpSession
 
 const read = (text: string, batches?: boolean) => Incoming.read(site, session(batches), text)

@@ -1,4 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import { NoCommonVersion } from "@effect-mcp/client/ClientError"
+import type { Options } from "@effect-mcp/client/ClientSession"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -6,9 +9,6 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Effect, Exit, Fiber, TestClock } from "effect"
-import * as Client from "../../src/Client.js"
-import { NoCommonVersion } from "../../src/ClientError.js"
-import type { Options } from "../../src/ClientSession.js"
 import { failure } from "../Scripts.js"
 
 const good = {

@@ -1,25 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Alarm from "@effect-mcp/jsonrpc/Alarm"
+import * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
+import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import { Effect, Fiber } from "effect"
-import * as RemoteOptions from "../../src/http/RemoteOptions.js"
-import * as Site from "../../src/http/Site.js"
-import { Cursor } from "../../src/legacy/Cursor.js"
+import * as HttpConnection from "../../src/http/HttpConnection.js"
 import { HttpSession } from "../../src/legacy/HttpSession.js"
 import { listen } from "../../src/legacy/Listen.js"
+import { ResumePoint } from "../../src/legacy/ResumePoint.js"
 import * as Played from "../http/Played.js"
 
 /** Listens once, to a server that does this. */
 const outcome = (serve: (asked: Played.Asked) => Effect.Effect<unknown>) =>
   Effect.gen(function*() {
     const options = RemoteOptions.resolve({})
-    const runtime = yield* Site.runtimeOf(options)
+    const runtime = yield* HttpConnection.runtimeOf(options)
     const clock = yield* Effect.clock
     const http = yield* Played.make()
-    const alarm = (ring: (now: number) => number) => new Alarm.Alarm(runtime, clock, ring)
-    const site = new Site.Site(new URL(Played.URL), options, runtime, alarm, http.client)
+    const alarm = (ring: (now: number) => number) => new DeadlineTimer.DeadlineTimer(runtime, clock, ring)
+    const site = new HttpConnection.HttpConnection(new URL(Played.URL), options, runtime, alarm, http.client)
     const heard: Array<unknown> = []
     const listening = yield* Effect.fork(
-      listen(site, new HttpSession(site), new Cursor(), (event) => void heard.push(event))
+      listen(site, new HttpSession(site), new ResumePoint(), (event) => void heard.push(event))
     )
     yield* Effect.flatMap(http.expect("GET"), serve)
     const outcome = yield* Fiber.join(listening)

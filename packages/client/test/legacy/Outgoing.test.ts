@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Alarm from "@effect-mcp/jsonrpc/Alarm"
+import * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { closed, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import { Deferred, Effect, Exit, Fiber } from "effect"
-import * as RemoteOptions from "../../src/http/RemoteOptions.js"
-import * as Site from "../../src/http/Site.js"
+import * as HttpConnection from "../../src/http/HttpConnection.js"
 import type { Road } from "../../src/legacy/Outgoing.js"
 import { Outgoing } from "../../src/legacy/Outgoing.js"
 import * as Played from "../http/Played.js"
@@ -15,11 +15,11 @@ const refused = new TransportError({ reason: "Write", message: "no" })
 const make = (road: Partial<Road> = {}, given: RemoteOptions.Options = {}) =>
   Effect.gen(function*() {
     const options = RemoteOptions.resolve(given)
-    const runtime = yield* Site.runtimeOf(options)
+    const runtime = yield* HttpConnection.runtimeOf(options)
     const clock = yield* Effect.clock
     const http = yield* Played.make()
-    const alarm = (ring: (now: number) => number) => new Alarm.Alarm(runtime, clock, ring)
-    const site = new Site.Site(new URL(Played.URL), options, runtime, alarm, http.client)
+    const alarm = (ring: (now: number) => number) => new DeadlineTimer.DeadlineTimer(runtime, clock, ring)
+    const site = new HttpConnection.HttpConnection(new URL(Played.URL), options, runtime, alarm, http.client)
     yield* Effect.addFinalizer(() => site.close(Effect.void))
     const log: Array<string> = []
     const heard: Array<Message.Delivery> = []

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { HttpRefused } from "@effect-mcp/client/HttpRefused"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { Effect, Fiber, TestClock } from "effect"
-import { HttpRefused } from "../../src/http/HttpRefused.js"
 import * as Played from "../http/Played.js"
 
 const EVENTS = { "content-type": "text/event-stream" }
@@ -73,7 +73,7 @@ describe("A request over Streamable HTTP", () => {
       )
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
       assert.deepStrictEqual(talk.heard, [`notifications/message {"level":"info"}`])
-      assert.deepStrictEqual(talk.incidents, [])
+      assert.deepStrictEqual(talk.diagnostics, [])
     }))
 
   it.scoped("answers what the server asks on its stream, in a POST of its own", () =>
@@ -140,7 +140,7 @@ describe("A request over Streamable HTTP", () => {
         })
       )
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
-      assert.deepStrictEqual(talk.incidents.map(({ _tag }) => _tag), ["UnknownResponse"])
+      assert.deepStrictEqual(talk.diagnostics.map(({ _tag }) => _tag), ["UnknownResponse"])
     }))
 
   it.scoped("knows its id when the server has made a text of it", () =>
@@ -256,7 +256,7 @@ describe("A request whose answer is none", () => {
         })
       )
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
-      assert.deepStrictEqual(talk.incidents.map(({ _tag }) => _tag), ["Malformed", "Malformed", "Malformed"])
+      assert.deepStrictEqual(talk.diagnostics.map(({ _tag }) => _tag), ["Malformed", "Malformed", "Malformed"])
     }))
 })
 

@@ -33,7 +33,7 @@ describe("A session that the server has forgotten", () => {
       yield* again.result({ n: 1 })
       assert.deepStrictEqual(yield* Fiber.join(calling), { n: 1 })
       assert.strictEqual(renewed, 1)
-      assert.deepStrictEqual([talk.heard, talk.incidents], [[], []])
+      assert.deepStrictEqual([talk.heard, talk.diagnostics], [[], []])
       yield* talk.idle
     }))
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Options } from "@effect-mcp/client/RemoteOptions"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import type { Scope } from "effect"
 import { Effect, Fiber, TestClock } from "effect"
-import type { Options } from "../../src/http/RemoteOptions.js"
 import * as Played from "../http/Played.js"
 
 /** Connects; gives the stream that was asked for, and how connecting ends. */
@@ -162,7 +162,7 @@ describe("HTTP+SSE", () => {
       yield* stream.say({ jsonrpc: "2.0", method: "next" })
       yield* talk.quiet
       assert.deepStrictEqual(talk.heard, ["next"])
-      assert.deepStrictEqual(talk.incidents.map(({ _tag }) => _tag), ["Malformed", "Malformed"])
+      assert.deepStrictEqual(talk.diagnostics.map(({ _tag }) => _tag), ["Malformed", "Malformed"])
     }))
 
   it.scoped("leaves nothing open when it closes", () =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Options } from "@effect-mcp/client/RemoteOptions"
 import { Effect, Exit, Fiber, Schedule, Scope, TestClock } from "effect"
-import type { Options } from "../../src/http/RemoteOptions.js"
 import * as Played from "../http/Played.js"
 
 /** A conversation that has shaken hands and listens. */
@@ -156,7 +156,7 @@ describe("The stream beside requests", () => {
       yield* stream.say({ jsonrpc: "2.0", method: "next" })
       yield* talk.quiet
       assert.deepStrictEqual(talk.heard, ["next"])
-      assert.deepStrictEqual(talk.incidents.map(({ _tag }) => _tag), ["Malformed"])
+      assert.deepStrictEqual(talk.diagnostics.map(({ _tag }) => _tag), ["Malformed"])
     }))
 
   for (const stage of ["asked", "open", "between"] as const) {

@@ -2,7 +2,7 @@
  * Tools that show what a tool can answer with: text, pictures, sound, resources, several of them, structured content, and
  * failures.
  */
-import * as RawTool from "@effect-mcp/definition/foreign/RawTool"
+import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as McpServer from "@effect-mcp/server/McpServer"

@@ -8,7 +8,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/http/Remote"
+import * as Remote from "@effect-mcp/client/Remote"
 import * as Version from "@effect-mcp/protocol/Version"
 import { Effect, Stream } from "effect"
 

@@ -5,7 +5,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as Version from "@effect-mcp/protocol/Version"
-import * as EventStore from "@effect-mcp/server/http/EventStore"
+import * as EventStore from "@effect-mcp/server/EventStore"
 import { Console, Effect, Layer } from "effect"
 import { parseArgs } from "node:util"
 import * as Everything from "./Everything.js"

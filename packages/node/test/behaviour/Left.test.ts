@@ -9,7 +9,7 @@ import { roads } from "./Roads.js"
 /** Listens to everything, and is in the middle of a call. */
 const busy = (client: Visitor, served: Served) =>
   Effect.gen(function*() {
-    for (const told of [client.notifications, client.listChanges, client.incidents]) {
+    for (const told of [client.notifications, client.listChanges, client.diagnostics]) {
       yield* Effect.forkScoped(Stream.runDrain<unknown, never, never>(told))
     }
     return yield* holding(client, served, key())

@@ -7,16 +7,16 @@ import type { HttpClient } from "@effect/platform/HttpClient"
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as Remote from "@effect-mcp/client/http/Remote"
-import type { Options as RemoteOptions } from "@effect-mcp/client/http/RemoteOptions"
+import * as Remote from "@effect-mcp/client/Remote"
+import type { Options as RemoteOptions } from "@effect-mcp/client/RemoteOptions"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as App from "@effect-mcp/server/http/App"
-import * as EventStore from "@effect-mcp/server/http/EventStore"
+import * as EventStore from "@effect-mcp/server/EventStore"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import type { Scope } from "effect"
@@ -192,7 +192,7 @@ const mounted = (client: Client): Road["open"] =>
     client,
     inThisProcess(
       (server) =>
-        App.serve({ retry: "10 millis" }).pipe(
+        HttpEndpoint.serve({ retry: "10 millis" }).pipe(
           Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
           Layer.provide(EventStore.layerMemory()),
           Layer.provide(server)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as EventStore from "@effect-mcp/server/http/EventStore"
+import * as EventStore from "@effect-mcp/server/EventStore"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
 import * as RequestContext from "@effect-mcp/server/RequestContext"

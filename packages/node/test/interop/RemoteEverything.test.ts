@@ -1,7 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/http/Remote"
+import * as Remote from "@effect-mcp/client/Remote"
 import { Chunk, Effect, Fiber, Schedule, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { createRequire } from "node:module"

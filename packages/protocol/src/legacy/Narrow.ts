@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import type * as Schema from "effect/Schema"
-import * as Projection from "../Projection.js"
+import * as Projection from "../schema/Projection.js"
 import type { LegacyVersion } from "../Version.js"
 
 /**

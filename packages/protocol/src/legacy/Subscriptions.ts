@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "../Meta.js"
-import { Uri } from "../Text.js"
+import { Uri } from "../schema/Text.js"
 
 /**
  * @since 0.1.0

@@ -5,7 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 

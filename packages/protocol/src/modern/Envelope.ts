@@ -11,12 +11,12 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { ClientCapabilities } from "../Capabilities.js"
-import * as Guard from "../Guard.js"
 import { Implementation } from "../Implementation.js"
 import { Key } from "../Json.js"
 import { LoggingLevel } from "../Logging.js"
 import { InvalidParams, ofIssue, UnsupportedVersion } from "../McpError.js"
 import * as Meta from "../Meta.js"
+import * as SchemaCheck from "../schema/SchemaCheck.js"
 import * as Version from "../Version.js"
 
 /**
@@ -119,7 +119,7 @@ interface Params {
   readonly [key: string]: unknown
 }
 
-const decodeMeta = Guard.decoder(RequestMeta)
+const decodeMeta = SchemaCheck.decoder(RequestMeta)
 
 const invalid = (what: string): InvalidParams => new InvalidParams({ message: `Invalid params: ${what}` })
 

@@ -13,7 +13,7 @@ import { declares } from "../Capabilities.js"
 import { Implementation } from "../Implementation.js"
 import { Key } from "../Json.js"
 import * as Meta from "../Meta.js"
-import { Uri } from "../Text.js"
+import { Uri } from "../schema/Text.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
 

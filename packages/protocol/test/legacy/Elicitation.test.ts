@@ -1,7 +1,7 @@
+import * as Elicitation from "@effect-mcp/protocol/legacy/Elicitation"
+import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../../src/Guard.js"
-import * as Elicitation from "../../src/legacy/Elicitation.js"
-import * as Narrow from "../../src/legacy/Narrow.js"
+import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 import * as Canonical from "../Canonical.js"
 import * as Official from "../Official.js"
 
@@ -9,7 +9,7 @@ const { elicitationId: _, ...withoutId } = Canonical.elicitUrl
 
 describe("legacy/Elicitation", () => {
   it("MUST have an id for a page, and none for a form", () => {
-    const is = Guard.compile(Elicitation.ElicitParams)
+    const is = SchemaCheck.compile(Elicitation.ElicitParams)
     expect([is(Canonical.elicitUrl), is(withoutId), is({ ...withoutId, elicitationId: 1 })]).toEqual([
       true,
       false,
@@ -22,7 +22,7 @@ describe("legacy/Elicitation", () => {
   })
 
   it("says that a page is done", () => {
-    const is = Guard.compile(Elicitation.ElicitationComplete)
+    const is = SchemaCheck.compile(Elicitation.ElicitationComplete)
     expect([{ elicitationId: "e" }, {}, { elicitationId: null }].map(is)).toEqual([true, false, false])
   })
 

@@ -1,14 +1,14 @@
+import * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
+import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../../src/Guard.js"
-import * as Initialize from "../../src/legacy/Initialize.js"
-import * as Narrow from "../../src/legacy/Narrow.js"
+import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 import * as Canonical from "../Canonical.js"
 
 const [params, result] = Canonical.legacy.initialize!
 
 describe("legacy/Initialize", () => {
   it("needs a version, capabilities and who it is", () => {
-    const is = Guard.compile(Initialize.InitializeParams)
+    const is = SchemaCheck.compile(Initialize.InitializeParams)
     expect(is(params)).toBe(true)
     expect(is({ ...params, protocolVersion: "1999-01-01" })).toBe(true)
     for (const key of ["protocolVersion", "capabilities", "clientInfo"]) {
@@ -18,7 +18,7 @@ describe("legacy/Initialize", () => {
   })
 
   it("is answered with the same of the server", () => {
-    const is = Guard.compile(Initialize.InitializeResult)
+    const is = SchemaCheck.compile(Initialize.InitializeResult)
     expect(is(result)).toBe(true)
     for (const key of ["protocolVersion", "capabilities", "serverInfo"]) {
       expect(is({ ...result, [key]: null })).toBe(false)

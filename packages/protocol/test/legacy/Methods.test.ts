@@ -1,8 +1,8 @@
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Method from "@effect-mcp/protocol/Method"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
-import * as Methods from "../../src/legacy/Methods.js"
-import * as Method from "../../src/Method.js"
-import * as Version from "../../src/Version.js"
 import * as Canonical from "../Canonical.js"
 
 const names = (version: Version.LegacyVersion) =>

@@ -1,7 +1,7 @@
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { describe, expect, it } from "vitest"
-import * as Methods from "../../src/legacy/Methods.js"
-import * as Narrow from "../../src/legacy/Narrow.js"
-import * as Projection from "../../src/Projection.js"
+import * as Projection from "../../src/schema/Projection.js"
 import * as Canonical from "../Canonical.js"
 
 const [, result] = Canonical.legacy["tools/call"]!

@@ -1,10 +1,10 @@
+import * as Subscriptions from "@effect-mcp/protocol/legacy/Subscriptions"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../../src/Guard.js"
-import * as Subscriptions from "../../src/legacy/Subscriptions.js"
+import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 
 describe("legacy/Subscriptions", () => {
   it("name one resource", () => {
-    const is = Guard.compile(Subscriptions.SubscribeParams)
+    const is = SchemaCheck.compile(Subscriptions.SubscribeParams)
     expect([{ uri: "a:b" }, { uri: "a:b", _meta: {} }, {}, { uri: 1 }, { uri: null }].map(is))
       .toEqual([true, true, false, false, false])
   })

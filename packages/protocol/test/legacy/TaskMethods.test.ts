@@ -1,8 +1,8 @@
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
+import * as Method from "@effect-mcp/protocol/Method"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
-import * as Methods from "../../src/legacy/Methods.js"
-import * as TaskMethods from "../../src/legacy/TaskMethods.js"
-import * as Method from "../../src/Method.js"
 
 describe("legacy/TaskMethods", () => {
   it("are in the table, at 2025-11-25 only", () => {

@@ -1,7 +1,7 @@
+import * as Caching from "@effect-mcp/protocol/modern/Caching"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
-import * as Caching from "../../src/modern/Caching.js"
-import * as Methods from "../../src/modern/Methods.js"
 import * as Official from "../Official.js"
 
 describe("modern/Caching", () => {

@@ -1,8 +1,8 @@
+import * as McpError from "@effect-mcp/protocol/McpError"
+import { keys } from "@effect-mcp/protocol/Meta"
+import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
-import * as McpError from "../../src/McpError.js"
-import { keys } from "../../src/Meta.js"
-import * as Envelope from "../../src/modern/Envelope.js"
 
 const VERSION = keys.protocolVersion
 const CLIENT = keys.clientCapabilities

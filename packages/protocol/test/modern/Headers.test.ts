@@ -1,9 +1,9 @@
+import { keys } from "@effect-mcp/protocol/Meta"
+import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
-import { keys } from "../../src/Meta.js"
-import * as Headers from "../../src/modern/Headers.js"
 import * as Sayings from "../Sayings.js"
 
 /** The vectors of the specification, and of SEP-2243. */

@@ -1,14 +1,14 @@
+import type * as Method from "@effect-mcp/protocol/Method"
+import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as Narrow from "@effect-mcp/protocol/modern/Narrow"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../../src/Guard.js"
-import type * as Method from "../../src/Method.js"
-import * as InputRequired from "../../src/modern/InputRequired.js"
-import * as Methods from "../../src/modern/Methods.js"
-import * as Narrow from "../../src/modern/Narrow.js"
+import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 import * as Canonical from "../Canonical.js"
 import * as Official from "../Official.js"
 
-const isResult = Guard.compile(InputRequired.InputRequiredResult)
+const isResult = SchemaCheck.compile(InputRequired.InputRequiredResult)
 const official = Official.judge("2026-07-28", "InputRequiredResult", { closed: true })
 const full = { resultType: "input_required", inputRequests: Canonical.inputRequests, requestState: "s" } as const
 

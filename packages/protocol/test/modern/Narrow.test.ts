@@ -1,6 +1,6 @@
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as Narrow from "@effect-mcp/protocol/modern/Narrow"
 import { describe, expect, it } from "vitest"
-import * as Methods from "../../src/modern/Methods.js"
-import * as Narrow from "../../src/modern/Narrow.js"
 import * as Canonical from "../Canonical.js"
 
 const [, tools] = Canonical.modern["tools/list"]!

@@ -1,6 +1,6 @@
+import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
-import * as ParamHeaders from "../../src/modern/ParamHeaders.js"
 
 const text = (name: unknown) => ({ type: "string", "x-mcp-header": name })
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more })

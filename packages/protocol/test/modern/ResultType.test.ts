@@ -1,6 +1,6 @@
+import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
 import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
-import * as ResultType from "../../src/modern/ResultType.js"
 
 describe("modern/ResultType", () => {
   it.each<[result: object, kind: string | undefined]>([

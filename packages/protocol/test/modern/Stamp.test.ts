@@ -1,6 +1,6 @@
+import { keys } from "@effect-mcp/protocol/Meta"
+import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
 import { describe, expect, it } from "vitest"
-import { keys } from "../../src/Meta.js"
-import * as Stamp from "../../src/modern/Stamp.js"
 
 const serverInfo = { name: "test", version: "1" }
 

@@ -1,7 +1,7 @@
+import { keys } from "@effect-mcp/protocol/Meta"
+import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
 import { describe, expect, it } from "vitest"
-import * as Guard from "../../src/Guard.js"
-import { keys } from "../../src/Meta.js"
-import * as Subscriptions from "../../src/modern/Subscriptions.js"
+import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 
 const all = {
   toolsListChanged: true,
@@ -57,13 +57,13 @@ describe("modern/Subscriptions", () => {
   })
 
   it("MUST end with the id", () => {
-    const is = Guard.compile(Subscriptions.ListenResult)
+    const is = SchemaCheck.compile(Subscriptions.ListenResult)
     expect(is({ resultType: "complete", _meta: { [keys.subscriptionId]: 1 } })).toBe(true)
     expect([is({ resultType: "complete" }), is({ _meta: {} })]).toEqual([false, false])
   })
 
   it("MUST say what it wants", () => {
-    const is = Guard.compile(Subscriptions.SubscriptionFilter)
+    const is = SchemaCheck.compile(Subscriptions.SubscriptionFilter)
     expect([{}, all, { taskIds: ["t"] }].map(is)).toEqual([true, true, true])
     expect([null, { toolsListChanged: 1 }, { resourceSubscriptions: "a:b" }].map(is)).toEqual([false, false, false])
   })

@@ -11,8 +11,8 @@ import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Completers, Kept, RegistryService } from "../Registry.js"
-import * as Reply from "../Reply.js"
-import type { Route } from "../Router.js"
+import * as Reply from "../runtime/Reply.js"
+import type { Route } from "../runtime/Router.js"
 import { unknownPrompt } from "./Prompts.js"
 
 /**

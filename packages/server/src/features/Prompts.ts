@@ -10,17 +10,17 @@ import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Listing from "../Listing.js"
 import type { RegistryService } from "../Registry.js"
-import * as Reply from "../Reply.js"
-import type { Route } from "../Router.js"
+import * as Reply from "../runtime/Reply.js"
+import type { Route } from "../runtime/Router.js"
+import * as PagedList from "./PagedList.js"
 
 /**
  * @since 0.1.0
  * @category routes
  */
 export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
-  const list = Listing.make({
+  const list = PagedList.make({
     list: "prompts",
     shelf: registry.prompts,
     pageSize: options.pageSize,

@@ -13,11 +13,11 @@ import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Listing from "../Listing.js"
-import * as Page from "../Page.js"
 import type { Kept, RegisteredTemplate, RegistryService } from "../Registry.js"
-import * as Reply from "../Reply.js"
-import type { Route, Served } from "../Router.js"
+import * as Reply from "../runtime/Reply.js"
+import type { Route, Served } from "../runtime/Router.js"
+import * as Page from "./Page.js"
+import * as PagedList from "./PagedList.js"
 
 /**
  * @since 0.1.0
@@ -25,14 +25,14 @@ import type { Route, Served } from "../Router.js"
  */
 export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
   const { pageSize } = options
-  const list = Listing.make({
+  const list = PagedList.make({
     list: "resources",
     shelf: registry.resources,
     pageSize,
     advertised: ({ advertised }) => advertised,
     result: (resources): Resources.ListResourcesResult => ({ resources })
   })
-  const listTemplates = Listing.make({
+  const listTemplates = PagedList.make({
     list: "templates",
     shelf: registry.templates,
     pageSize,

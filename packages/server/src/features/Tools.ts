@@ -6,11 +6,11 @@
  * @since 0.1.0
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
-import * as Issue from "@effect-mcp/protocol/Issue"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -18,17 +18,17 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
-import * as Listing from "../Listing.js"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
-import * as Reply from "../Reply.js"
-import type { Route } from "../Router.js"
+import * as Reply from "../runtime/Reply.js"
+import type { Route } from "../runtime/Router.js"
+import * as PagedList from "./PagedList.js"
 
 /**
  * @since 0.1.0
  * @category routes
  */
 export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
-  const list = Listing.make({
+  const list = PagedList.make({
     list: "tools",
     shelf: registry.tools,
     pageSize: options.pageSize,

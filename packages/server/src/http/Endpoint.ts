@@ -13,17 +13,17 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import type { Principal } from "../Carrier.js"
 import type { Dispatcher } from "../Dispatcher.js"
+import type { HttpOptions } from "../HttpOptions.js"
 import { Http } from "../legacy/Http.js"
 import { SseEndpoint } from "../legacy/Sse.js"
 import { Stateless } from "../legacy/Stateless.js"
+import type { Principal } from "../runtime/RequestOrigin.js"
+import * as EndpointContext from "./EndpointContext.js"
 import * as Guard from "./Guard.js"
 import type { HttpExchange } from "./HttpExchange.js"
-import type { HttpOptions } from "./HttpOptions.js"
 import * as MediaType from "./MediaType.js"
 import * as Refusal from "./Refusal.js"
-import * as Site from "./Site.js"
 
 /**
  * @since 0.1.0
@@ -51,7 +51,7 @@ export const make = <R = never>(
   options: HttpOptions<R> = {}
 ): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope | R> =>
   Effect.acquireRelease(
-    Effect.map(Site.make(options), (site) => new Desk(site, Guard.make(options))),
+    Effect.map(EndpointContext.make(options), (site) => new Desk(site, Guard.make(options))),
     (desk) => desk.close
   )
 
@@ -62,7 +62,7 @@ class Desk implements Endpoint {
   private readonly allow: string
   private closing = false
 
-  constructor(private readonly site: Site.Site, private readonly guard: Guard.Guard) {
+  constructor(private readonly site: EndpointContext.EndpointContext, private readonly guard: Guard.Guard) {
     const { sessions, ssePath } = site.options
     this.http = sessions ? new Http(site) : undefined
     this.stateless = sessions ? undefined : new Stateless(site)

@@ -6,12 +6,12 @@
  *
  * @since 0.1.0
  */
-import * as Outbox from "@effect-mcp/jsonrpc/Outbox"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Headers, HttpExchange, Reader, Writer } from "./HttpExchange.js"
-import type { Sweeper, Swept } from "./Sweeper.js"
+import type { Expirable, Sweeper } from "./Sweeper.js"
 
 /**
  * What every stream is opened with. Proxies must neither keep, nor rewrite, nor buffer it.
@@ -48,7 +48,7 @@ const COMMENT = Sse.comment()
  * @since 0.1.0
  * @category models
  */
-export class EventStream implements Reader, Swept {
+export class EventStream implements Reader, Expirable {
   private readonly outbox: Outbox.Outbox<string>
   private readonly writer: Writer
   private flowing = true

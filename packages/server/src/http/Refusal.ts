@@ -7,11 +7,11 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Data from "effect/Data"
-import { quotable } from "../Reply.js"
+import { quotable } from "../runtime/Reply.js"
 import type { Headers, HttpExchange } from "./HttpExchange.js"
 
 /**

@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import * as Alarm from "@effect-mcp/jsonrpc/Alarm"
+import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -23,7 +23,7 @@ export const RESOLUTION = 1000
  * @since 0.1.0
  * @category models
  */
-export interface Swept {
+export interface Expirable {
   /** Does what is due at this time, in milliseconds, and says when to be asked again: `Infinity` for never. */
   readonly sweep: (now: number) => number
 }
@@ -33,9 +33,9 @@ export interface Swept {
  * @category models
  */
 export class Sweeper {
-  private readonly watched = new Set<Swept>()
+  private readonly watched = new Set<Expirable>()
 
-  constructor(private readonly alarm: Alarm.Alarm) {}
+  constructor(private readonly alarm: DeadlineTimer.DeadlineTimer) {}
 
   /** How much is being watched over. */
   get size(): number {
@@ -48,12 +48,12 @@ export class Sweeper {
   }
 
   /** Asks it no later than at that time, and whenever it says, until it is let go. */
-  watch(one: Swept, at: number): void {
+  watch(one: Expirable, at: number): void {
     this.watched.add(one)
     this.alarm.set(at)
   }
 
-  letGo(one: Swept): void {
+  letGo(one: Expirable): void {
     this.watched.delete(one)
   }
 
@@ -74,7 +74,7 @@ export class Sweeper {
 export const make: Effect.Effect<Sweeper, never, Scope.Scope> = Effect.suspend(() => {
   let sweeper: Sweeper | undefined
   return Effect.acquireRelease(
-    Alarm.make((now) => sweeper?.ring(now) ?? Infinity),
+    DeadlineTimer.make((now) => sweeper?.ring(now) ?? Infinity),
     (alarm) =>
       Effect.suspend(() => {
         const fiber = alarm.stop()

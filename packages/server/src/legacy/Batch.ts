@@ -4,8 +4,8 @@
  * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
  * @since 0.1.0
  */
-import * as Machine from "@effect-mcp/jsonrpc/Machine"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Machine from "@effect-mcp/jsonrpc/unstable/Machine"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Predicate from "effect/Predicate"

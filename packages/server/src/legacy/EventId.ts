@@ -11,7 +11,7 @@
  * @since 0.1.0
  * @category models
  */
-export interface Place {
+export interface EventPosition {
   readonly stream: string
   readonly position: number
 }
@@ -41,7 +41,7 @@ export const encode = (session: string, stream: string, position: number): strin
  * @since 0.1.0
  * @category decoding
  */
-export const decode = (session: string, id: string): Place | undefined => {
+export const decode = (session: string, id: string): EventPosition | undefined => {
   const [, mark, stream, position] = /^([0-9a-z]{1,7})_([0-9a-z]{1,16})_(\d{1,15})$/.exec(id) ?? []
   return mark === undefined || mark !== markOf(session)
     ? undefined

@@ -13,13 +13,13 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
-import type { Principal } from "../Carrier.js"
-import * as Carrier from "../Carrier.js"
+import type { EndpointContext } from "../http/EndpointContext.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SecretId from "../http/SecretId.js"
-import type { Site } from "../http/Site.js"
+import type { Principal } from "../runtime/RequestOrigin.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Batch from "./Batch.js"
 import * as EventId from "./EventId.js"
 import { HttpSession, STANDALONE } from "./HttpSession.js"
@@ -34,7 +34,7 @@ export class Http {
   private readonly sessions: SessionStore<HttpSession>
   private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
 
-  constructor(private readonly site: Site) {
+  constructor(private readonly site: EndpointContext) {
     const { idleTimeout, maxPerPrincipal, maxSessions: max } = site.options
     this.sessions = new SessionStore(site.sweeper, { max, maxPerPrincipal, idleTimeout })
   }
@@ -168,7 +168,7 @@ export class Http {
     incoming: Message.Incoming,
     principal: Principal | undefined
   ): void {
-    const facts = Carrier.request(exchange.headers, principal, session.id)
+    const facts = RequestOrigin.request(exchange.headers, principal, session.id)
     session.opened.receive(incoming, session.standalone.carrying(facts))
     accepted(exchange)
   }

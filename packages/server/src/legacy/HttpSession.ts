@@ -6,12 +6,12 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import type { Opened } from "../Dispatcher.js"
-import type { StreamKey } from "../http/EventStore.js"
-import type { Site } from "../http/Site.js"
-import { Lane } from "./Lane.js"
+import type { FedConversation } from "../Dispatcher.js"
+import type { StreamKey } from "../EventStore.js"
+import type { EndpointContext } from "../http/EndpointContext.js"
 import type { Home } from "./Post.js"
-import type { Tenant } from "./SessionStore.js"
+import { ResumableStream } from "./ResumableStream.js"
+import type { StoredSession } from "./SessionStore.js"
 import { Standalone } from "./Standalone.js"
 
 /**
@@ -26,16 +26,16 @@ export const STANDALONE = "g"
  * @since 0.1.0
  * @category models
  */
-export class HttpSession implements Home, Tenant {
+export class HttpSession implements Home, StoredSession {
   lastUsed = 0
   readonly standalone: Standalone
-  readonly opened: Opened
-  private lanes: Map<string, Lane> | undefined
+  readonly opened: FedConversation
+  private lanes: Map<string, ResumableStream> | undefined
   private streams = 0
   private ended = false
 
   constructor(
-    private readonly site: Site,
+    private readonly site: EndpointContext,
     readonly id: string,
     /** The principal that opened it. */
     readonly owner: string | undefined,
@@ -70,21 +70,21 @@ export class HttpSession implements Home, Tenant {
       : { session: this.id, stream: (++this.streams).toString(36).padStart(2, "0") }
   }
 
-  enter(lane: Lane): void {
+  enter(lane: ResumableStream): void {
     this.lanes ??= new Map()
     this.lanes.set(lane.key!.stream, lane)
   }
 
-  leave(lane: Lane): void {
+  leave(lane: ResumableStream): void {
     const { key } = lane
     if (key !== undefined && this.lanes?.get(key.stream) === lane) this.lanes.delete(key.stream)
   }
 
   /** The stream of this name: of a request that is not answered yet, or to be read again, by one reader at a time. */
-  lane(stream: string): Lane {
+  lane(stream: string): ResumableStream {
     const known = this.lanes?.get(stream)
     if (known !== undefined) return known
-    const past = Lane.past(this.site, { session: this.id, stream }, () => this.leave(past))
+    const past = ResumableStream.past(this.site, { session: this.id, stream }, () => this.leave(past))
     this.enter(past)
     return past
   }

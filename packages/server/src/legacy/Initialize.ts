@@ -5,7 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/Json"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
@@ -17,8 +17,8 @@ import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import type { SessionLayer } from "../SessionLayer.js"
-import type { Session } from "./Session.js"
+import type { SessionLayer } from "../runtime/SessionLayer.js"
+import type { LegacyServerSession } from "./ServerSession.js"
 
 /**
  * Who a server is, and what it offers at the moment.
@@ -51,7 +51,7 @@ export const MAX_FACTS = 65_536
  */
 export const serve = (
   identity: Identity,
-  session: Session,
+  session: LegacyServerSession,
   params: Initialize.InitializeParams
 ): Effect.Effect<Initialize.InitializeResult, unknown> => {
   const { connection } = session
@@ -96,7 +96,7 @@ const without = ({ prompts, resources, tools, ...rest }: ServerCapabilities): Se
   ...(tools === undefined ? undefined : { tools: {} })
 })
 
-const accept = ({ info, instructions }: Identity, { connection }: Session): Initialize.InitializeResult => {
+const accept = ({ info, instructions }: Identity, { connection }: LegacyServerSession): Initialize.InitializeResult => {
   connection.accepted = true
   return {
     protocolVersion: connection.version,

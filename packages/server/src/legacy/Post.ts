@@ -7,20 +7,20 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  * @since 0.1.0
  */
-import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
+import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import type { Carrier, Principal } from "../Carrier.js"
-import type { StreamKey } from "../http/EventStore.js"
+import type { StreamKey } from "../EventStore.js"
+import type { EndpointContext } from "../http/EndpointContext.js"
+import { textOf } from "../http/EndpointContext.js"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
-import type { Site } from "../http/Site.js"
-import { textOf } from "../http/Site.js"
-import type { Swept } from "../http/Sweeper.js"
-import { Lane } from "./Lane.js"
+import type { Expirable } from "../http/Sweeper.js"
+import type { Principal, RequestOrigin } from "../runtime/RequestOrigin.js"
+import { ResumableStream } from "./ResumableStream.js"
 
 /**
  * The code of the answer to a request that its client has cancelled: a POST can only end with an answer.
@@ -62,8 +62,8 @@ export interface Home {
   /** Names a stream that no other has; `undefined` where streams cannot be resumed. */
   readonly streamKey: () => StreamKey | undefined
   /** The lane can be found under its name, until `leave`. */
-  readonly enter: (lane: Lane) => void
-  readonly leave: (lane: Lane) => void
+  readonly enter: (lane: ResumableStream) => void
+  readonly leave: (lane: ResumableStream) => void
 }
 
 const JSON_HEADERS = { "content-type": "application/json" } as const
@@ -72,8 +72,8 @@ const JSON_HEADERS = { "content-type": "application/json" } as const
  * @since 0.1.0
  * @category models
  */
-export class Post implements Channel, Carrier, Swept {
-  private lane: Lane | undefined
+export class Post implements Channel, RequestOrigin, Expirable {
+  private lane: ResumableStream | undefined
   private readonly answers: Array<string> = []
   private left: number
   private headers_: Headers | undefined
@@ -81,7 +81,7 @@ export class Post implements Channel, Carrier, Swept {
   private due = Infinity
 
   constructor(
-    private readonly site: Site,
+    private readonly site: EndpointContext,
     private readonly exchange: HttpExchange,
     private readonly options: Options
   ) {
@@ -89,7 +89,7 @@ export class Post implements Channel, Carrier, Swept {
     this.headers_ = options.headers
   }
 
-  get facts(): Carrier {
+  get facts(): RequestOrigin {
     return this
   }
 
@@ -206,10 +206,10 @@ export class Post implements Channel, Carrier, Swept {
     this.options.onDone()
   }
 
-  private open(): Lane {
+  private open(): ResumableStream {
     if (this.lane !== undefined) return this.lane
     const { exchange, options: { session }, site } = this
-    const lane = this.lane = new Lane(site, session?.streamKey())
+    const lane = this.lane = new ResumableStream(site, session?.streamKey())
     if (lane.isResumable) session!.enter(lane)
     lane.attach(() => {
       if (exchange.isGone) return undefined

@@ -8,11 +8,11 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Route } from "../Router.js"
+import type { Route } from "../runtime/Router.js"
 import type { Connection } from "./Connection.js"
 import * as Initialize from "./Initialize.js"
 import type { Server } from "./Serve.js"
-import type { Session } from "./Session.js"
+import type { LegacyServerSession } from "./ServerSession.js"
 import * as Subscriptions from "./Subscriptions.js"
 
 /**
@@ -36,7 +36,7 @@ export const make = (server: Server): Routes => {
   const own = <P, A>(
     method: Method.Request<string, P, A>,
     // All sessions of this era are of `Session`'s making.
-    serve: (params: P, session: Session) => Effect.Effect<A, unknown>,
+    serve: (params: P, session: LegacyServerSession) => Effect.Effect<A, unknown>,
     rules?: Pick<Route, "cancellable" | "early">
   ): [string, Route] => [
     method.name,
@@ -44,7 +44,7 @@ export const make = (server: Server): Routes => {
       method,
       trusted: true,
       serve: (params, session) => ({
-        effect: Effect.suspend(() => serve(params, session as Session)),
+        effect: Effect.suspend(() => serve(params, session as LegacyServerSession)),
         context: Context.empty()
       }),
       ...rules

@@ -7,12 +7,12 @@
  * @since 0.1.0
  */
 import type { Side } from "@effect-mcp/jsonrpc/Conversation"
-import type { Channel, Exchange, Work } from "@effect-mcp/jsonrpc/InFlight"
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
-import * as Issue from "@effect-mcp/protocol/Issue"
+import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams, InvalidRequest, MethodNotFound } from "@effect-mcp/protocol/McpError"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -20,16 +20,16 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
-import * as HandlerContext from "../HandlerContext.js"
 import * as Middleware from "../Middleware.js"
-import * as Reply from "../Reply.js"
-import { RequestScope } from "../RequestScope.js"
-import type { Route, Router, Served } from "../Router.js"
+import * as HandlerContext from "../runtime/HandlerContext.js"
+import * as Reply from "../runtime/Reply.js"
+import { RequestScope } from "../runtime/RequestScope.js"
+import type { Route, Router, Served } from "../runtime/Router.js"
 import type { Connection } from "./Connection.js"
+import * as Encode from "./Encode.js"
 import type * as Initialize from "./Initialize.js"
 import * as Routes from "./Routes.js"
-import * as Say from "./Say.js"
-import { Session } from "./Session.js"
+import { LegacyServerSession } from "./ServerSession.js"
 
 /**
  * What a server needs to serve a conversation.
@@ -59,7 +59,7 @@ export interface Server extends Initialize.Identity {
  * @category models
  */
 export interface Serving {
-  readonly request: (connection: Connection, request: Request, exchange: Exchange) => Work
+  readonly request: (connection: Connection, request: Request, exchange: IncomingRequest) => Work
   readonly notification: (
     connection: Connection,
     notification: Notification,
@@ -92,7 +92,7 @@ export const make = (server: Server): Serving => {
     return route !== undefined && Version.isAtLeast(connection.version, route.method.since) ? route : router.fallback()
   }
 
-  const plan = (connection: Connection, request: Request, exchange: Exchange): Work => {
+  const plan = (connection: Connection, request: Request, exchange: IncomingRequest): Work => {
     const route = find(connection, request.method)
     const params = route?.method.decodeParams(request.params)
     const refusal = route === undefined
@@ -103,7 +103,7 @@ export const make = (server: Server): Serving => {
       ? invalid(params.left)
       : undefined
     if (refusal !== undefined && middleware === undefined) return refuse(refusal)
-    const session = new Session(connection, request, exchange, server.logging)
+    const session = new LegacyServerSession(connection, request, exchange, server.logging)
     const scope = new RequestScope()
     const serve = (): Served =>
       refusal === undefined
@@ -119,12 +119,12 @@ export const make = (server: Server): Serving => {
         Reply.fromExit(exit, "legacy", (value) =>
           route === undefined
             ? { result: value as {} }
-            : Say.result(value, route, connection.version, middleware !== undefined))
+            : Encode.result(value, route, connection.version, middleware !== undefined))
     }
   }
 
   /** The session's services and the middleware's around a handler; both may take their time. */
-  const surrounded = (serve: () => Served, session: Session, scope: RequestScope): Served => {
+  const surrounded = (serve: () => Served, session: LegacyServerSession, scope: RequestScope): Served => {
     const { connection } = session
     const missing = server.session !== undefined && connection.services === undefined && connection.accepted
     if (!missing && middleware === undefined) return serve()
@@ -143,7 +143,7 @@ export const make = (server: Server): Serving => {
   /** Nothing of the message is looked at before the middleware lets it through. */
   const throughMiddleware = (
     serve: () => Served,
-    session: Session,
+    session: LegacyServerSession,
     scope: RequestScope,
     services: Context.Context<never> | undefined
   ): Effect.Effect<unknown, unknown> => {
@@ -196,7 +196,7 @@ export const make = (server: Server): Serving => {
     done: Deferred.Deferred<void>,
     connection: Connection,
     request: Request,
-    exchange: Exchange
+    exchange: IncomingRequest
   ): Work => {
     let work: Work | undefined
     return {
@@ -235,7 +235,7 @@ export const make = (server: Server): Serving => {
             ? { effect: Effect.void, context: Context.empty() }
             : { effect: listener.run(decoded.right, params, method), context: listener.context }
         const speaking = { request: connection.outbound.request, notify: connection.outbound.notify, channel }
-        const session = new Session(connection, notification, speaking, server.logging)
+        const session = new LegacyServerSession(connection, notification, speaking, server.logging)
         const scope = new RequestScope()
         return Effect.onExit(
           throughMiddleware(served, session, scope, connection.services),

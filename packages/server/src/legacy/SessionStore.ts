@@ -6,14 +6,14 @@
  *
  * @since 0.1.0
  */
-import type { Sweeper, Swept } from "../http/Sweeper.js"
+import type { Expirable, Sweeper } from "../http/Sweeper.js"
 import { RESOLUTION } from "../http/Sweeper.js"
 
 /**
  * @since 0.1.0
  * @category models
  */
-export interface Tenant {
+export interface StoredSession {
   readonly id: string
   /** The principal that it belongs to; none has as many as there may be. */
   readonly owner: string | undefined
@@ -29,7 +29,7 @@ export interface Tenant {
  * @since 0.1.0
  * @category models
  */
-export class SessionStore<S extends Tenant> implements Swept {
+export class SessionStore<S extends StoredSession> implements Expirable {
   private readonly sessions = new Map<string, S>()
   private readonly owned = new Map<string, Set<S>>()
   private newest: S | undefined
@@ -138,7 +138,7 @@ export class SessionStore<S extends Tenant> implements Swept {
 }
 
 /** The one that was idle longest, of those of one principal, which are in no order. */
-const idlest = <S extends Tenant>(sessions: Iterable<S> = []): S | undefined => {
+const idlest = <S extends StoredSession>(sessions: Iterable<S> = []): S | undefined => {
   let idlest: S | undefined
   for (const session of sessions) {
     if (!session.isBusy && (idlest === undefined || session.lastUsed < idlest.lastUsed)) idlest = session

@@ -5,26 +5,26 @@
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  * @since 0.1.0
  */
-import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
+import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import type { Principal } from "../Carrier.js"
-import * as Carrier from "../Carrier.js"
-import type { Opened } from "../Dispatcher.js"
+import type { FedConversation } from "../Dispatcher.js"
+import type { EndpointContext } from "../http/EndpointContext.js"
+import { textOf } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SecretId from "../http/SecretId.js"
-import type { Site } from "../http/Site.js"
-import { textOf } from "../http/Site.js"
-import { frame } from "./Lane.js"
+import type { Principal } from "../runtime/RequestOrigin.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import { frame } from "./ResumableStream.js"
 
 /**
  * The member of the query that names the conversation.
@@ -42,7 +42,7 @@ export class SseEndpoint {
   private readonly pipes = new Map<string, Pipe>()
   private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
 
-  constructor(private readonly site: Site) {}
+  constructor(private readonly site: EndpointContext) {}
 
   /** How many conversations there are. */
   get size(): number {
@@ -90,7 +90,7 @@ export class SseEndpoint {
     const malformed = Message.isMalformed(incoming)
     // Who waits for it hears of it on the stream, too, where everybody else's answer comes.
     if (!malformed || incoming.id !== undefined) {
-      pipe.receive(incoming, Carrier.request(exchange.headers, principal, id))
+      pipe.receive(incoming, RequestOrigin.request(exchange.headers, principal, id))
     }
     if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
     exchange.reply(202, {}, "")
@@ -109,14 +109,14 @@ const unknown = new Refusal.Refusal({
 
 /** One conversation: the client's messages are handed over, ours leave on the stream. */
 class Pipe implements Transport {
-  private readonly opened: Opened
+  private readonly opened: FedConversation
   private readonly stream: EventStream
   /** What the requests in flight came on. */
   private readonly asked = new Map<Message.RequestId, Channel>()
   private over = false
 
   constructor(
-    site: Site,
+    site: EndpointContext,
     exchange: HttpExchange,
     readonly owner: string | undefined,
     private readonly onClose: (closing: Effect.Effect<void>) => void
@@ -131,7 +131,7 @@ class Pipe implements Transport {
   }
 
   /** Takes a message in, as one that came with these facts. */
-  receive(incoming: Message.Incoming, facts: Carrier.Carrier): void {
+  receive(incoming: Message.Incoming, facts: RequestOrigin.RequestOrigin): void {
     const isRequest = !Message.isMalformed(incoming) && Message.isRequest(incoming)
     if (!isRequest) return this.opened.receive(incoming, this.carrying(facts))
     const { id } = incoming
@@ -166,7 +166,7 @@ class Pipe implements Transport {
     })
   }
 
-  private carrying(facts: Carrier.Carrier): Channel {
+  private carrying(facts: RequestOrigin.RequestOrigin): Channel {
     const ended = (id: Message.RequestId | null | undefined) => {
       if (this.asked.get(id!) === channel) this.asked.delete(id!)
     }

@@ -7,21 +7,21 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  * @since 0.1.0
  */
-import type { Channel } from "@effect-mcp/jsonrpc/InFlight"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
+import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Carrier } from "../Carrier.js"
-import type { StreamKey } from "../http/EventStore.js"
+import type { StreamKey } from "../EventStore.js"
+import type { EndpointContext } from "../http/EndpointContext.js"
+import { textOf } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
-import type { Site } from "../http/Site.js"
-import { textOf } from "../http/Site.js"
-import { frame, Lane } from "./Lane.js"
+import type { RequestOrigin } from "../runtime/RequestOrigin.js"
+import { frame, ResumableStream } from "./ResumableStream.js"
 
 /**
  * How many notifications are kept for a client without a stream, where there is no event store; then the oldest go.
@@ -36,15 +36,15 @@ export const MAX_KEPT = 256
  * @category models
  */
 export class Standalone implements Transport {
-  readonly lane: Lane
+  readonly lane: ResumableStream
   private kept: Array<string> = []
   /** The news that wait for a reader, or for the one that there is to take what waits: up to `taken`. */
   private untold: Set<string> | undefined
   private taken = 0
   private over = false
 
-  constructor(private readonly site: Site, key: StreamKey | undefined) {
-    this.lane = new Lane(site, key)
+  constructor(private readonly site: EndpointContext, key: StreamKey | undefined) {
+    this.lane = new ResumableStream(site, key)
   }
 
   get incoming(): Transport["incoming"] {
@@ -84,7 +84,7 @@ export class Standalone implements Transport {
   }
 
   /** This road, as that of messages that came with these facts. */
-  carrying(facts: Carrier): Channel {
+  carrying(facts: RequestOrigin): Channel {
     return { facts, canAsk: this.canAsk, unsafeSend: this.unsafeSend, send: (message) => this.send(message) }
   }
 

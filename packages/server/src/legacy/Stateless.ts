@@ -8,14 +8,14 @@
  * @since 0.1.0
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Reply from "@effect-mcp/jsonrpc/Reply"
+import * as Outcome from "@effect-mcp/jsonrpc/unstable/Outcome"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
-import type { Principal } from "../Carrier.js"
+import type { EndpointContext } from "../http/EndpointContext.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
-import type { Site } from "../http/Site.js"
-import type { Swept } from "../http/Sweeper.js"
+import type { Expirable } from "../http/Sweeper.js"
+import type { Principal } from "../runtime/RequestOrigin.js"
 import * as Batch from "./Batch.js"
 import { accepted, isInitialize } from "./Http.js"
 import { Post } from "./Post.js"
@@ -35,7 +35,7 @@ export const ASSUMED_VERSION: LegacyVersion = "2025-03-26"
 export class Stateless {
   private readonly running = new Set<Running>()
 
-  constructor(private readonly site: Site) {}
+  constructor(private readonly site: EndpointContext) {}
 
   /** How many POSTs are being answered. */
   get size(): number {
@@ -112,18 +112,18 @@ export class Stateless {
 }
 
 /** A POST that is being answered, and how to stop it. */
-class Running implements Swept {
+class Running implements Expirable {
   private due = Infinity
 
   constructor(
-    private readonly site: Site,
+    private readonly site: EndpointContext,
     private readonly post: Post,
     private readonly waiting: ReadonlyMap<Message.RequestId, () => void>
   ) {}
 
   stop(): void {
     const waiting = [...this.waiting]
-    for (const [id] of waiting) this.post.unsafeSend(Reply.toMessage(id, Reply.closing))
+    for (const [id] of waiting) this.post.unsafeSend(Outcome.toMessage(id, Outcome.closing))
     for (const [, stop] of waiting) stop()
   }
 

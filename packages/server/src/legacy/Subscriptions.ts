@@ -9,7 +9,7 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { SubscribeParams } from "@effect-mcp/protocol/legacy/Subscriptions"
 import { InvalidRequest, ResourceNotFound } from "@effect-mcp/protocol/McpError"
 import * as Effect from "effect/Effect"
-import * as Reply from "../Reply.js"
+import * as Reply from "../runtime/Reply.js"
 import type { Connection } from "./Connection.js"
 
 /**

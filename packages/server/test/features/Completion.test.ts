@@ -4,10 +4,10 @@ import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import { InternalError } from "@effect-mcp/protocol/McpError"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Layer, Schema } from "effect"
-import * as McpServer from "../../src/McpServer.js"
-import { RequestContext } from "../../src/RequestContext.js"
 import { connect, GreetLive, logbook, rude, serve, stranger } from "../Serving.js"
 
 type Ref = { readonly type: "ref/prompt"; readonly name: string } | {

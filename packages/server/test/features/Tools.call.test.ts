@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer, Schema } from "effect"
-import * as McpServer from "../../src/McpServer.js"
 import { call, connect, GreetLive, logbook, result, serve } from "../Serving.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}

@@ -4,9 +4,9 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Effect, Schema } from "effect"
-import * as McpServer from "../../src/McpServer.js"
-import { RequestContext } from "../../src/RequestContext.js"
 import { call, connect, result, serve } from "../Serving.js"
 
 const meta = { "example.com/id": 1 }

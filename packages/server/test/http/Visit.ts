@@ -4,12 +4,12 @@
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import type { Cause, Layer } from "effect"
 import { Effect } from "effect"
-import type { Dispatcher } from "../../src/Dispatcher.js"
 import * as Endpoint from "../../src/http/Endpoint.js"
 import type { BodyFault, Headers, HttpExchange, Reader, Writer } from "../../src/http/HttpExchange.js"
-import type { HttpOptions } from "../../src/http/HttpOptions.js"
 import { until } from "../Serving.js"
 
 export class Visit implements HttpExchange {

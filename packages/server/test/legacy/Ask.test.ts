@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Ask from "@effect-mcp/server/Ask"
+import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Cause, Deferred, Effect, Exit, Schema } from "effect"
-import * as Ask from "../../src/Ask.js"
-import type { ServerSessionService } from "../../src/ServerSession.js"
-import { ServerSession } from "../../src/ServerSession.js"
 import { act, call, connect, result, serve } from "../Serving.js"
 import { answer, asking, conversation, refuse } from "./Asking.js"
 

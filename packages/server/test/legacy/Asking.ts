@@ -1,11 +1,11 @@
 /** A tool that asks, and lets a test see what came of it; and the client's ways to answer. */
 import type { Request } from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import type { Exit } from "effect"
 import { Deferred, Effect } from "effect"
-import type { ServerSessionService } from "../../src/ServerSession.js"
-import { ServerSession } from "../../src/ServerSession.js"
 import { act, call, connect, serve } from "../Serving.js"
 
 /** Asks, and keeps what came of it; the tool itself ends well. */

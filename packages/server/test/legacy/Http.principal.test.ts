@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Handler from "@effect-mcp/server/Handler"
+import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Effect } from "effect"
-import * as Handler from "../../src/Handler.js"
-import * as RequestContext from "../../src/RequestContext.js"
 import { initialize, visiting } from "../http/Visit.js"
 import { GreetLive, serve, until } from "../Serving.js"
 

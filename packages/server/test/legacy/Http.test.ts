@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, TestClock } from "effect"
-import * as RequestContext from "../../src/RequestContext.js"
 import { answered, call, initialize, visiting, Visitor } from "../http/Visit.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 

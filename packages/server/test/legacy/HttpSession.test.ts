@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as EventStore from "@effect-mcp/server/EventStore"
 import { Deferred, Effect, Runtime } from "effect"
-import { Dispatcher } from "../../src/Dispatcher.js"
-import * as EventStore from "../../src/http/EventStore.js"
-import * as Site from "../../src/http/Site.js"
+import * as EndpointContext from "../../src/http/EndpointContext.js"
 import { HttpSession } from "../../src/legacy/HttpSession.js"
-import { Lane } from "../../src/legacy/Lane.js"
+import { ResumableStream } from "../../src/legacy/ResumableStream.js"
 import { GreetLive, serve } from "../Serving.js"
 
 const session = Effect.gen(function*() {
-  const site = yield* Site.make({})
+  const site = yield* EndpointContext.make({})
   const runtime = yield* Effect.runtime<never>()
   const closed = yield* Deferred.make<void>()
   const one = new HttpSession(site, "s", "ada", (closing) => {
@@ -39,11 +39,11 @@ describe("HttpSession", () => {
       const { one, site } = yield* session
       const keys = [one.streamKey(), one.streamKey()]
       assert.deepStrictEqual(keys, [{ session: "s", stream: "01" }, { session: "s", stream: "02" }])
-      const lane = new Lane(site, keys[0])
+      const lane = new ResumableStream(site, keys[0])
       one.enter(lane)
       assert.strictEqual(one.lane("01"), lane)
       one.leave(lane)
-      one.leave(new Lane(site, undefined))
+      one.leave(new ResumableStream(site, undefined))
       const past = one.lane("01")
       assert.notStrictEqual(past, lane)
       // It is still the same one while it is looked at.

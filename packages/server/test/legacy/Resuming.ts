@@ -1,12 +1,12 @@
 /**
  * Visitors of a server whose streams can be resumed, and what they look at.
  */
+import * as EventStore from "@effect-mcp/server/EventStore"
+import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
+import type * as Registry from "@effect-mcp/server/Registry"
+import * as RequestContext from "@effect-mcp/server/RequestContext"
 import type { Layer, Scope } from "effect"
 import { Effect } from "effect"
-import * as EventStore from "../../src/http/EventStore.js"
-import type { HttpOptions } from "../../src/http/HttpOptions.js"
-import type * as Registry from "../../src/Registry.js"
-import * as RequestContext from "../../src/RequestContext.js"
 import type { Visitor } from "../http/Visit.js"
 import { visiting } from "../http/Visit.js"
 import { serve } from "../Serving.js"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Deferred, Effect, Layer } from "effect"
-import * as McpServer from "../../src/McpServer.js"
 import { act, call, connect, Greet, GreetLive, logbook, names, result, serve, stranger } from "../Serving.js"
 
 const boom = new Error("the password is hunter2")

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import * as Sweeper from "../../src/http/Sweeper.js"
-import type { Tenant } from "../../src/legacy/SessionStore.js"
+import type { StoredSession } from "../../src/legacy/SessionStore.js"
 import { SessionStore } from "../../src/legacy/SessionStore.js"
 
-interface Fake extends Tenant {
+interface Fake extends StoredSession {
   isBusy: boolean
   ended: boolean
 }

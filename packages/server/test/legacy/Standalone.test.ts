@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as EventStore from "@effect-mcp/server/EventStore"
 import { Effect, Fiber, Option, TestClock } from "effect"
-import * as EventStore from "../../src/http/EventStore.js"
-import * as Site from "../../src/http/Site.js"
+import * as EndpointContext from "../../src/http/EndpointContext.js"
 import { MAX_KEPT, Standalone } from "../../src/legacy/Standalone.js"
 import { Visit, visiting } from "../http/Visit.js"
 import { GreetLive, serve } from "../Serving.js"
 
-const open = (options = {}) => Effect.map(Site.make(options), (site) => new Standalone(site, undefined))
+const open = (options = {}) => Effect.map(EndpointContext.make(options), (site) => new Standalone(site, undefined))
 
 const note = (n: number) => Message.notification("notifications/x", { n })
 
@@ -153,7 +153,7 @@ describe("Standalone", () => {
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* Effect.gen(function*() {
-        const site = yield* Site.make({})
+        const site = yield* EndpointContext.make({})
         const key = { session: "s", stream: "g" }
         const standalone = new Standalone(site, key)
         for (let n = 1; n <= 100; n++) yield* standalone.send(news("a"))

@@ -1,0 +1,56 @@
+/**
+ * What a feature holds while it answers one question of a legacy server: the object behind the client's `RequestContext`.
+ * It speaks on the question's own channel, and knows nothing of features.
+ *
+ * @since 0.1.0
+ */
+import type { Request, RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { IncomingRequest } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import type { RequestMeta } from "@effect-mcp/protocol/Meta"
+import * as Effect from "effect/Effect"
+import type { RequestContextService } from "../RequestContext.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class LegacyRequestContext implements RequestContextService {
+  private last = -Infinity
+
+  constructor(private readonly asked: Request, private readonly exchange: IncomingRequest) {}
+
+  get id(): RequestId {
+    return this.asked.id
+  }
+
+  get method(): string {
+    return this.asked.method
+  }
+
+  get meta(): RequestMeta {
+    return (this.asked.params?._meta ?? {}) as RequestMeta
+  }
+
+  // Functions of getters, so that who takes one out of the context can still call it.
+  get progress(): RequestContextService["progress"] {
+    return (progress, options) =>
+      Effect.suspend(() => {
+        const { progressToken } = this.meta
+        // MUST increase with each notification (2025-11-25 basic/utilities/progress#progress-flow)
+        if (progressToken === undefined || !(progress > this.last) || progress === Infinity) return Effect.void
+        this.last = progress
+        const { message, total } = options ?? {}
+        return this.exchange.notify(Methods.progress.name, {
+          progressToken,
+          progress,
+          ...(Number.isFinite(total) ? { total } : undefined),
+          ...(message === undefined ? undefined : { message })
+        })
+      })
+  }
+
+  get notify(): RequestContextService["notify"] {
+    return (method, params) => this.exchange.notify(method, params)
+  }
+}

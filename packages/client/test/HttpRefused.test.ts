@@ -1,0 +1,65 @@
+import * as Headers from "@effect/platform/Headers"
+import { assert, describe, it } from "@effect/vitest"
+import { HttpRefused, redact, toError } from "@effect-mcp/client/HttpRefused"
+import { Effect, Fiber, TestClock } from "effect"
+import * as Played from "./http/Played.js"
+
+const refused = (status: number, type: string, body: string) =>
+  new HttpRefused({ method: "POST", url: Played.URL, status, headers: { "content-type": type }, body })
+
+const said = `POST ${Played.URL} was answered with`
+
+describe("HttpRefused", () => {
+  it("quotes the message of a JSON-RPC error, and the beginning of other text on one line", () => {
+    const error = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32000, message: "Bad\nRequest" } })
+    assert.strictEqual(refused(400, "application/json; charset=utf-8", error).message, `${said} 400: Bad Request`)
+    assert.strictEqual(refused(400, "application/json", "{\"a\":1}").message, `${said} 400: {"a":1}`)
+    assert.strictEqual(refused(400, "application/json", "no JSON").message, `${said} 400: no JSON`)
+    assert.strictEqual(refused(500, "text/plain", "\u001b[31m a\r\n\u2028b ").message, `${said} 500: [31m a b`)
+    assert.strictEqual(refused(500, "text/plain", "x".repeat(999)).message, `${said} 500: ${"x".repeat(200)}…`)
+  })
+
+  it("quotes no page, no bytes, and nothing that is said to whom may not come in", () => {
+    for (const type of ["text/html", "application/octet-stream", ""]) {
+      assert.strictEqual(refused(500, type, "<p>").message, `${said} 500`)
+    }
+    assert.strictEqual(refused(401, "text/plain", "your token abc").message, `${said} 401`)
+    assert.strictEqual(refused(403, "text/plain", "your token abc").message, `${said} 403`)
+  })
+
+  it("was surely not served when it was the client's mistake, and may have been when it was the server's", () => {
+    for (const [status, reason] of [[400, "Write"], [499, "Write"], [500, "Read"], [504, "Read"]] as const) {
+      const cause = refused(status, "", "")
+      assert.deepInclude(toError(cause), { reason, message: cause.message, cause })
+    }
+  })
+
+  it("holds nothing that was told to the server in confidence", () => {
+    const sent = Headers.fromInput({
+      authorization: "Bearer 0123456789",
+      "mcp-session-id": "abcdefgh-1",
+      "x-short": "a",
+      accept: "application/json"
+    })
+    assert.strictEqual(
+      redact("Bearer 0123456789, 0123456789, abcdefgh-1, a, application/json", sent),
+      "[redacted], [redacted], [redacted], a, application/json"
+    )
+  })
+
+  it.scoped("is not waited for longer than a second, and has its first 64 KiB", () =>
+    Effect.gen(function*() {
+      const talk = yield* Played.talk()
+      const first = yield* talk.call("ping")
+      const slow = yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.open(500, {}))
+      yield* slow.push("so far")
+      yield* talk.quiet
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude((yield* Fiber.join(first) as never as Fiber.Fiber<any>).cause, { body: "so far" })
+      const second = yield* talk.call("ping")
+      const long = yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.open(500, {}))
+      yield* long.push("x".repeat(70_000))
+      assert.lengthOf((yield* Fiber.join(second) as never as Fiber.Fiber<any>).cause.body, 64 * 1024)
+      yield* talk.idle
+    }))
+})

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Features from "@effect-mcp/client/Features"
+import { RequestContext } from "@effect-mcp/client/RequestContext"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import { Effect } from "effect"
+
+const answering = (answer: Effect.Effect<unknown, never, RequestContext>) =>
+  Effect.map(
+    TestClient.make({ client: { features: Features.request("ours/do", () => Effect.as(answer, {})) } }),
+    ({ server }) => server
+  )
+
+describe("While it is answered, a question", () => {
+  it.scoped("MUST have progress that increases: what does not is dropped, and what is no number left out", () =>
+    Effect.gen(function*() {
+      const server = yield* answering(Effect.flatMap(RequestContext, ({ progress }) =>
+        Effect.all([
+          progress(1, { total: NaN }),
+          progress(1),
+          progress(0.5),
+          progress(NaN),
+          progress(Infinity),
+          progress(2, { message: "two" })
+        ])))
+      const id = yield* server.request("ours/do", { _meta: { progressToken: 0 } })
+      const told = server.expectNotification("notifications/progress")
+      assert.deepStrictEqual(yield* told, { progressToken: 0, progress: 1 })
+      assert.deepStrictEqual(yield* told, { progressToken: 0, progress: 2, message: "two" })
+      yield* server.expectResult(id)
+    }))
+
+  it.scoped("has no progress when the server does not want to know", () =>
+    Effect.gen(function*() {
+      const server = yield* answering(Effect.flatMap(RequestContext, ({ progress }) => progress(1)))
+      yield* server.expectResult(yield* server.request("ours/do"))
+    }))
+
+  it.scoped("lets its server be told of something", () =>
+    Effect.gen(function*() {
+      const server = yield* answering(Effect.flatMap(RequestContext, ({ notify }) => notify("ours/told", { n: 1 })))
+      const id = yield* server.request("ours/do")
+      assert.deepStrictEqual(yield* server.expectNotification("ours/told"), { n: 1 })
+      yield* server.expectResult(id)
+    }))
+})

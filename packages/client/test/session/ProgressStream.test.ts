@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import { Chunk, Effect, Fiber, Stream } from "effect"
+import * as ProgressStream from "../../src/session/ProgressStream.js"
+import { failure } from "../Scripts.js"
+
+const calling = Effect.map(TestClient.make(), ({ client, server }) => ({
+  server,
+  updates: ProgressStream.make((onProgress) => client.callTool("build", {}, { onProgress }))
+}))
+
+const progress = (progressToken: Message.RequestId, progress: number) =>
+  ["notifications/progress", { progressToken, progress, total: 3 }] as const
+
+describe("A call as a stream", () => {
+  it.scoped("tells progress in order, then the result, and ends", () =>
+    Effect.gen(function*() {
+      const { server, updates } = yield* calling
+      const reading = yield* Effect.fork(Stream.runCollect(updates))
+      const { id } = yield* server.expectRequest("tools/call")
+      for (const n of [1, 2, 3]) yield* server.notify(...progress(id, n))
+      yield* server.send(Message.success(id, { content: [] }))
+      const told = Chunk.toReadonlyArray(yield* Fiber.join(reading))
+      assert.deepStrictEqual<unknown>(told, [
+        ...[1, 2, 3].map((progress) => ({ _tag: "Progress", progress: { progress, total: 3 } })),
+        { _tag: "Result", result: { content: [] } }
+      ])
+    }))
+
+  it.scoped("fails as the call does, after what was told before", () =>
+    Effect.gen(function*() {
+      const { server, updates } = yield* calling
+      let heard = 0
+      const reading = yield* Effect.fork(failure(Stream.runForEach(updates, () => Effect.sync(() => heard++))))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* server.notify(...progress(id, 1))
+      yield* server.send(Message.failure(id, { code: -32603, message: "no" }))
+      assert.strictEqual((yield* Fiber.join(reading))._tag, "InternalError")
+      assert.strictEqual(heard, 1)
+    }))
+
+  it.scoped("stops the call when nobody reads on", () =>
+    Effect.gen(function*() {
+      const { server, updates } = yield* calling
+      const reading = yield* Effect.fork(Stream.runHead(updates))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* server.notify(...progress(id, 1))
+      yield* Fiber.join(reading)
+      assert.strictEqual((yield* server.expectNotification("notifications/cancelled")).requestId, id)
+    }))
+
+  it.scoped("says nothing before it is read", () =>
+    Effect.gen(function*() {
+      const { server } = yield* calling
+      yield* server.expectSilence
+    }))
+})

@@ -1,0 +1,52 @@
+import { assert, it } from "@effect/vitest"
+import { Client } from "@effect-mcp/client"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as RawTool from "@effect-mcp/definition/RawTool"
+import * as StandardTool from "@effect-mcp/definition/StandardTool"
+import { McpServer } from "@effect-mcp/server"
+import { TestServer } from "@effect-mcp/testing"
+import { Effect, Layer, Schema } from "effect"
+import { expectTypeOf } from "vitest"
+
+const Echo = RawTool.make("echo", {
+  inputSchema: { type: "object", properties: { q: { type: "string" }, n: { type: "integer" } }, required: ["q"] },
+  outputSchema: { type: "object", required: ["said"] }
+})
+
+const Double = StandardTool.make("double", {
+  parameters: Schema.standardSchemaV1(Schema.Struct({ n: Schema.NumberFromString })),
+  inputSchema: { type: "object", properties: { n: { type: "string" } }, required: ["n"] }
+})
+
+const Both = Definition.make(Echo, Double)
+
+const Live = Layer.mergeAll(
+  McpServer.tool(Echo, (args) => Effect.succeed({ said: args.q })),
+  McpServer.tool(Double, ({ n }) => Effect.succeed(`${n * 2}`))
+)
+
+it.effect("a server keeps raw and standard tools, and a typed client calls them", () =>
+  Effect.gen(function*() {
+    const both = yield* Client.of(Both)
+    const said = yield* both.echo({ q: "x" })
+    expectTypeOf(said).toEqualTypeOf<{ readonly [key: string]: unknown }>()
+    assert.deepStrictEqual(said, { said: "x" })
+    assert.deepStrictEqual((yield* both.double({ n: "21" })).content, [{ type: "text", text: "42" }])
+    // @ts-expect-error a text goes in
+    assert.strictEqual((yield* Effect.flip(both.double({ n: 21 })))._tag, "InvalidParams")
+    assert.deepInclude(yield* Effect.flip(both.echo({ n: 1.5 })), {
+      _tag: "InvalidParams",
+      message: `Invalid arguments for tool "echo": q: is missing; n: must be integer`
+    })
+  }).pipe(Effect.provide(TestServer.layer(Both, Live))))
+
+it.effect("a server says of every argument of a raw tool what is wrong with it", () =>
+  Effect.gen(function*() {
+    const client = yield* Client.Client
+    const { content, isError } = yield* client.callTool("echo", { n: 1.5 })
+    assert.isTrue(isError)
+    assert.deepStrictEqual(content, [{
+      type: "text",
+      text: `Invalid arguments for tool "echo": q: is missing; n: must be integer`
+    }])
+  }).pipe(Effect.provide(TestServer.layer(Both, Live))))

@@ -1,0 +1,184 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as RawTool from "@effect-mcp/definition/RawTool"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import { Cause, Effect, Exit } from "effect"
+import { expectTypeOf } from "vitest"
+
+const inputSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $id: "https://example.com/search",
+  type: "object",
+  properties: { q: { $ref: "#text" }, limit: { type: "integer", default: 10 }, filter: { $ref: "#/$defs/filter" } },
+  required: ["q"],
+  additionalProperties: false,
+  $defs: {
+    text: { $anchor: "text", type: "string", minLength: 1 },
+    filter: { type: "object", properties: { all: { type: "array", items: { $ref: "#/$defs/filter" } } } }
+  }
+} as const
+
+const Search = RawTool.make("search", {
+  description: "Full-text search.",
+  title: "Search",
+  inputSchema,
+  outputSchema: { type: "object", properties: { hits: { type: "array" } }, required: ["hits"] },
+  annotations: { readOnlyHint: true },
+  icons: [{ src: "https://example.com/icon.png" }],
+  meta: { "example.com/cost": 1 }
+})
+
+const input = { type: "object" } as const
+
+describe("A raw tool", () => {
+  it("advertises its schemas word for word, and everything else that it was told", () => {
+    assert.deepStrictEqual<unknown>(Search.advertised, {
+      name: "search",
+      title: "Search",
+      description: "Full-text search.",
+      inputSchema,
+      outputSchema: { type: "object", properties: { hits: { type: "array" } }, required: ["hits"] },
+      annotations: { readOnlyHint: true },
+      icons: [{ src: "https://example.com/icon.png" }],
+      _meta: { "example.com/cost": 1 }
+    })
+    assert.strictEqual(JSON.stringify(Search.advertised.inputSchema), JSON.stringify(inputSchema))
+    assert.deepStrictEqual<unknown>(RawTool.make("ping", { inputSchema: input }).advertised, {
+      name: "ping",
+      inputSchema: input
+    })
+    assert.isTrue(Tool.isTool(Search))
+    assert.strictEqual<unknown>(Definition.make(Search).tools.get("search"), Search)
+  })
+
+  it("is not changed by who changes what it was made of", () => {
+    const schema: { type: string; required: Array<string> } = { type: "object", required: [] }
+    const tool = RawTool.make("late", { inputSchema: schema })
+    schema.required.push("q")
+    assert.deepStrictEqual<unknown>(tool.advertised.inputSchema, { type: "object", required: [] })
+    assert.deepStrictEqual(Effect.runSync(tool.codec.decodeArguments({})), {})
+  })
+
+  it("knows by type that it takes objects, and gives what its output schema says", () => {
+    expectTypeOf(Search).toEqualTypeOf<Tool.Tool<"search", JsonObject, JsonObject, JsonObject, never>>()
+    const Tell = RawTool.make("tell", { inputSchema: input })
+    expectTypeOf(Tell).toEqualTypeOf<Tool.Tool<"tell", JsonObject, JsonObject, void, never>>()
+    const List = RawTool.make("list", { inputSchema: input, outputSchema: { type: "array" } })
+    expectTypeOf(List).toEqualTypeOf<Tool.Tool<"list", JsonObject, JsonObject, unknown, never>>()
+    const read = (outputSchema: JsonObject) => RawTool.make("read", { inputSchema: input, outputSchema })
+    expectTypeOf<Tool.Tool.Success<ReturnType<typeof read>>>().toEqualTypeOf<unknown>()
+    assert.deepStrictEqual([Tell.name, List.name, read({}).name], ["tell", "list", "read"])
+  })
+
+  it("says which tool cannot be made, and why", () => {
+    assert.throws(
+      () => RawTool.make("broken", { inputSchema: { type: "string" } }),
+      `Tool "broken": its inputSchema must say "type": "object": arguments are an object`
+    )
+    assert.throws(() => RawTool.make("broken", { inputSchema: {} }), `must say "type": "object"`)
+    assert.throws(
+      () => RawTool.make("broken", { inputSchema: { type: "object", properties: { a: { type: "text" } } } }),
+      `Tool "broken": its inputSchema is no JSON Schema of its dialect: properties.a.type: must be one of`
+    )
+    assert.throws(
+      () => RawTool.make("broken", { inputSchema: { type: "object", $schema: "x:y" } }),
+      `Tool "broken": its inputSchema is of the dialect "x:y"; known are draft 2020-12, 2019-09 and draft-07`
+    )
+    assert.throws(
+      () => RawTool.make("broken", { inputSchema: input, outputSchema: { $ref: "https://example.com/x" } }),
+      `Tool "broken": its outputSchema cannot be used: can't resolve reference https://example.com/x`
+    )
+    assert.throws(
+      () => RawTool.make("broken", { inputSchema: { type: "object", default: 1n } }),
+      `Tool "broken": its inputSchema is no JSON Schema: it must be an object, and JSON`
+    )
+  })
+})
+
+describe("The arguments of a raw tool", () => {
+  it.effect("are given as they came, once they conform", () =>
+    Effect.gen(function*() {
+      const { decodeArguments, encodeArguments } = Search.codec
+      const args = { q: "x", filter: { all: [{ all: [] }] } }
+      assert.strictEqual<unknown>(yield* decodeArguments(args), args)
+      assert.strictEqual<unknown>(yield* encodeArguments(args), args)
+      assert.deepStrictEqual(
+        yield* RawTool.make("ping", { inputSchema: input }).codec.encodeArguments(undefined as never),
+        {}
+      )
+    }))
+
+  it.effect("that do not conform are an issue with the place of each", () =>
+    Effect.gen(function*() {
+      for (const code of [Search.codec.decodeArguments, Search.codec.encodeArguments]) {
+        const issue = yield* Effect.flip(code({ limit: 1.5, more: 1, filter: { all: [1] } }))
+        assert.deepStrictEqual([...Issue.places(issue)].sort((a, b) => a.path < b.path ? -1 : 1), [
+          { path: "filter.all.0", message: "must be object" },
+          { path: "limit", message: "must be integer" },
+          { path: "more", message: "is unexpected" },
+          { path: "q", message: "is missing" }
+        ])
+      }
+      for (const odd of [[], "x", null, 1]) {
+        assert.strictEqual(Issue.sentence(yield* Effect.flip(Search.codec.decodeArguments(odd))), "must be object")
+      }
+    }))
+
+  it.effect("are read in the dialect that the schema names", () =>
+    Effect.gen(function*() {
+      const pairs = (inputSchema: JsonObject) =>
+        RawTool.make("pairs", { inputSchema: { type: "object", ...inputSchema } }).codec.decodeArguments({
+          pair: [1, 2]
+        })
+      const pair = [{ type: "string" }]
+      const $schema = "http://json-schema.org/draft-07/schema#"
+      yield* pairs({ $schema, properties: { pair: { prefixItems: pair } } })
+      yield* Effect.flip(pairs({ properties: { pair: { prefixItems: pair } } }))
+      yield* Effect.flip(pairs({ $schema, properties: { pair: { items: pair } } }))
+    }))
+})
+
+describe("What a raw tool gives", () => {
+  it.effect("is structured content and the same as text, where it conforms", () =>
+    Effect.gen(function*() {
+      const result = yield* Search.codec.encodeSuccess({ hits: [1] })
+      assert.deepStrictEqual<unknown>(result, {
+        content: [{ type: "text", text: `{"hits":[1]}` }],
+        structuredContent: { hits: [1] }
+      })
+      assert.deepStrictEqual(yield* Search.codec.decodeSuccess(result), { hits: [1] })
+      assert.deepStrictEqual(yield* Search.codec.decodeSuccess({ content: result.content }), { hits: [1] })
+      const issue = yield* Effect.flip(Search.codec.decodeSuccess({ content: [], structuredContent: {} }))
+      assert.strictEqual(Issue.sentence(issue), "hits: is missing")
+    }))
+
+  it.effect("is a bug of the handler where it does not", () =>
+    Effect.gen(function*() {
+      for (const wrong of [{}, ToolResult.make().pipe(ToolResult.withStructured({ hits: 1 }))]) {
+        const exit = yield* Effect.exit(Search.codec.encodeSuccess(wrong))
+        assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      }
+    }))
+
+  it.effect("is content only without an output schema, and a string as it is where it always is one", () =>
+    Effect.gen(function*() {
+      const Tell = RawTool.make("tell", { inputSchema: input })
+      assert.deepStrictEqual<unknown>(yield* Tell.codec.encodeSuccess("hi"), {
+        content: [{ type: "text", text: "hi" }]
+      })
+      const Name = RawTool.make("name", { inputSchema: input, outputSchema: { type: "string", maxLength: 3 } })
+      assert.deepStrictEqual<unknown>(yield* Name.codec.encodeSuccess("hi"), {
+        content: [{ type: "text", text: "hi" }],
+        structuredContent: "hi"
+      })
+    }))
+
+  it("refuses schemas with expressions when it was told not to run any", () => {
+    const inputSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } }
+    assert.throws(() => RawTool.make("t", { inputSchema, patterns: false }), /inputSchema/)
+    assert.strictEqual(RawTool.make("t", { inputSchema }).name, "t")
+  })
+})

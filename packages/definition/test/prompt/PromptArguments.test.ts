@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as PromptArguments from "../../src/prompt/PromptArguments.js"
+
+const make = (fields: Schema.Struct.Fields) =>
+  PromptArguments.make("p", Schema.Struct(fields) as unknown as Schema.Schema<any, any>)
+
+describe("The arguments of a prompt, advertised,", () => {
+  it("are named in their order, with what is said of them and whether they must be there", () => {
+    assert.deepStrictEqual(
+      make({
+        b: Schema.String.annotations({ title: "B", description: "The second letter." }),
+        a: Schema.optional(Schema.NumberFromString).annotations({ description: "A number." }),
+        c: Schema.propertySignature(Schema.Literal("x")).annotations({ title: "C" })
+      }),
+      [
+        { name: "b", title: "B", description: "The second letter.", required: true },
+        { name: "a", description: "A number.", required: false },
+        { name: "c", title: "C", required: true }
+      ]
+    )
+    assert.deepStrictEqual(make({}), [])
+  })
+
+  it("are strings on the wire, whatever they are made of", () => {
+    enum Size {
+      small = "S"
+    }
+    const texts = {
+      text: Schema.NonEmptyString,
+      template: Schema.TemplateLiteral("id-", Schema.Number),
+      size: Schema.Enums(Size),
+      either: Schema.Union(Schema.Literal("a"), Schema.Trim),
+      date: Schema.Date
+    }
+    assert.deepStrictEqual(make(texts).map(({ name }) => name), Object.keys(texts))
+    enum Level {
+      low
+    }
+    for (const odd of [Schema.Number, Schema.Literal(1), Schema.Enums(Level), Schema.NullOr(Schema.String)]) {
+      assert.throws(
+        () => make({ ok: Schema.String, odd }),
+        `Prompt "p": its argument "odd" must be a string on the wire`
+      )
+    }
+  })
+
+  it("need names", () => {
+    for (const name of ["", " ", "__proto__", Symbol.for("a")]) {
+      assert.throws(
+        () => make({ [name]: Schema.String }),
+        `Prompt "p": an argument cannot be named "${String(name)}"`
+      )
+    }
+  })
+})

@@ -1,0 +1,100 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { JSONSchema } from "effect"
+import { Schema } from "effect"
+import * as SchemaAnnotations from "../../src/schema/SchemaAnnotations.js"
+
+const generate = (schema: Schema.Schema<any, any>) => SchemaAnnotations.generate(schema.ast, {})
+
+const Luhn = Schema.String.pipe(Schema.filter(() => true, { title: "Luhn", description: "A Luhn number." }))
+const When = Schema.Date.annotations({ description: "When it happened.", examples: [new Date(0)] })
+
+describe("Authored", () => {
+  it("keeps what is said of a filter without a JSON Schema", () => {
+    assert.deepStrictEqual(generate(Luhn), { type: "string", title: "Luhn", description: "A Luhn number." })
+  })
+
+  it("keeps what is said of a filter on top of a transformation, in the words of the wire", () => {
+    assert.deepStrictEqual(generate(When), {
+      type: "string",
+      description: "When it happened.",
+      examples: ["1970-01-01T00:00:00.000Z"]
+    })
+    assert.deepStrictEqual(generate(Schema.NumberFromString.pipe(Schema.int({ default: 5 }))), {
+      type: "string",
+      description: "a string to be decoded into a number",
+      default: "5"
+    })
+  })
+
+  it("says nothing for a filter whose author did not", () => {
+    assert.deepStrictEqual(generate(Schema.Date), { type: "string", description: "a string to be decoded into a Date" })
+    assert.deepStrictEqual(generate(Schema.String.pipe(Schema.filter(() => true))), { type: "string" })
+  })
+
+  it("lets the outer author speak before the inner", () => {
+    const outer = Luhn.pipe(Schema.minLength(2, { description: "A long Luhn number." }))
+    assert.deepStrictEqual(generate(outer), {
+      type: "string",
+      minLength: 2,
+      title: "Luhn",
+      description: "A long Luhn number."
+    })
+  })
+
+  it("finds them wherever they stand", () => {
+    const { description, examples, type } = generate(When)
+    const when = { type, description, examples }
+    const luhn = generate(Luhn)
+    const schema = Schema.Struct({
+      field: When,
+      optional: Schema.optional(When),
+      defaulted: Schema.optionalWith(When, { default: () => new Date(0) }),
+      either: Schema.Union(When, Schema.Number),
+      list: Schema.Array(When),
+      tuple: Schema.Tuple([Luhn], When),
+      record: Schema.Record({ key: Schema.String, value: Luhn }),
+      filtered: Schema.Struct({ inner: Luhn }).pipe(Schema.filter(() => true, { description: "All." }))
+    })
+    assert.deepStrictEqual(generate(schema).properties, {
+      field: when,
+      optional: when,
+      defaulted: when,
+      either: { anyOf: [when, { type: "number" }] },
+      list: { type: "array", items: when },
+      tuple: { type: "array", minItems: 1, prefixItems: [luhn], items: when },
+      record: { type: "object", required: [], properties: {}, additionalProperties: luhn },
+      filtered: {
+        type: "object",
+        required: ["inner"],
+        properties: { inner: luhn },
+        additionalProperties: true,
+        description: "All."
+      }
+    })
+  })
+
+  it("finds them in types that refer to themselves, once", () => {
+    interface Tree {
+      readonly name: string
+      readonly children: ReadonlyArray<Tree>
+    }
+    const Tree: Schema.Schema<Tree> = Schema.Struct({
+      name: Luhn,
+      children: Schema.Array(Schema.suspend(() => Tree))
+    }).annotations({ identifier: "Tree" })
+    const definitions: Record<string, JSONSchema.JsonSchema7> = {}
+    SchemaAnnotations.generate(Tree.ast, definitions)
+    assert.deepStrictEqual((definitions.Tree as unknown as { properties: object }).properties, {
+      name: generate(Luhn),
+      children: { type: "array", items: { $ref: "#/$defs/Tree" } }
+    })
+  })
+
+  it("writes references as URIs, and knows what Effect's mean", () => {
+    assert.strictEqual(SchemaAnnotations.reference("Tree"), "#/$defs/Tree")
+    assert.strictEqual(SchemaAnnotations.reference("a/b ~100%"), "#/$defs/a~1b%20~0100%25")
+    assert.strictEqual(SchemaAnnotations.definitionOf("#/$defs/a~1b ~0100%"), "a/b ~100%")
+    assert.isUndefined(SchemaAnnotations.definitionOf("https://example.com/schema"))
+    assert.isUndefined(SchemaAnnotations.definitionOf(undefined))
+  })
+})

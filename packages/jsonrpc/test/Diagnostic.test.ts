@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Diagnostic, log } from "@effect-mcp/jsonrpc/Diagnostic"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Cause, Effect, HashMap, Logger, LogLevel } from "effect"
+
+/** The level and the words of what an diagnostic logs. */
+const logged = (diagnostic: Diagnostic) =>
+  Effect.gen(function*() {
+    const lines: Array<readonly [level: string, words: string, cause: Cause.Cause<unknown>]> = []
+    const logger = Logger.make(({ annotations, cause, logLevel, message }) => {
+      assert.strictEqual(HashMap.size(annotations), 0)
+      lines.push([logLevel.label, (message as ReadonlyArray<unknown>).join(" "), cause])
+    })
+    yield* log(diagnostic).pipe(
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Logger.withMinimumLogLevel(LogLevel.All)
+    )
+    assert.strictEqual(lines.length, 1)
+    return lines[0]!
+  })
+
+const cause = Cause.die(new Error("boom"))
+
+const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, words: string]> = [
+  [
+    Diagnostic.Malformed({ malformed: new Message.Malformed("request", -32700, "Parse error: no") }),
+    "DEBUG",
+    "Malformed request: Parse error: no"
+  ],
+  [
+    Diagnostic.UnknownResponse({ response: Message.success("7", {}), late: false }),
+    "DEBUG",
+    "Unknown response: id \"7\""
+  ],
+  [Diagnostic.UnknownResponse({ response: Message.success(7, {}), late: true }), "DEBUG", "Late response: id 7"],
+  [
+    Diagnostic.UnattributedError({ error: { code: -32700, message: "what?" } }),
+    "WARN",
+    "The peer reports an error: what? (-32700)"
+  ],
+  [Diagnostic.DuplicateRequest({ id: 1, method: "m" }), "DEBUG", "Refused \"m\": id 1 is in flight"],
+  [Diagnostic.Overloaded({ method: "m", limit: 64 }), "WARN", "Refused \"m\": 64 are in flight"],
+  [Diagnostic.AmbiguousCancel({ id: "a" }), "DEBUG", "Ignored a cancel that fits several requests: \"a\""],
+  [Diagnostic.HandlerDied({ method: "m", cause }), "ERROR", "The handler of \"m\" died"],
+  [
+    Diagnostic.Detached({ method: "m" }),
+    "WARN",
+    "The handler of \"m\" did not stop in time and was left behind"
+  ]
+]
+
+describe("Diagnostic.log", () => {
+  for (const [diagnostic, level, words] of cases) {
+    it.effect(`writes ${diagnostic._tag} as ${level}: ${words}`, () =>
+      Effect.gen(function*() {
+        const [loggedLevel, loggedWords] = yield* logged(diagnostic)
+        assert.deepStrictEqual([loggedLevel, loggedWords], [level, words])
+      }))
+  }
+
+  it.effect("shows the operator why a handler died", () =>
+    Effect.gen(function*() {
+      const [, , shown] = yield* logged(Diagnostic.HandlerDied({ method: "m", cause }))
+      assert.strictEqual(shown, cause)
+    }))
+
+  it("knows no diagnostic that is not listed here", () => {
+    const tags = new Set(cases.map(([diagnostic]) => diagnostic._tag))
+    const all: Record<Diagnostic["_tag"], true> = {
+      Malformed: true,
+      UnknownResponse: true,
+      UnattributedError: true,
+      DuplicateRequest: true,
+      Overloaded: true,
+      AmbiguousCancel: true,
+      HandlerDied: true,
+      Detached: true
+    }
+    assert.deepStrictEqual(Object.keys(all).sort(), [...tags].sort())
+    assert.strictEqual(JsonRpcError.internal.message, "Internal error")
+  })
+})

@@ -1,0 +1,167 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Clock, Deferred, Effect, Fiber } from "effect"
+import * as DeadlineTimer from "../../src/runtime/DeadlineTimer.js"
+import * as InFlight from "../../src/runtime/InFlight.js"
+import * as Outcome from "../../src/runtime/Outcome.js"
+import * as Pending from "../../src/runtime/Pending.js"
+import { endless, side, talk } from "../Talk.js"
+
+describe("several channels in one conversation", () => {
+  const channel = () => {
+    const written: Array<Message.Message> = []
+    const channel: InFlight.Channel = {
+      send: (message) => Effect.sync(() => written.push(message)),
+      unsafeSend: (message) => written.push(message) > 0
+    }
+    return { channel, written }
+  }
+
+  it.scoped("never mix up equal ids", () =>
+    Effect.gen(function*() {
+      const gates = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+      const t = yield* talk(side({
+        echo: ({ params }, exchange) =>
+          Effect.gen(function*() {
+            yield* exchange.notify("note", params)
+            yield* Deferred.await(gates[params!.n as number]!)
+            return { n: params!.n }
+          })
+      }))
+      const posts = [channel(), channel()]
+      posts.forEach((post, n) => t.conversation.receive(Message.request(1, "echo", { n }), post.channel))
+      assert.strictEqual(t.conversation.inFlight(), 2)
+      for (const n of [1, 0]) {
+        yield* Deferred.succeed(gates[n]!, undefined)
+        while (t.conversation.inFlight() > n) yield* Effect.yieldNow()
+      }
+      for (const n of [0, 1]) {
+        assert.deepStrictEqual<unknown>(posts[n]!.written, [
+          Message.notification("note", { n }),
+          Message.success(1, { n })
+        ])
+      }
+      assert.deepStrictEqual(yield* t.peer.heard, [])
+    }))
+
+  it.scoped("refuse an id that is in flight on the same channel, on that channel", () =>
+    Effect.gen(function*() {
+      const work = yield* endless
+      const t = yield* talk(side({ endless: work.serve }))
+      const post = channel()
+      t.conversation.receive(Message.request(1, "endless"), post.channel)
+      t.conversation.receive(Message.request(1, "ping"), post.channel)
+      assert.deepInclude((post.written[0] as Message.Failure).error, { code: JsonRpcError.INVALID_REQUEST })
+      yield* t.peer.ask(1, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, {}))
+    }))
+
+  it.scoped("let a cancel reach the one request that it can mean, from any channel", () =>
+    Effect.gen(function*() {
+      const work = yield* endless
+      const t = yield* talk(side({ endless: work.serve }))
+      const posts = [channel(), channel(), channel()]
+      t.conversation.receive(Message.request("a", "endless"), posts[0]!.channel)
+      t.conversation.receive(Message.request(8, "endless"), posts[1]!.channel)
+      for (const requestId of ["a", "8"]) {
+        t.conversation.receive(Message.notification("notifications/cancelled", { requestId }), posts[2]!.channel)
+      }
+      yield* work.stops(2)
+      yield* t.peer.heard
+      assert.deepStrictEqual(posts.map(({ written }) => written.length), [0, 0, 0])
+    }))
+
+  for (const requestId of [1, "1"]) {
+    it.scoped(`let a cancel of ${JSON.stringify(requestId)} stop neither of two requests, and report it`, () =>
+      Effect.gen(function*() {
+        const work = yield* endless
+        const t = yield* talk(side({ endless: work.serve }))
+        const posts = [channel(), channel()]
+        for (const post of posts) t.conversation.receive(Message.request(1, "endless"), post.channel)
+        yield* t.peer.cancel(requestId)
+        assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "AmbiguousCancel", id: requestId })
+        yield* t.peer.heard
+        assert.deepStrictEqual(work.stopped, [])
+        t.conversation.receive(Message.notification("notifications/cancelled", { requestId: 1 }), posts[1]!.channel)
+        yield* work.stops(1)
+        yield* t.peer.heard
+        assert.strictEqual(t.conversation.inFlight(), 1)
+      }))
+  }
+
+  it.scoped("are forgotten when nothing is in flight on them", () =>
+    Effect.gen(function*() {
+      const runtime = yield* Effect.runtime<never>()
+      const pending = new Pending.Pending(
+        (ring) => new DeadlineTimer.DeadlineTimer(runtime, Clock.make(), ring),
+        Infinity
+      )
+      const inflight = new InFlight.InFlight({ runtime, fiberRefs: runtime.fiberRefs }, pending, 64, () => undefined)
+      for (let id = 0; id < 100; id++) {
+        const exchange = inflight.reserve(channel().channel, Message.request(id, "m"))
+        assert.instanceOf(exchange, InFlight.IncomingRequest)
+        inflight.start(exchange, { effect: Effect.succeed({}), reply: Outcome.fromExit })
+      }
+      assert.strictEqual(inflight["channels"].size, 0)
+    }))
+
+  it.scoped("carry what is asked for a request on the channel of that request, its cancel included", () =>
+    Effect.gen(function*() {
+      const fibers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
+      const t = yield* talk(side({
+        nested: (_, exchange) =>
+          Effect.flatMap(Effect.forkDaemon(exchange.request("why")), (fiber) => {
+            fibers.push(fiber)
+            return Fiber.join(fiber)
+          })
+      }))
+      const post = channel()
+      t.conversation.receive(Message.request(1, "nested"), post.channel)
+      while (post.written.length === 0) yield* Effect.yieldNow()
+      yield* Fiber.interrupt(fibers[0]!)
+      while (t.conversation.inFlight() > 0) yield* Effect.yieldNow()
+      assert.deepStrictEqual(
+        post.written.map((message) => (message as Message.Request).method),
+        ["why", "notifications/cancelled", undefined]
+      )
+      assert.deepStrictEqual(yield* t.peer.heard, [])
+    }))
+
+  it.scoped("hear of the one request on them that a cancel leaves without an answer", () =>
+    Effect.gen(function*() {
+      const work = yield* endless
+      const t = yield* talk(side({ endless: work.serve }))
+      const { channel: post, written } = channel()
+      const unanswered: Array<Message.RequestId> = []
+      t.conversation.receive(Message.request(1, "endless"), {
+        ...post,
+        unanswered: (id) => {
+          unanswered.push(id)
+          throw new Error("boom")
+        }
+      })
+      yield* t.peer.cancel(1)
+      yield* work.stops(1)
+      yield* t.peer.heard
+      assert.deepStrictEqual(unanswered, [1])
+      assert.deepStrictEqual(written, [])
+      yield* t.peer.ask(2, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(2, {}))
+    }))
+
+  it.scoped("refuse to carry questions themselves, one by one", () =>
+    Effect.gen(function*() {
+      const t = yield* talk(side({
+        ask: (_, exchange) =>
+          Effect.map(Effect.either(exchange.request("question")), (answer) => ({
+            answer: answer._tag === "Left" ? answer.left.message : answer.right
+          }))
+      }))
+      const { channel: post, written } = channel()
+      t.conversation.receive(Message.request(1, "ask"), { ...post, canAsk: () => false })
+      assert.include(JSON.stringify(written), "Cannot send")
+      yield* t.peer.ask(2, "ask")
+      assert.deepInclude(yield* t.peer.hear, { method: "question" })
+    }))
+})

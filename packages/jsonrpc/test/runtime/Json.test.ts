@@ -1,0 +1,125 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import * as Json from "../../src/runtime/Json.js"
+
+const arrays = (depth: number): string => "[".repeat(depth) + "]".repeat(depth)
+const objects = (depth: number): string => "{\"a\":".repeat(depth - 1) + "{}" + "}".repeat(depth - 1)
+
+const refusal = (text: string, maxDepth?: number): Json.Refused["reason"] | undefined => {
+  const value = Json.parse(text, maxDepth)
+  return value instanceof Json.Refused ? value.reason : undefined
+}
+
+describe("Json.parse", () => {
+  it("gives what any JSON document says", () => {
+    FastCheck.assert(FastCheck.property(FastCheck.jsonValue({ maxDepth: 5 }), (value) => {
+      const text = JSON.stringify(value)
+      if (text.includes("__proto__")) return
+      assert.deepStrictEqual(Json.parse(text), JSON.parse(text))
+    }))
+  })
+
+  it("refuses what is not JSON, without its text", () => {
+    for (const text of ["", "{", "{'a':1}", "NaN", "undefined", "{} {}", "s3cret", "\u0000"]) {
+      const value = Json.parse(text)
+      assert.instanceOf(value, Json.Refused)
+      assert.strictEqual(value.reason, "syntax")
+      assert.strictEqual(value.message, "Parse error: the input is not JSON")
+      assert.strictEqual(value.value, undefined)
+    }
+  })
+
+  it("never throws, whatever the text", () => {
+    FastCheck.assert(FastCheck.property(FastCheck.string({ unit: "binary" }), (text) => {
+      Json.parse(text)
+    }))
+  })
+
+  it("takes 64 levels and refuses 65", () => {
+    for (const nested of [arrays, objects]) {
+      assert.deepStrictEqual(Json.parse(nested(64)), JSON.parse(nested(64)))
+      assert.strictEqual(refusal(nested(65)), "depth")
+    }
+    assert.strictEqual(refusal("[".repeat(33) + objects(32) + "]".repeat(33)), "depth")
+    assert.isUndefined(refusal("[".repeat(32) + objects(32) + "]".repeat(32)))
+  })
+
+  it("counts levels, not brackets", () => {
+    const wide = `[${Array.from({ length: 1000 }, () => "{\"a\":[]}").join(",")}]`
+    assert.isUndefined(refusal(wide))
+    assert.isUndefined(refusal(JSON.stringify({ text: "[{".repeat(1000) })))
+  })
+
+  it("takes as many levels as it is told", () => {
+    assert.isUndefined(refusal(arrays(3), 3))
+    assert.strictEqual(refusal(arrays(4), 3), "depth")
+    assert.strictEqual(refusal("[]", 0), "depth")
+    assert.isUndefined(refusal("1", 0))
+    assert.isUndefined(refusal(arrays(100), 100))
+  })
+
+  it("gives the value of what is too deep, so that it can be answered", () => {
+    const value = Json.parse(`{"id":7,"params":${arrays(64)}}`)
+    assert.instanceOf(value, Json.Refused)
+    assert.strictEqual((value.value as { id: number }).id, 7)
+  })
+
+  it("refuses, and does not throw, where the stack ends before the limit", () => {
+    const deep = arrays(200_000)
+    assert.strictEqual(refusal(deep, 150_000), "depth")
+    assert.strictEqual(refusal(`[${deep.slice(1, -1)},"__proto__"]`, Infinity), "depth")
+  })
+
+  const spellings = [
+    "__proto__",
+    "\\u005f_proto__",
+    "\\u005F\\u005F\\u0070\\u0072\\u006f\\u0074\\u006F\\u005f\\u005f",
+    "__\\u0070roto__",
+    "__p\\u0072oto__",
+    "__pr\\u006Fto__",
+    "__pro\\u0074o__",
+    "__prot\\u006f__",
+    "__proto_\\u005f"
+  ]
+
+  for (const name of spellings) {
+    it(`refuses a member named ${name}, wherever it stands`, () => {
+      assert.strictEqual(refusal(`{"${name}":{"admin":true}}`), "prototype")
+      assert.strictEqual(refusal(`{"a":[1,{"b":{"${name}":null}}]}`), "prototype")
+    })
+  }
+
+  it("takes the name as a value, and names that resemble it", () => {
+    for (const text of [`{"a":"__proto__"}`, `["\\u005f_proto__"]`, `{"__proto":1}`, `{"\\\\u005f_proto__":1}`]) {
+      assert.deepStrictEqual(Json.parse(text), JSON.parse(text))
+    }
+  })
+
+  it("gives the value of what names a prototype, so that it can be answered", () => {
+    const value = Json.parse(`{"id":"a","__proto__":{}}`)
+    assert.instanceOf(value, Json.Refused)
+    assert.strictEqual((value.value as { id: string }).id, "a")
+  })
+})
+
+describe("Json.stringify", () => {
+  it("writes one line", () => {
+    const text = Json.stringify({ a: "one\ntwo\r\n\u2028" })
+    assert.isDefined(text)
+    assert.notMatch(text, /[\n\r]/)
+    assert.deepStrictEqual(JSON.parse(text), { a: "one\ntwo\r\n\u2028" })
+  })
+
+  it("gives undefined for what has no JSON form", () => {
+    const cycle: { self?: unknown } = {}
+    cycle.self = cycle
+    const throws = {
+      toJSON: () => {
+        throw new Error("no")
+      }
+    }
+    for (const value of [cycle, { a: 1n }, throws, undefined, () => 1]) {
+      assert.strictEqual(Json.stringify(value), undefined)
+    }
+  })
+})

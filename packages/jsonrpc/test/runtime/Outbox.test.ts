@@ -1,0 +1,206 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
+import * as Outbox from "../../src/runtime/Outbox.js"
+import { preempted } from "../Talk.js"
+
+/** Forks the effect and waits until it waits for something. */
+const suspended = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
+    return fiber
+  })
+
+describe("Outbox", () => {
+  it.effect("gives what it was offered, in order, all at once", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>()
+      assert.isTrue(yield* outbox.offer(1))
+      assert.isTrue(outbox.unsafeOffer(2))
+      assert.isTrue(yield* outbox.offer(3))
+      assert.strictEqual(outbox.size, 3)
+      assert.deepStrictEqual(yield* outbox.takeAll, [1, 2, 3])
+      assert.strictEqual(outbox.size, 0)
+    }))
+
+  it("gives nothing at once when there is nothing", () => {
+    const outbox = Outbox.make<number>()
+    assert.deepStrictEqual(outbox.unsafeTakeAll(), [])
+    outbox.unsafeOffer(1)
+    assert.deepStrictEqual(outbox.unsafeTakeAll(), [1])
+    assert.deepStrictEqual(outbox.unsafeTakeAll(), [])
+  })
+
+  it.effect("makes the reader wait until there is something", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>()
+      const reader = yield* suspended(outbox.takeAll)
+      outbox.unsafeOffer(1)
+      assert.deepStrictEqual(yield* Fiber.join(reader), [1])
+    }))
+
+  it.effect("forgets a reader that was interrupted", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>()
+      yield* Fiber.interrupt(yield* suspended(outbox.takeAll))
+      outbox.unsafeOffer(1)
+      assert.deepStrictEqual(yield* outbox.takeAll, [1])
+    }))
+
+  it("holds 256 values before it is full", () => {
+    const outbox = Outbox.make<number>()
+    for (let i = 0; i < 255; i++) outbox.unsafeOffer(i)
+    assert.isFalse(outbox.isFull)
+    outbox.unsafeOffer(255)
+    assert.isTrue(outbox.isFull)
+  })
+
+  it.effect("makes a sender wait while it is full, and no longer", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>(2)
+      yield* outbox.offer(1)
+      yield* outbox.offer(2)
+      const sender = yield* suspended(outbox.offer(3))
+      assert.strictEqual(outbox.size, 2)
+      assert.deepStrictEqual(yield* outbox.takeAll, [1, 2])
+      assert.isTrue(yield* Fiber.join(sender))
+      assert.deepStrictEqual(yield* outbox.takeAll, [3])
+    }))
+
+  it.effect("lets in as many waiting senders as there is room for, in their order", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>(2)
+      outbox.unsafeOffer(0)
+      outbox.unsafeOffer(0)
+      const senders: Array<Fiber.RuntimeFiber<boolean>> = []
+      for (let i = 1; i <= 5; i++) senders.push(yield* suspended(outbox.offer(i)))
+      const taken: Array<ReadonlyArray<number>> = [yield* outbox.takeAll]
+      for (let i = 0; i < 5; i += 2) {
+        yield* Fiber.joinAll(senders.slice(i, i + 2))
+        assert.isAtMost(outbox.size, 2)
+        taken.push(outbox.unsafeTakeAll())
+      }
+      assert.deepStrictEqual(taken, [[0, 0], [1, 2], [3, 4], [5]])
+    }))
+
+  it.effect("takes in what cannot wait, however full it is", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>(1)
+      for (let i = 0; i < 1000; i++) assert.isTrue(outbox.unsafeOffer(i))
+      assert.strictEqual((yield* outbox.takeAll).length, 1000)
+    }))
+
+  it.effect("forgets a waiting sender that was interrupted, and its value", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>(1)
+      outbox.unsafeOffer(1)
+      const [gone, patient] = [yield* suspended(outbox.offer(2)), yield* suspended(outbox.offer(3))]
+      yield* Fiber.interrupt(gone)
+      assert.strictEqual(outbox["waiting"].size, 1)
+      assert.deepStrictEqual(outbox.unsafeTakeAll(), [1])
+      yield* Fiber.join(patient)
+      assert.deepStrictEqual(outbox.unsafeTakeAll(), [3])
+    }))
+
+  it.effect("has room for one value at least", () =>
+    Effect.gen(function*() {
+      for (const capacity of [0, -1]) {
+        const outbox = Outbox.make<number>(capacity)
+        assert.strictEqual(outbox.capacity, 1)
+        assert.isTrue(yield* outbox.offer(1))
+      }
+    }))
+})
+
+describe("an outbox that has ended", () => {
+  it.effect("takes nothing in, and gives what it had", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>()
+      outbox.unsafeOffer(1)
+      assert.isFalse(outbox.isEnded)
+      outbox.end(Exit.void)
+      assert.isTrue(outbox.isEnded)
+      assert.isFalse(outbox.unsafeOffer(2))
+      assert.isFalse(yield* outbox.offer(3))
+      assert.deepStrictEqual(yield* outbox.takeAll, [1])
+      assert.deepStrictEqual(yield* Effect.flip(outbox.takeAll), Option.none())
+    }))
+
+  it.effect("ends as the first who ended it said", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number, string>()
+      outbox.end(Exit.fail("broken"))
+      outbox.end(Exit.void)
+      assert.deepStrictEqual(yield* Effect.flip(outbox.takeAll), Option.some("broken"))
+    }))
+
+  it.effect("wakes the reader", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>()
+      const reader = yield* suspended(Effect.flip(outbox.takeAll))
+      outbox.end(Exit.void)
+      assert.deepStrictEqual(yield* Fiber.join(reader), Option.none())
+    }))
+
+  it.effect("turns the waiting senders away", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>(1)
+      outbox.unsafeOffer(0)
+      const senders = [yield* suspended(outbox.offer(1)), yield* suspended(outbox.offer(2))]
+      outbox.end(Exit.void)
+      assert.deepStrictEqual(yield* Fiber.joinAll(senders), [false, false])
+      assert.deepStrictEqual(outbox.unsafeTakeAll(), [0])
+    }))
+
+  it.effect("is never full", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>(1)
+      outbox.unsafeOffer(0)
+      outbox.end(Exit.void)
+      assert.isFalse(outbox.isFull)
+      yield* outbox.room
+    }))
+})
+
+describe("Outbox.stream", () => {
+  it.effect("is what comes in, until the end", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>()
+      const heard: Array<number> = []
+      const half = yield* Deferred.make<void>()
+      const reader = yield* Effect.fork(Stream.runForEach(outbox.stream, (value) => {
+        heard.push(value)
+        return value === 2 ? Deferred.succeed(half, undefined) : Effect.void
+      }))
+      outbox.unsafeOffer(1)
+      outbox.unsafeOffer(2)
+      yield* Deferred.await(half)
+      outbox.unsafeOffer(3)
+      outbox.end(Exit.void)
+      yield* Fiber.join(reader)
+      assert.deepStrictEqual(heard, [1, 2, 3])
+    }))
+
+  it.effect("fails as the outbox ended, after what was in it", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number, string>()
+      outbox.unsafeOffer(1)
+      outbox.end(Exit.fail("broken"))
+      const heard: Array<number> = []
+      const error = yield* Effect.flip(
+        Stream.runForEach(outbox.stream, (value) => Effect.sync(() => heard.push(value)))
+      )
+      assert.deepStrictEqual([heard, error], [[1], "broken"])
+    }))
+
+  it.effect("loses no wake-up, wherever reader and sender are made to yield", () =>
+    preempted(
+      Effect.gen(function*() {
+        const outbox = Outbox.make<number>(1)
+        const reader = yield* Effect.fork(Stream.runCollect(outbox.stream))
+        for (let value = 0; value < 5; value++) yield* outbox.offer(value)
+        outbox.end(Exit.void)
+        assert.deepStrictEqual([...(yield* Fiber.join(reader))], [0, 1, 2, 3, 4])
+      })
+    ), 60_000)
+})

@@ -1,0 +1,274 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as RequestContext from "@effect-mcp/server/RequestContext"
+import { Deferred, Effect, TestClock } from "effect"
+import * as http from "node:http"
+import { act, ask, call, dial, initialize, listen, open, request, served, until } from "../HttpFixture.js"
+
+const ping = (id: number) => JSON.stringify(Message.request(id, "ping"))
+
+const log = (data: unknown) => Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", data))
+
+const plain = served(act(Effect.void))
+
+/** The statuses of the answers on a socket. */
+const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+
+describe("a body", () => {
+  it.scopedLive("may come in any pieces, cut inside of letters, too", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const { socket, text } = yield* dial(port)
+      const bytes = Buffer.from(request(JSON.stringify(Message.request("é😀", "ping")), session))
+      socket.setNoDelay(true)
+      for (const byte of bytes) socket.write(Buffer.of(byte))
+      yield* until(() => text().includes("\"result\""))
+      assert.include(text(), `"id":"é😀"`)
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("may come in chunks, and be empty", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const chunked = yield* dial(port)
+      const body = ping(1)
+      chunked.socket.write(
+        request("", { ...session, "transfer-encoding": "chunked" }) +
+          `5\r\n${body.slice(0, 5)}\r\n${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n`
+      )
+      yield* until(() => statuses(chunked.text()).length === 1)
+      assert.deepStrictEqual(statuses(chunked.text()), [200])
+      assert.strictEqual((yield* ask(url, "", session)).status, 400)
+      assert.strictEqual((yield* ask(url, Buffer.of(0x22, 0xff, 0x22), session)).json.error.code, -32700)
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("that is too large is answered with 413, which the client gets to read", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const large = "x".repeat(8 * 1024 * 1024)
+      const honest = yield* ask(url, large)
+      assert.strictEqual(honest.status, 413)
+      assert.match(honest.json.error.message, /4194304 bytes/)
+      const silent = yield* ask(url, large, { "transfer-encoding": "chunked" })
+      assert.strictEqual(silent.status, 413)
+      // The connection is good for more.
+      const { socket, text } = yield* dial(port)
+      socket.write(request("x".repeat(5 * 1024 * 1024)))
+      socket.write(request(JSON.stringify(initialize())))
+      yield* until(() => statuses(text()).length === 2)
+      assert.deepStrictEqual(statuses(text()), [413, 200])
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("that never ends costs nothing but its connection", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      for (let i = 0; i < 20; i++) {
+        const { socket } = yield* dial(port)
+        socket.write(request("{", { ...session, "content-length": "100" }), () => socket.resetAndDestroy())
+      }
+      assert.strictEqual((yield* ask(url, ping(1), session)).status, 200)
+    }).pipe(Effect.provide(plain)))
+})
+
+describe("headers", () => {
+  it.scopedLive("are known in any case", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const { socket, text } = yield* dial(port)
+      const body = ping(1)
+      socket.write(
+        "POST /mcp HTTP/1.1\r\nHOST: localhost\r\ncontent-TYPE: application/json\r\nACCEPT: */*\r\n" +
+          `MCP-SESSION-ID: ${session["mcp-session-id"]}\r\nmcp-protocol-version: 2025-11-25\r\n` +
+          `Content-Length: ${body.length}\r\n\r\n${body}`
+      )
+      yield* until(() => statuses(text()).length === 1)
+      assert.deepStrictEqual(statuses(text()), [200])
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("that come twice are not taken for the first of them", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const id = session["mcp-session-id"]
+      const cases: ReadonlyArray<[string, number]> = [
+        ["host: localhost\r\nhost: evil.com\r\n", 403],
+        ["host: localhost\r\norigin: http://localhost\r\norigin: http://localhost\r\n", 403],
+        ["host: localhost\r\ncontent-type: application/json\r\ncontent-type: text/plain\r\n", 415],
+        [`host: localhost\r\ncontent-type: application/json\r\nmcp-session-id: ${id}\r\nmcp-session-id: ${id}\r\n`, 404]
+      ]
+      for (const [headers, status] of cases) {
+        const { socket, text } = yield* dial(port)
+        const body = ping(1)
+        socket.write(`POST /mcp HTTP/1.1\r\naccept: */*\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`)
+        yield* until(() => statuses(text()).length === 1)
+        assert.deepStrictEqual(statuses(text()), [status], headers)
+      }
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("name a host that is checked against what is asked for, too", () =>
+    Effect.gen(function*() {
+      const { port } = yield* HttpServer.HttpServer
+      const cases: ReadonlyArray<[string, Readonly<Record<string, string>>, number]> = [
+        ["GET http://evil.com/mcp HTTP/1.1", {}, 404],
+        ["GET /mcp HTTP/1.1", { host: "evil.com" }, 403],
+        ["OPTIONS /mcp HTTP/1.1", { origin: "http://localhost:5173" }, 204],
+        ["OPTIONS /mcp HTTP/1.1", { origin: "http://evil.com" }, 403],
+        ["BREW /mcp HTTP/1.1", {}, 400],
+        ["PUT /mcp HTTP/1.1", {}, 405]
+      ]
+      for (const [line, headers, status] of cases) {
+        const { socket, text } = yield* dial(port)
+        socket.write(request("", headers, line))
+        yield* until(() => statuses(text()).length === 1)
+        assert.deepStrictEqual(statuses(text()), [status], line)
+      }
+    }).pipe(Effect.provide(plain)))
+})
+
+describe("one connection", () => {
+  it.scopedLive("carries many requests at once, whose answers come in their order", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const { socket, text } = yield* dial(port)
+      const count = 50
+      socket.write(Array.from({ length: count }, (_, id) => request(ping(id), session)).join(""))
+      yield* until(() => statuses(text()).length === count && text().endsWith("}"))
+      assert.deepStrictEqual(
+        [...text().matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id)),
+        Array.from({ length: count }, (_, id) => id)
+      )
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("is lost without harm to handlers, sessions or others", () =>
+    Effect.gen(function*() {
+      let done = 0
+      const gate = yield* Deferred.make<void>()
+      const live = act(Effect.zipRight(Deferred.await(gate), Effect.sync(() => done++)))
+      yield* Effect.gen(function*() {
+        const { port, url } = yield* HttpServer.HttpServer
+        const session = yield* open(url)
+        for (let id = 1; id <= 20; id++) {
+          const { socket } = yield* dial(port)
+          socket.write(request(JSON.stringify(call(id, "act")), session), () => socket.resetAndDestroy())
+        }
+        yield* ask(url, ping(1), session)
+        yield* Deferred.succeed(gate, undefined)
+        assert.strictEqual((yield* ask(url, ping(1), session)).status, 200)
+        yield* until(() => done > 0)
+      }).pipe(Effect.provide(served(live)))
+    }))
+})
+
+describe("a reader that takes nothing", () => {
+  it.scoped("suspends who speaks, then is cut off, and its memory is given back", () =>
+    Effect.gen(function*() {
+      let said = 0
+      const piece = "x".repeat(10_000)
+      const live = act(
+        Effect.forEach(Array.from({ length: 20_000 }), () => Effect.zipRight(log(piece), Effect.sync(() => said++)), {
+          discard: true
+        })
+      )
+      yield* Effect.gen(function*() {
+        const { port, url } = yield* HttpServer.HttpServer
+        const session = yield* open(url)
+        const { closed, socket } = yield* dial(port)
+        socket.pause()
+        socket.write(request(JSON.stringify(call(1, "act")), session))
+        yield* until(() => said > 300)
+        let before = -1
+        // Until a whole round of the event loop brings nothing new.
+        while (before !== said) {
+          before = said
+          yield* Effect.repeatN(ask(url, ping(1), session), 5)
+        }
+        assert.isBelow(said, 20_000)
+        yield* TestClock.adjust("31 seconds")
+        // Nobody reads any more, so nobody is waited for.
+        yield* until(() => said === 20_000)
+        socket.resume()
+        yield* until(closed)
+      }).pipe(Effect.provide(served(live)))
+    }))
+})
+
+describe("an event stream", () => {
+  it.scopedLive("is over when its client has gone, however it went", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      for (const leave of ["end", "destroy", "resetAndDestroy"] as const) {
+        const { socket, text } = yield* dial(port)
+        socket.write(request("", session, "GET /mcp HTTP/1.1"))
+        yield* until(() => statuses(text()).length === 1)
+        assert.deepStrictEqual(statuses(text()), [200])
+        socket[leave]()
+        // There is room for another as soon as it is over.
+        const next = yield* Effect.repeat(Effect.scoped(Effect.map(listen(url, session), ({ response }) => response)), {
+          until: ({ statusCode }) => statusCode === 200
+        })
+        assert.strictEqual(next.statusCode, 200)
+        yield* Effect.repeat(
+          Effect.scoped(
+            Effect.map(listen(url, { ...session, accept: "text/event-stream" }), ({ response }) => response)
+          ),
+          { until: ({ statusCode }) => statusCode === 200 }
+        )
+      }
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("sends its headers before there is an event", () =>
+    Effect.gen(function*() {
+      const { url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const stream = yield* listen(url, session)
+      assert.strictEqual(stream.response.statusCode, 200)
+      assert.strictEqual(stream.response.headers["x-accel-buffering"], "no")
+      assert.deepStrictEqual(stream.events, [])
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("leaves in few pieces what is said in one go", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const { socket } = yield* dial(port)
+      let pieces = 0
+      let text = ""
+      socket.on("data", (chunk) => {
+        pieces++
+        text += chunk.toString()
+      })
+      socket.write(request(JSON.stringify(call(1, "act")), session))
+      yield* until(() => text.includes("\"id\":1"))
+      assert.isBelow(pieces, 50)
+      assert.lengthOf([...text.matchAll(/notifications\/message/g)], 200)
+    }).pipe(
+      Effect.provide(served(act(Effect.forEach(Array.from({ length: 200 }), () => log("x"), { discard: true }))))
+    ))
+})
+
+describe("an answer", () => {
+  it.scopedLive("has the headers of the page that may see it", () =>
+    Effect.gen(function*() {
+      const { url } = yield* HttpServer.HttpServer
+      const answer = yield* ask(url, initialize(), { origin: "http://localhost:5173" })
+      assert.strictEqual(answer.headers["access-control-allow-origin"], "http://localhost:5173")
+      assert.strictEqual(answer.headers.vary, "Origin")
+    }).pipe(Effect.provide(plain)))
+
+  it.scopedLive("lets the connection be used again", () =>
+    Effect.gen(function*() {
+      const { url } = yield* HttpServer.HttpServer
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+      yield* Effect.addFinalizer(() => Effect.sync(() => agent.destroy()))
+      const session = yield* open(url)
+      for (let i = 0; i < 5; i++) assert.strictEqual((yield* ask(url, ping(i), session, agent)).status, 200)
+      assert.strictEqual((yield* ask(url, "{", session, agent)).status, 400)
+      assert.lengthOf(Object.values(agent.freeSockets).flat(), 1)
+    }).pipe(Effect.provide(plain)))
+})

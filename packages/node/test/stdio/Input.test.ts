@@ -1,0 +1,210 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Chunk, Effect, Exit, Fiber, Stream } from "effect"
+import { PassThrough, Readable } from "node:stream"
+import * as Input from "../../src/stdio/Input.js"
+
+const line = (n: number, text = "") => JSON.stringify(Message.notification("n", { n, text })) + "\n"
+
+const numbers = (messages: Iterable<Message.Incoming>) =>
+  Array.from(messages, (message) => Message.isMalformed(message) ? message.message : (message as any).params.n)
+
+const collect = (input: Input.Input) =>
+  Effect.suspend(() => {
+    const messages: Array<Message.Incoming> = []
+    return Effect.as(input.run((message) => messages.push(message)), messages)
+  })
+
+/** Lets Node deliver what it has. */
+const turn = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+describe("Input", () => {
+  it.effect("gives the same messages however the bytes are cut", () =>
+    Effect.gen(function*() {
+      const bytes = Buffer.from(line(1, "ä€😀") + "\r\n" + line(2) + line(3).trimEnd())
+      for (const size of [1, 2, 3, 7, 1000]) {
+        const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+          bytes.subarray(i * size, (i + 1) * size))
+        const messages = yield* collect(Input.make(Readable.from(pieces, { objectMode: false })))
+        assert.deepStrictEqual(numbers(messages), [1, 2, 3])
+        assert.strictEqual((messages[0] as any).params.text, "ä€😀")
+      }
+    }))
+
+  it.effect("delivers the last line although it has no end", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough()
+      stream.end(line(1).trimEnd())
+      assert.deepStrictEqual(numbers(yield* collect(Input.make(stream))), [1])
+    }))
+
+  it.effect("ends at once when the stream has ended before", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough()
+      stream.end()
+      stream.resume()
+      yield* Effect.async<void>((resume) => {
+        stream.once("close", () => resume(Effect.void))
+      })
+      assert.deepStrictEqual(yield* collect(Input.make(stream)), [])
+      assert.deepStrictEqual(Chunk.toArray(yield* Stream.runCollect(Input.make(stream).incoming)), [])
+    }))
+
+  it.effect("fails with Read when the stream fails, before it is read or while it is", () =>
+    Effect.gen(function*() {
+      const before = new PassThrough()
+      before.on("error", () => {}).destroy(new Error("wet"))
+      const error = yield* Effect.flip(collect(Input.make(before)))
+      assert.strictEqual(error.reason, "Read")
+      assert.strictEqual(error.message, "Cannot read: wet")
+
+      const stream = new PassThrough()
+      const fiber = yield* Effect.fork(Effect.flip(Stream.runDrain(Input.make(stream).incoming)))
+      yield* turn
+      stream.destroy(new Error("wet"))
+      assert.strictEqual((yield* Fiber.join(fiber)).message, "Cannot read: wet")
+    }))
+
+  it.effect("takes a peer that is gone for an end of the input", () =>
+    Effect.gen(function*() {
+      for (const code of ["ECONNRESET", "EIO"]) {
+        const stream = new PassThrough()
+        const fiber = yield* Effect.fork(collect(Input.make(stream)))
+        yield* turn
+        stream.write(line(1))
+        yield* turn
+        stream.destroy(Object.assign(new Error(code), { code }))
+        assert.deepStrictEqual(numbers(yield* Fiber.join(fiber)), [1])
+      }
+    }))
+
+  it.effect("survives every byte that is not UTF-8, and over-long and broken sequences", () =>
+    Effect.gen(function*() {
+      const bad = [
+        ...Array.from({ length: 256 }, (_, byte) => [byte]),
+        [0xc0, 0xaf],
+        [0xed, 0xa0, 0x80],
+        [0xf4, 0x90, 0x80, 0x80],
+        [0xe2, 0x82]
+      ]
+      const stream = new PassThrough()
+      const fiber = yield* Effect.fork(collect(Input.make(stream)))
+      for (const bytes of bad) {
+        stream.write(Buffer.from("{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{\"text\":\""))
+        stream.write(Buffer.from(bytes))
+        stream.write("\"}}\n")
+      }
+      stream.end(line(1))
+      const messages = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(numbers(messages.slice(-1)), [1])
+      const replaced = messages.filter((message) => JSON.stringify(message).includes("\uFFFD"))
+      assert.strictEqual(replaced.length, 128 + 4)
+    }))
+
+  it.effect("reads a stream that was given an encoding", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough()
+      stream.setEncoding("utf8")
+      stream.end(line(1, "ä"))
+      assert.strictEqual(((yield* collect(Input.make(stream)))[0] as any).params.text, "ä")
+    }))
+
+  it.effect("has one reader at a time", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough()
+      const input = Input.make(stream)
+      const first = yield* Effect.fork(collect(input))
+      yield* turn
+      assert.strictEqual((yield* Effect.flip(collect(input))).message, "The transport is being read already")
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(input.incoming))).reason, "Read")
+      stream.end(line(1))
+      assert.deepStrictEqual(numbers(yield* Fiber.join(first)), [1])
+    }))
+
+  it.effect("reads nothing that nobody takes", () =>
+    Effect.gen(function*() {
+      let produced = 0
+      const stream = new Readable({
+        highWaterMark: 1,
+        read() {
+          produced++
+          this.push(line(produced))
+        }
+      })
+      const input = Input.make(stream)
+      yield* turn
+      assert.isAtMost(produced, 1)
+      const taken = yield* Stream.runCollect(Stream.take(input.incoming, 10))
+      yield* turn
+      assert.deepStrictEqual(numbers(taken), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      assert.isAtMost(produced, 12)
+      stream.destroy()
+    }))
+
+  it.effect("keeps what comes while nobody reads, as when a child exits", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough()
+      const input = Input.make(stream)
+      stream.write(line(1) + line(2))
+      // What Node does to the pipes of a child that has exited.
+      stream.resume()
+      stream.end(line(3))
+      stream.resume()
+      yield* turn
+      stream.resume()
+      assert.deepStrictEqual(numbers(yield* collect(input)), [1, 2, 3])
+    }))
+
+  it.effect("goes on where an interrupted reader has left", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough()
+      const input = Input.make(stream)
+      const first = yield* Stream.runCollect(Stream.take(
+        Stream.concat(Stream.execute(Effect.sync(() => stream.write(line(1)))), input.incoming),
+        1
+      ))
+      assert.deepStrictEqual(numbers(first), [1])
+      stream.write(line(2))
+      yield* turn
+      stream.end()
+      assert.deepStrictEqual(numbers(yield* collect(input)), [2])
+    }))
+
+  it.effect("delivers nothing more once it is told to end, and lets the rest flow by", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough()
+      const input = Input.make(stream)
+      const seen: Array<Message.Incoming> = []
+      const fiber = yield* Effect.fork(input.run((message) => {
+        seen.push(message)
+        input.end(Exit.void)
+      }))
+      yield* turn
+      stream.write(line(1) + line(2))
+      yield* Fiber.join(fiber)
+      assert.isTrue(input.isOver)
+      stream.end(line(3))
+      stream.resume()
+      yield* Effect.async<void>((resume) => {
+        stream.once("end", () => resume(Effect.void))
+      })
+      assert.deepStrictEqual(numbers(seen), [1])
+      assert.deepStrictEqual(yield* collect(input), [])
+    }))
+
+  it.effect("leaves the stream without a listener, and paused", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough()
+      const listeners = () => stream.eventNames().map((name) => [name, stream.listenerCount(name)])
+      const before = listeners()
+      const input = Input.make(stream)
+      const fiber = yield* Effect.fork(collect(input))
+      yield* turn
+      input.release()
+      assert.deepStrictEqual(yield* Fiber.join(fiber), [])
+      assert.deepStrictEqual(listeners(), before)
+      assert.isTrue(stream.isPaused())
+    }))
+})

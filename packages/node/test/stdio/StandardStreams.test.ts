@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import ChildProcess from "node:child_process"
+import Fs, { writeSync } from "node:fs"
+import * as StandardStreams from "../../src/stdio/StandardStreams.js"
+
+/** What a claim replaces. */
+const replaced = () => [
+  process.stdout.write,
+  Fs.write,
+  Fs.writeSync,
+  writeSync,
+  ChildProcess.spawnSync,
+  ChildProcess.execSync,
+  (ChildProcess.ChildProcess.prototype as any).spawn
+]
+
+// That nothing reaches the real stdout is shown in a process of its own, in StdioServer.test.ts.
+describe.sequential("StandardStreams", () => {
+  it.effect("gives everything back when the scope closes", () =>
+    Effect.gen(function*() {
+      const before = replaced()
+      const own = Object.getOwnPropertyDescriptor(process.stdout, "write")
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* StandardStreams.input
+        yield* StandardStreams.output
+        replaced().forEach((replacement, i) => assert.notStrictEqual(replacement, before[i]))
+      }))
+      replaced().forEach((original, i) => assert.strictEqual(original, before[i]))
+      assert.deepStrictEqual(Object.getOwnPropertyDescriptor(process.stdout, "write"), own)
+    }))
+
+  it.effect("has one owner for each stream at a time", () =>
+    Effect.gen(function*() {
+      for (const stream of [Effect.asVoid(StandardStreams.input), Effect.asVoid(StandardStreams.output)]) {
+        const scope = yield* Scope.make()
+        yield* Scope.extend(stream, scope)
+        const error = yield* Effect.flip(
+          Effect.scoped(stream)
+        )
+        assert.strictEqual(error.reason, "Open")
+        assert.match(error.message, /is taken: another transport in this process has claimed it/)
+        yield* Scope.close(scope, Exit.void)
+        yield* Effect.scoped(stream)
+      }
+    }))
+
+  it.effect("keeps a failed claim from ending the one that holds", () =>
+    Effect.scoped(Effect.gen(function*() {
+      yield* StandardStreams.output
+      const write = process.stdout.write
+      yield* Effect.ignore(Effect.scoped(StandardStreams.output))
+      assert.strictEqual(process.stdout.write, write)
+    })))
+
+  it.effect("is given the streams themselves, and the only way out", () =>
+    Effect.scoped(Effect.gen(function*() {
+      assert.strictEqual(yield* StandardStreams.input, process.stdin)
+      const { stream, write } = yield* StandardStreams.output
+      assert.strictEqual(stream, process.stdout)
+      yield* Effect.async<void>((resume) => {
+        write("", () => resume(Effect.void))
+      })
+    })))
+})

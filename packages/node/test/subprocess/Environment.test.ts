@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Environment from "../../src/subprocess/Environment.js"
+
+describe("Environment", () => {
+  it("inherits what is on the list, and nothing else", () => {
+    const from = {
+      HOME: "/home/me",
+      PATH: "/bin",
+      TERM: "xterm",
+      API_KEY: "secret",
+      NODE_OPTIONS: "--inspect",
+      USER: ""
+    }
+    assert.deepStrictEqual(Environment.defaultEnvironment(from, "linux"), {
+      HOME: "/home/me",
+      PATH: "/bin",
+      TERM: "xterm",
+      USER: ""
+    })
+  })
+
+  it("inherits no shell function", () => {
+    const from = { HOME: "() { :; }; echo bad", SHELL: "/bin/sh" }
+    assert.deepStrictEqual(Environment.defaultEnvironment(from, "linux"), { SHELL: "/bin/sh" })
+  })
+
+  it("has a list of its own for Windows", () => {
+    const from = { PATH: "C:\\bin", SYSTEMROOT: "C:\\Windows", HOME: "x", USERPROFILE: "C:\\Users\\me" }
+    assert.deepStrictEqual(Environment.defaultEnvironment(from, "win32"), {
+      PATH: "C:\\bin",
+      SYSTEMROOT: "C:\\Windows",
+      USERPROFILE: "C:\\Users\\me"
+    })
+  })
+
+  it("reads this process's environment when given none", () => {
+    assert.strictEqual(Environment.defaultEnvironment().PATH, process.env.PATH)
+  })
+
+  it("puts given variables over the inherited ones, and takes away what is undefined", () => {
+    assert.deepStrictEqual(
+      Environment.merge({ HOME: "/a", PATH: "/b" }, { PATH: "/c", KEY: "k", HOME: undefined }, "linux"),
+      { PATH: "/c", KEY: "k" }
+    )
+  })
+
+  it("knows one name for one variable on Windows", () => {
+    assert.deepStrictEqual(Environment.merge({ PATH: "a" }, { Path: "b" }, "win32"), { Path: "b" })
+    assert.deepStrictEqual(Environment.merge({ PATH: "a" }, { Path: "b" }, "linux"), { PATH: "a", Path: "b" })
+  })
+})

@@ -1,0 +1,79 @@
+/**
+ * How tools are spoken of in the messages of a model: each use is answered in the very next message, all uses of a message
+ * in one, and a message of answers says nothing else.
+ *
+ * It looks at whole lists of messages; what one message may hold is said in `SamplingContent`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content-constraints
+ * @since 0.1.0
+ */
+import type { CreateMessageResult, SamplingMessage, ToolChoice } from "../Sampling.js"
+import type { SamplingContent, ToolResultContent, ToolUseContent } from "../SamplingContent.js"
+
+/**
+ * What breaks the rules, and in which message, counted from 0.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Problem {
+  readonly at: number
+  readonly message: string
+}
+
+const blocks = ({ content }: Pick<SamplingMessage, "content">): ReadonlyArray<SamplingContent> =>
+  Array.isArray(content) ? content as ReadonlyArray<SamplingContent> : [content as SamplingContent]
+
+const isUse = (block: SamplingContent): block is ToolUseContent => block.type === "tool_use"
+const isResult = (block: SamplingContent): block is ToolResultContent => block.type === "tool_result"
+
+/**
+ * The first thing that is wrong with a list of messages; `undefined` when nothing is.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const problem = (messages: ReadonlyArray<SamplingMessage>): Problem | undefined => {
+  let asked: ReadonlySet<string> = new Set()
+  for (let at = 0; at < messages.length; at++) {
+    const wrong = broken(messages[at]!, asked)
+    if (wrong !== undefined) return { at, message: wrong }
+    const uses = blocks(messages[at]!).filter(isUse)
+    asked = new Set(uses.map(({ id }) => id))
+    if (asked.size < uses.length) return { at, message: "two tool uses have the same id" }
+  }
+  return asked.size === 0 ? undefined : { at: messages.length - 1, message: "a tool use is not answered" }
+}
+
+const broken = (message: SamplingMessage, asked: ReadonlySet<string>): string | undefined => {
+  const content = blocks(message)
+  const results = content.filter(isResult)
+  if (results.length > 0) {
+    if (message.role !== "user") return "only the user gives tool results"
+    if (results.length < content.length) return "a message of tool results has nothing else"
+  }
+  if (content.some(isUse) && message.role !== "assistant") return "only the assistant uses tools"
+  const answered = new Set(results.map(({ toolUseId }) => toolUseId))
+  if (answered.size < results.length) return "a tool use is answered twice"
+  if ([...answered].some((id) => !asked.has(id))) return "a tool result answers no tool use of the message before"
+  return [...asked].some((id) => !answered.has(id)) ? "a tool use of the message before is not answered" : undefined
+}
+
+/**
+ * What is wrong with the answer of a model that was to use tools so; `undefined` when nothing is.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-choice-modes
+ * @since 0.1.0
+ * @category predicates
+ */
+export const problemOfAnswer = (
+  answer: Pick<CreateMessageResult, "content">,
+  choice: ToolChoice | undefined
+): string | undefined => {
+  const uses = blocks(answer).some(isUse)
+  return choice?.mode === "required" && !uses
+    ? "the model had to use a tool"
+    : choice?.mode === "none" && uses
+    ? "the model must not use a tool"
+    : undefined
+}

@@ -1,0 +1,190 @@
+/**
+ * A schema of the wire vocabulary as one function: does this value conform? Compiled once per schema and many times
+ * faster than decoding, because the vocabulary has no transformations: what conforms is taken as it is, with the members
+ * we do not know. The schema itself speaks only when something is wrong, to say where.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import type * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type SchemaCheck = (u: unknown) => boolean
+
+const compiled = new WeakMap<AST.AST, SchemaCheck>()
+
+/**
+ * The guard of a schema without transformations. Defects on one that has any: that is a bug of whoever wrote the schema.
+ *
+ * @since 0.1.0
+ * @category compiling
+ */
+export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A =>
+  guard(schema.ast) as (u: unknown) => u is A
+
+/**
+ * A decoder that gives the value itself when it conforms, and otherwise the schema's account of why not.
+ *
+ * @since 0.1.0
+ * @category compiling
+ */
+export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, ParseResult.ParseError> => {
+  const conforms = compile(schema)
+  const explain = ParseResult.decodeUnknownEither(schema)
+  return (u) =>
+    conforms(u) ? Either.right(u) : Either.mapLeft(explain(u), (issue) => new ParseResult.ParseError({ issue }))
+}
+
+/**
+ * @since 0.1.0
+ * @category compiling
+ */
+export const compileAst = (ast: AST.AST): SchemaCheck => guard(ast)
+
+const guard = (ast: AST.AST): SchemaCheck => {
+  const known = compiled.get(ast)
+  if (known !== undefined) return known
+  const made = make(ast)
+  compiled.set(ast, made)
+  return made
+}
+
+const make = (ast: AST.AST): SchemaCheck => {
+  switch (ast._tag) {
+    case "StringKeyword":
+      return (u) => typeof u === "string"
+    case "NumberKeyword":
+      return (u) => typeof u === "number"
+    case "BooleanKeyword":
+      return (u) => typeof u === "boolean"
+    case "UnknownKeyword":
+    case "AnyKeyword":
+      return () => true
+    case "UndefinedKeyword":
+      return (u) => u === undefined
+    case "ObjectKeyword":
+      return (u) => typeof u === "object" && u !== null
+    case "Literal":
+      return (u) => u === ast.literal
+    case "Refinement":
+      return refinement(ast)
+    case "TupleType":
+      return array(ast)
+    case "TypeLiteral":
+      return struct(ast)
+    case "Union":
+      return union(ast)
+    case "Suspend": {
+      let inner: SchemaCheck | undefined
+      return (u) => (inner ??= guard(ast.f()))(u)
+    }
+    default:
+      throw new Error(`The wire vocabulary has no ${ast._tag}: ${ast}`)
+  }
+}
+
+const refinement = (ast: AST.Refinement): SchemaCheck => {
+  const from = guard(ast.from)
+  return (u) => from(u) && Option.isNone(ast.filter(u, AST.defaultParseOption, ast))
+}
+
+const array = (ast: AST.TupleType): SchemaCheck => {
+  if (ast.elements.length > 0 || ast.rest.length !== 1) throw new Error(`The wire vocabulary has no tuples: ${ast}`)
+  const item = guard(ast.rest[0]!.type)
+  return (u) => {
+    if (!Array.isArray(u)) return false
+    for (let i = 0; i < u.length; i++) {
+      if (!item(u[i])) return false
+    }
+    return true
+  }
+}
+
+const struct = (ast: AST.TypeLiteral): SchemaCheck => {
+  const required = ast.propertySignatures.filter((property) => !property.isOptional)
+  const optional = ast.propertySignatures.filter((property) => property.isOptional)
+  const requiredNames = required.map((property) => String(property.name))
+  const requiredGuards = required.map((property) => guard(property.type))
+  const optionalNames = optional.map((property) => String(property.name))
+  const optionalGuards = optional.map((property) => guard(present(property.type)))
+  const named = new Set([...requiredNames, ...optionalNames])
+  const rest = ast.indexSignatures[0]
+  const restGuard = rest === undefined || AST.isUnknownKeyword(rest.type) ? undefined : guard(rest.type)
+  return (u) => {
+    if (typeof u !== "object" || u === null || Array.isArray(u)) return false
+    const object = u as Record<string, unknown>
+    for (let i = 0; i < requiredNames.length; i++) {
+      if (!requiredGuards[i]!(object[requiredNames[i]!])) return false
+    }
+    for (let i = 0; i < optionalNames.length; i++) {
+      const value = object[optionalNames[i]!]
+      if (value !== undefined && !optionalGuards[i]!(value)) return false
+    }
+    if (restGuard === undefined) return true
+    for (const key of Object.keys(object)) {
+      if (!named.has(key) && !restGuard(object[key])) return false
+    }
+    return true
+  }
+}
+
+/** The type of an optional field that is there: without the `undefined` that makes it optional. */
+const present = (ast: AST.AST): AST.AST => {
+  if (!AST.isUnion(ast)) return ast
+  const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
+  return types.length === 1 ? types[0]! : ast
+}
+
+const union = (ast: AST.Union): SchemaCheck => {
+  const members = ast.types.map(guard)
+  const tagged = tag(ast)
+  if (tagged !== undefined) {
+    const byTag = new Map(tagged.values.map((value, i) => [value, members[i]!]))
+    return (u) => {
+      if (typeof u !== "object" || u === null) return false
+      const member = byTag.get((u as Record<string, unknown>)[tagged.name] as AST.LiteralValue)
+      return member !== undefined && member(u)
+    }
+  }
+  const literals = ast.types.flatMap((type): Array<unknown> => AST.isLiteral(type) ? [type.literal] : [])
+  if (literals.length === ast.types.length) {
+    const all = new Set(literals)
+    return (u) => all.has(u)
+  }
+  return (u) => {
+    for (let i = 0; i < members.length; i++) {
+      if (members[i]!(u)) return true
+    }
+    return false
+  }
+}
+
+/**
+ * The field that tells the members of a union apart, and its value in each, in their order.
+ *
+ * @since 0.1.0
+ * @category compiling
+ */
+export const tag = (
+  ast: AST.Union
+): { readonly name: string; readonly values: ReadonlyArray<AST.LiteralValue> } | undefined => {
+  for (const name of ["type", "mode", "method"]) {
+    const values = ast.types.map((type) => literalAt(type, name))
+    if (values.every((value) => value !== undefined) && new Set(values).size === values.length) {
+      return { name, values: values as ReadonlyArray<AST.LiteralValue> }
+    }
+  }
+  return undefined
+}
+
+const literalAt = (ast: AST.AST, name: string): AST.LiteralValue | undefined => {
+  if (!AST.isTypeLiteral(ast)) return undefined
+  const property = ast.propertySignatures.find((signature) => signature.name === name && !signature.isOptional)
+  return property !== undefined && AST.isLiteral(property.type) ? property.type.literal : undefined
+}

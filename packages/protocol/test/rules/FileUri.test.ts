@@ -1,0 +1,99 @@
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import { describe, expect, it } from "vitest"
+import * as FileUri from "../../src/rules/FileUri.js"
+
+describe("an address that may be followed", () => {
+  it.each([
+    ["file:///", []],
+    ["file:///a", ["a"]],
+    ["file:///a/b/", ["a", "b"]],
+    ["file:/a/b", ["a", "b"]],
+    ["FILE://localhost/a", ["a"]],
+    ["file:///C:/x", ["C:", "x"]],
+    ["file:///a%20b/%C3%A9", ["a b", "é"]],
+    ["file:///%252e%252e/x", ["%2e%2e", "x"]],
+    ["file:///...", ["..."]],
+    ["file:///.hidden", [".hidden"]]
+  ])("%s", (uri, names) => expect(Either.getOrThrow(FileUri.segments(uri))).toEqual(names))
+
+  it.each([
+    ["", "not a file"],
+    ["a", "not a file"],
+    ["http:///a", "not a file"],
+    ["file:a", "not a file"],
+    ["file://host/a", "not a file"],
+    ["file://localhost", "not a file"],
+    ["file:////host/a", "empty"],
+    ["file:///a//b", "empty"],
+    ["file:///..", "leads up"],
+    ["file:///a/../b", "leads up"],
+    ["file:///a/./b", "leads up"],
+    ["file:///a/%2e%2e/b", "leads up"],
+    ["file:///a/.%2E", "leads up"],
+    ["file:///a%2fb", "separator"],
+    ["file:///a%2F..%2Fb", "separator"],
+    ["file:///a\\b", "separator"],
+    ["file:///a%5Cb", "separator"],
+    ["file:///..%5c..%5cx", "separator"],
+    ["file:///a%00.md", "control"],
+    ["file:///a\u0000", "control"],
+    ["file:///a%0a", "control"],
+    ["file:///%zz", "percent"],
+    ["file:///%ff%fe", "percent"],
+    ["file:///%c0%ae%c0%ae/x", "percent"],
+    ["file:///a?b", "query"],
+    ["file:///a#b", "query"],
+    [`file:///${"a/".repeat(40_000)}`, "too long"]
+  ])("is not %j", (uri, why) => expect(Either.getOrThrow(Either.flip(FileUri.segments(uri)))).toContain(why))
+})
+
+describe("a folder", () => {
+  it.each<[folder: string, uri: string, names: ReadonlyArray<string> | undefined]>([
+    ["file:///notes", "file:///notes/a/b", ["a", "b"]],
+    ["file:///notes/", "file:///notes", []],
+    ["file:///notes", "file:///notes/%61", ["a"]],
+    ["file:///no%74es", "file:///notes/a", ["a"]],
+    ["file:///", "file:///a", ["a"]],
+    ["file:///notes", "file:///notes2/a", undefined],
+    ["file:///notes", "file:///", undefined],
+    ["file:///notes", "file:///notes/../x", undefined],
+    ["file:///notes", "file:///notes/%2e%2e/x", undefined],
+    ["file:///notes", "file:///Notes/a", undefined],
+    ["http://notes", "http://notes/a", undefined]
+  ])("%s has in it %s: %j", (folder, uri, names) => {
+    expect(Option.getOrUndefined(FileUri.below(folder, uri))).toEqual(names)
+    expect(FileUri.isWithin(["file:///else", folder], uri)).toBe(names !== undefined)
+  })
+
+  it("holds nothing when there is none", () => expect(FileUri.isWithin([], "file:///a")).toBe(false))
+})
+
+describe("a path that a peer chose", () => {
+  it.each(["a", "a/b.md", ".hidden", "a b", "é/ü", "...", "a..b"])("stays below: %j", (path) => {
+    expect(FileUri.isRelative(path)).toBe(true)
+  })
+
+  it.each([
+    "",
+    "/",
+    "/etc/passwd",
+    "..",
+    "../x",
+    "a/../x",
+    "a/..",
+    "./a",
+    "a//b",
+    "a/",
+    "C:",
+    "c:/x",
+    "C:x",
+    "a\\b",
+    "..\\x",
+    "a\u0000",
+    "\n"
+  ])(
+    "does not: %j",
+    (path) => expect(FileUri.isRelative(path)).toBe(false)
+  )
+})

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest"
+import * as MetaKey from "../../src/rules/MetaKey.js"
+
+describe("the name of a key", () => {
+  it.each([
+    "a",
+    "a-b_c.d",
+    "9",
+    "",
+    "com.example/",
+    "com.example/a",
+    "com.example-x.y2/a.b",
+    "x/a",
+    "traceparent",
+    `x/${"a".repeat(500)}`
+  ])("MUST be allowed: %j", (key) => expect(MetaKey.isValid(key)).toBe(true))
+
+  it.each([
+    "a b",
+    "-a",
+    "a-",
+    "_a",
+    ".a",
+    "a.",
+    "a/b/c",
+    "/a",
+    "1x.y/a",
+    "com.-x/a",
+    "com.x-/a",
+    "com..x/a",
+    ".com/a",
+    "com./a",
+    "com.ex_ample/a",
+    "é/a",
+    "com.example/é",
+    "a\n",
+    `x/${"a".repeat(600)}`
+  ])("MUST NOT be: %j", (key) => expect(MetaKey.isValid(key)).toBe(false))
+
+  it("has labels and a name", () => {
+    expect(MetaKey.parse("com.example/trace")).toEqual({ labels: ["com", "example"], name: "trace" })
+    expect(MetaKey.parse("trace")).toEqual({ labels: [], name: "trace" })
+    expect(MetaKey.parse("a b")).toBeUndefined()
+  })
+})
+
+describe("a reserved key", () => {
+  it.each([
+    ["io.modelcontextprotocol/x", true],
+    ["dev.mcp/x", true],
+    ["org.modelcontextprotocol.api/x", true],
+    ["com.mcp.tools/x", true],
+    ["com.example.mcp/x", false],
+    ["com.example/x", false],
+    ["mcp/x", false],
+    ["modelcontextprotocol.io/x", false],
+    ["progressToken", true],
+    ["traceparent", true],
+    ["baggage", true],
+    ["anything", false],
+    ["io.modelcontextprotocol/x y", false]
+  ])("from 2025-11-25 on %j is one: %s", (key, reserved) => {
+    expect(MetaKey.isReserved(key)).toBe(reserved)
+    expect(MetaKey.isReserved(key, "2025-11-25")).toBe(reserved)
+  })
+
+  it.each([
+    ["modelcontextprotocol.io/x", true],
+    ["mcp.dev/x", true],
+    ["api.modelcontextprotocol.org/x", true],
+    ["tools.mcp.com/x", true],
+    ["io.modelcontextprotocol/x", false],
+    ["com.example.mcp/x", false]
+  ])("at 2025-06-18 %j is one: %s", (key, reserved) => {
+    expect(MetaKey.isReserved(key, "2025-06-18")).toBe(reserved)
+  })
+
+  it("names an extension only with a prefix and a name", () => {
+    const names = ["io.modelcontextprotocol/tasks", "com.example/", "tasks", "a/b/c"]
+    expect(names.map(MetaKey.isExtension)).toEqual([true, false, false, false])
+  })
+})

@@ -1,0 +1,87 @@
+import * as Arbitrary from "effect/Arbitrary"
+import * as Either from "effect/Either"
+import * as FastCheck from "effect/FastCheck"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import { describe, expect, it } from "vitest"
+import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
+import * as Mutants from "../Mutants.js"
+import * as Sayings from "../Sayings.js"
+import * as Vocabulary from "../Vocabulary.js"
+
+const RUNS = 120
+
+describe(`a guard and its schema agree (seed ${Sayings.seed})`, () => {
+  let agreed = 0
+  for (const [name, schema] of Vocabulary.schemas) {
+    it(name, () => {
+      const conforms = SchemaCheck.compile(schema)
+      const decode = ParseResult.decodeUnknownEither(schema)
+      const agree = (value: unknown) => {
+        agreed++
+        expect(conforms(value), JSON.stringify(value)?.slice(0, 500)).toBe(Either.isRight(decode(value)))
+      }
+      // Not through JSON: what only a program can make, `undefined` and `NaN`, must agree as well.
+      const values = FastCheck.sample(Arbitrary.make(schema), { numRuns: RUNS, seed: Sayings.seed })
+      for (const value of values) {
+        expect(conforms(value)).toBe(true)
+        agree(value)
+      }
+      for (const [i, value] of values.slice(0, 20).entries()) {
+        const paths = Mutants.paths(Sayings.overTheWire(value))
+        for (const [j, kind] of Mutants.kinds.entries()) {
+          const mutant = Mutants.mutate(Sayings.overTheWire(value), paths[(i + j) % paths.length]!, kind, i + j)
+          if (mutant !== undefined && kind !== "deep") agree(mutant.value)
+        }
+      }
+      for (const value of [undefined, null, true, 0, NaN, Infinity, "", [], {}, [[]], { type: "text" }]) agree(value)
+    })
+  }
+  it("says how often", () => {
+    console.log(`${Vocabulary.schemas.length} schemas, ${agreed} values on which guard and schema agree`)
+    expect(agreed).toBeGreaterThan(10_000)
+  })
+})
+
+describe("Guard", () => {
+  it("gives the value itself, with the members it does not know", () => {
+    const decode = SchemaCheck.decoder(Schema.Struct({ a: Schema.String }))
+    const value = { a: "x", b: 1 }
+    expect(Either.getOrThrow(decode(value))).toBe(value)
+  })
+
+  it("lets the schema say where something is wrong", () => {
+    const decode = SchemaCheck.decoder(Schema.Struct({ a: Schema.Array(Schema.String) }))
+    expect(String(Either.getOrThrow(Either.flip(decode({ a: ["x", 1] }))))).toContain("[\"a\"]")
+  })
+
+  it("compiles a schema once", () => {
+    const schema = Schema.Struct({ a: Schema.String })
+    expect(SchemaCheck.compile(schema)).toBe(SchemaCheck.compile(schema))
+  })
+
+  it("follows a type into itself", () => {
+    interface Tree {
+      readonly inner: ReadonlyArray<Tree>
+    }
+    const Tree: Schema.Schema<Tree> = Schema.Struct({ inner: Schema.Array(Schema.suspend(() => Tree)) })
+    const conforms = SchemaCheck.compile(Tree)
+    expect(conforms({ inner: [{ inner: [] }] })).toBe(true)
+    expect(conforms({ inner: [{ inner: [1] }] })).toBe(false)
+  })
+
+  it("refuses to be made of what the wire does not have", () => {
+    expect(() => SchemaCheck.compile(Schema.Date as unknown as Schema.Schema<Date>)).toThrow("no Transformation")
+    expect(() => SchemaCheck.compile(Schema.Tuple(Schema.String))).toThrow("no tuples")
+  })
+
+  it("finds the field that tells the members of a union apart", () => {
+    const union = Schema.Union(
+      Schema.Struct({ type: Schema.Literal("a") }),
+      Schema.Struct({ type: Schema.Literal("b"), b: Schema.String })
+    )
+    expect(SchemaCheck.tag(union.ast as never)).toEqual({ name: "type", values: ["a", "b"] })
+    expect(SchemaCheck.compile(union)({ type: "b" })).toBe(false)
+    expect(SchemaCheck.compile(union)({ type: "b", b: "x" })).toBe(true)
+  })
+})

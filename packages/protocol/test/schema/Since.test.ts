@@ -1,0 +1,55 @@
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as AST from "effect/SchemaAST"
+import { describe, expect, it } from "vitest"
+import * as Since from "../../src/schema/Since.js"
+
+const field = (property: Schema.PropertySignature.All): AST.PropertySignature =>
+  (Schema.Struct({ a: property }).ast as AST.TypeLiteral).propertySignatures[0]!
+
+const text = Schema.optional(Schema.String)
+
+describe("Since", () => {
+  it.each([
+    [Since.since("2025-06-18", text), [false, false, true, true, true]],
+    [Since.until("2025-06-18", text), [true, true, true, false, false]],
+    [Since.until("2025-11-25", Since.since("2025-03-26", text)), [false, true, true, true, false]],
+    [text, [true, true, true, true, true]]
+  ])("knows in which revisions a field is known (%#)", (property, known) => {
+    const versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
+    expect(versions.map((version) => Since.isKnown(field(property), version))).toEqual(known)
+  })
+
+  it("keeps what a field was", () => {
+    const property = field(Since.since("2025-06-18", text))
+    expect(property.isOptional).toBe(true)
+    expect(String(property.type)).toBe("string | undefined")
+  })
+
+  it("knows which values a revision knows", () => {
+    const property = field(Since.onlyIfUntil("2025-06-18", (value) => value === "x", text))
+    expect(Since.knownValues(property, "2025-06-18")?.("x")).toBe(true)
+    expect(Since.knownValues(property, "2025-06-18")?.("y")).toBe(false)
+    expect(Since.knownValues(property, "2025-11-25")).toBeUndefined()
+  })
+
+  it.each(
+    [
+      [{}, [true, true, true]],
+      [{ until: "2025-06-18" }, [true, true, false]],
+      [{ since: "2025-06-18" }, [false, true, true]],
+      [{ since: "2025-06-18", until: "2025-06-18" }, [false, true, false]]
+    ] as const
+  )("knows in which revisions a value is told in other words: %j", (revisions, told) => {
+    const property = field(Since.rewritten(revisions, (value) => `${value}!`, text))
+    expect(
+      ["2024-11-05", "2025-06-18", "2026-07-28"].map((version) => Since.rewriting(property, version) !== undefined)
+    ).toEqual(told)
+  })
+
+  it("knows what is told in place of a member of a union", () => {
+    const member = Since.sinceOtherwise("2025-03-26", Schema.Struct({ a: Schema.String }), ({ a }) => a)
+    expect(Option.map(Since.otherwise(member.ast), (otherwise) => otherwise({ a: "x" }))).toEqual(Option.some("x"))
+    expect(Since.otherwise(Schema.String.ast)).toEqual(Option.none())
+  })
+})

@@ -1,0 +1,68 @@
+/**
+ * What brought a message here, where that is more than a pipe: the HTTP request it came in, the session it belongs to, who
+ * sent it. Handlers read it as part of `RequestContext`.
+ *
+ * The HTTP rooms make one for each POST, as the facts of its channel; a pipe that is no HTTP has none.
+ *
+ * @since 0.1.0
+ */
+import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import * as Effect from "effect/Effect"
+
+/**
+ * Who sent a message, as whoever let it in has found out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Principal {
+  /** What tells two of them apart: a session belongs to the one that opened it. */
+  readonly id: string
+  /** What else is known, of a token for one: its scopes, its tenant. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface RequestOrigin {
+  /** The id of the session, where sessions have one. */
+  readonly sessionId: string | undefined
+  /** The headers of the HTTP request, their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly principal: Principal | undefined
+  /**
+   * Ends the HTTP stream that the answer travels on; the client comes back for the rest. Does nothing where it could not
+   * come back.
+   */
+  readonly closeStream: Effect.Effect<void>
+}
+
+/**
+ * No more than a pipe.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const none: RequestOrigin = { sessionId: undefined, headers: {}, principal: undefined, closeStream: Effect.void }
+
+/**
+ * An HTTP request that nothing is said on but its status.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const request = (
+  headers: RequestOrigin["headers"],
+  principal: Principal | undefined,
+  sessionId: string | undefined
+): RequestOrigin => ({ sessionId, headers, principal, closeStream: Effect.void })
+
+/**
+ * What brought the messages of this channel.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const of = (channel: Channel): RequestOrigin => (channel.facts ?? none) as RequestOrigin

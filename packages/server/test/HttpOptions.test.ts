@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as HttpOptions from "@effect-mcp/server/HttpOptions"
+import { Duration } from "effect"
+
+describe("resolve", () => {
+  it("says what holds when nothing is said", () => {
+    assert.deepStrictEqual(HttpOptions.resolve({}), {
+      path: undefined,
+      ssePath: undefined,
+      responses: "auto",
+      sessions: true,
+      maxSessions: 10_000,
+      maxPerPrincipal: 1000,
+      idleTimeout: 1_800_000,
+      maxBodyBytes: 4_194_304,
+      maxDepth: 64,
+      capacity: 256,
+      keepAlive: 15_000,
+      stallTimeout: 30_000,
+      retry: 1000,
+      abandonAfter: 30_000,
+      authenticate: undefined
+    })
+  })
+
+  it("keeps what was said, in milliseconds", () => {
+    const resolved = HttpOptions.resolve({
+      sessions: { max: 7, idleTimeout: "1 minute" },
+      keepAlive: Infinity,
+      stallTimeout: Duration.seconds(2),
+      maxDepth: 3
+    })
+    assert.isTrue(resolved.sessions)
+    assert.deepStrictEqual(
+      [resolved.maxSessions, resolved.idleTimeout, resolved.keepAlive, resolved.stallTimeout, resolved.maxDepth],
+      [7, 60_000, Infinity, 2000, 3]
+    )
+    assert.isFalse(HttpOptions.resolve({ sessions: false }).sessions)
+    assert.isTrue(HttpOptions.resolve({ sessions: true }).sessions)
+    assert.strictEqual(HttpOptions.resolve({ sessions: { max: 7 } }).maxPerPrincipal, 1)
+    assert.strictEqual(HttpOptions.resolve({ sessions: { maxPerPrincipal: 7 } }).maxPerPrincipal, 7)
+  })
+})

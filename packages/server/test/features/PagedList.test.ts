@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Encoding, Exit, Scope } from "effect"
+import { EntryTable } from "../../src/features/EntryTable.js"
+import * as PagedList from "../../src/features/PagedList.js"
+
+interface Entry {
+  readonly name: string
+}
+
+const shelfOf = (...names: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const shelf = new EntryTable<Entry>("entries named", ({ name }) => name)
+    for (const name of names) yield* shelf.register({ name })
+    return shelf
+  })
+
+const listing = (shelf: EntryTable<Entry>, pageSize = 2) => {
+  let asked = 0
+  const list = PagedList.make({
+    list: "entries",
+    shelf,
+    pageSize,
+    advertised: ({ name }) => {
+      asked++
+      return name.toUpperCase()
+    },
+    result: (names) => ({ names })
+  })
+  return { list: (cursor?: string) => Either.getOrThrow(list(cursor)), raw: list, asked: () => asked }
+}
+
+describe("Listing", () => {
+  it.scoped("gives page after page, in the order of keys", () =>
+    Effect.gen(function*() {
+      const { list } = listing(yield* shelfOf("c", "a", "e", "b", "d"))
+      const first = list()
+      assert.deepStrictEqual(first.names, ["A", "B"])
+      const second = list(first.nextCursor)
+      assert.deepStrictEqual(second.names, ["C", "D"])
+      assert.deepStrictEqual(list(second.nextCursor), { names: ["E"] })
+    }))
+
+  it.scoped("gives an empty page of an empty shelf", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(listing(yield* shelfOf()).list(), { names: [] })
+    }))
+
+  it.scoped("gives the same object as long as nothing comes or goes, and asks no entry twice", () =>
+    Effect.gen(function*() {
+      const { asked, list } = listing(yield* shelfOf("a", "b", "c"))
+      const first = list()
+      const second = list(first.nextCursor)
+      assert.strictEqual(list(), first)
+      assert.strictEqual(list(first.nextCursor), second)
+      assert.strictEqual(asked(), 3)
+    }))
+
+  it.effect("gives what is there when an entry has come or gone", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const shelf = yield* Scope.extend(shelfOf("b", "d"), scope)
+      const { list } = listing(shelf)
+      const before = list()
+      const one = yield* Scope.make()
+      yield* Scope.extend(shelf.register({ name: "a" }), one)
+      const between = list()
+      assert.deepStrictEqual(between.names, ["A", "B"])
+      assert.deepStrictEqual(list(between.nextCursor).names, ["D"])
+      yield* Scope.close(one, Exit.void)
+      assert.deepStrictEqual(list(), before)
+      assert.notStrictEqual(list(), before)
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(list(), { names: [] })
+    }))
+
+  it.scoped("keeps no page for a cursor that it would not give out, however many are made up", () =>
+    Effect.gen(function*() {
+      const { asked, list } = listing(yield* shelfOf("a", "b", "c", "d"))
+      const madeUp = Encoding.encodeBase64Url("entries:a")
+      const page = list(madeUp)
+      assert.deepStrictEqual(page.names, ["B", "C"])
+      const count = asked()
+      assert.notStrictEqual(list(madeUp), page)
+      assert.strictEqual(asked(), count + 2)
+    }))
+
+  it.scoped("refuses a cursor of another list", () =>
+    Effect.gen(function*() {
+      const { raw } = listing(yield* shelfOf("a", "b", "c"))
+      for (const cursor of ["", "nonsense", Encoding.encodeBase64Url("others:a")]) {
+        const refused = raw(cursor)
+        assert.strictEqual(Either.isLeft(refused) && refused.left._tag, "InvalidParams")
+      }
+    }))
+
+  it.scoped("gives one entry at least on a page", () =>
+    Effect.gen(function*() {
+      for (const pageSize of [0, -1, NaN, 0.5]) {
+        const { list } = listing(yield* shelfOf("a", "b"), pageSize)
+        const first = list()
+        assert.deepStrictEqual(first.names, ["A"])
+        assert.strictEqual(list(), first)
+        assert.deepStrictEqual(list(first.nextCursor), { names: ["B"] })
+      }
+    }))
+})

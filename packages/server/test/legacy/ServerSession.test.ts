@@ -1,0 +1,257 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import type { RequestContextService } from "@effect-mcp/server/RequestContext"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import { Deferred, Effect } from "effect"
+import { act, call, connect, result, serve, until } from "../Serving.js"
+
+const withContext = (
+  f: (context: RequestContextService) => Effect.Effect<unknown>,
+  name?: string
+) => act(Effect.flatMap(RequestContext, f), name)
+
+const logs = (...levels: ReadonlyArray<Parameters<RequestContextService["log"]>[0]>) =>
+  withContext((context) => Effect.forEach(levels, (level) => context.log(level, { level })))
+
+describe("Progress", () => {
+  const steps = withContext((context) =>
+    Effect.gen(function*() {
+      yield* context.progress(1, { total: 3, message: "one" })
+      yield* context.progress(2.5)
+      yield* context.progress(3, { total: 3 })
+    })
+  )
+
+  it.scoped("is told with the token of the request, before its result", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act", undefined, "token")
+      const progress = peer.expectNotification("notifications/progress")
+      assert.deepStrictEqual(yield* progress, { progressToken: "token", progress: 1, total: 3, message: "one" })
+      assert.deepStrictEqual(yield* progress, { progressToken: "token", progress: 2.5 })
+      assert.deepStrictEqual(yield* progress, { progressToken: "token", progress: 3, total: 3 })
+      yield* peer.expectResult(id)
+    }).pipe(Effect.provide(serve(steps))))
+
+  for (const token of [0, "", "0"]) {
+    it.scoped(`takes ${JSON.stringify(token)} for a token`, () =>
+      Effect.gen(function*() {
+        const peer = yield* connect()
+        const id = yield* call(peer, "act", undefined, token)
+        for (const _ of [1, 2, 3]) {
+          assert.strictEqual((yield* peer.expectNotification("notifications/progress")).progressToken, token)
+        }
+        yield* peer.expectResult(id)
+      }).pipe(Effect.provide(serve(steps))))
+  }
+
+  it.scoped("is not told to a client that did not ask for it", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* result(peer, "act")
+      yield* peer.expectSilence
+    }).pipe(Effect.provide(serve(steps))))
+
+  it.scoped("MUST increase with each notification: what does not is dropped", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act", undefined, 1)
+      const heard: Array<unknown> = []
+      for (const _ of [1, 2, 3]) heard.push((yield* peer.expectNotification("notifications/progress")).progress)
+      assert.deepStrictEqual(heard, [-1, 0, 2])
+      yield* peer.expectResult(id)
+    }).pipe(Effect.provide(serve(withContext((context) =>
+      Effect.forEach([-Infinity, -1, -1, -2, NaN, 0, -0, Infinity, 2, 1, 2], (n) =>
+        context.progress(n))
+    )))))
+
+  it.scoped("leaves out a total that is no number of JSON", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act", undefined, 1)
+      for (const progress of [1, 2]) {
+        assert.deepStrictEqual(yield* peer.expectNotification("notifications/progress"), { progressToken: 1, progress })
+      }
+      yield* peer.expectResult(id)
+    }).pipe(Effect.provide(serve(withContext((context) =>
+      Effect.zipRight(context.progress(1, { total: Infinity }), context.progress(2, { total: NaN, message: undefined }))
+    )))))
+
+  it.scoped("is told without its message before 2025-03-26", () =>
+    Effect.gen(function*() {
+      for (const [version, message] of [["2024-11-05", undefined], ["2025-03-26", "one"]] as const) {
+        const peer = yield* connect(version)
+        const id = yield* call(peer, "act", undefined, 1)
+        assert.strictEqual((yield* peer.expectNotification("notifications/progress")).message, message)
+        yield* peer.expectNotification("notifications/progress")
+        yield* peer.expectNotification("notifications/progress")
+        yield* peer.expectResult(id)
+      }
+    }).pipe(Effect.provide(serve(steps))))
+
+  it.scoped("is not told once the request is answered", () =>
+    Effect.gen(function*() {
+      const answered = yield* Deferred.make<void>()
+      const told = yield* Deferred.make<void>()
+      const late = withContext((context) =>
+        Deferred.await(answered).pipe(
+          Effect.zipRight(context.progress(1)),
+          Effect.zipRight(context.log("emergency", "late")),
+          Effect.zipRight(context.notify("notifications/late")),
+          Effect.zipRight(Deferred.succeed(told, undefined)),
+          Effect.forkDaemon
+        )
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        const id = yield* call(peer, "act", undefined, 1)
+        yield* peer.expectResult(id)
+        yield* Deferred.succeed(answered, undefined)
+        yield* Deferred.await(told)
+        yield* peer.expectSilence
+      }).pipe(Effect.provide(serve(late)))
+    }))
+
+  it.scoped("of one client is never told to another", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const both = withContext((context) =>
+        Effect.zipRight(
+          context.progress(1, { message: String(context.meta.who) }),
+          Effect.zipRight(context.log("info", context.meta.who), Deferred.await(gate))
+        )
+      )
+      yield* Effect.gen(function*() {
+        const clients = yield* Effect.all([connect(), connect()])
+        // Equal ids and equal tokens, at the same time.
+        const ask = (who: number) =>
+          clients[who]!.request("tools/call", { name: "act", _meta: { progressToken: 1, who: `client ${who}` } }, 1)
+        yield* ask(0)
+        yield* ask(1)
+        for (const [who, peer] of clients.entries()) {
+          assert.strictEqual((yield* peer.expectNotification("notifications/progress")).message, `client ${who}`)
+          assert.strictEqual((yield* peer.expectNotification("notifications/message")).data, `client ${who}`)
+          yield* peer.expectSilence
+        }
+        yield* clients[0]!.notify("notifications/cancelled", { requestId: 1 })
+        yield* Deferred.succeed(gate, undefined)
+        yield* clients[1]!.expectResult(1)
+        yield* clients[0]!.expectSilence
+      }).pipe(Effect.provide(serve(both)))
+    }))
+})
+
+describe("Logging", () => {
+  const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
+  const all = logs(...levels)
+
+  it.scoped("reaches a client that said nothing of it, at every level", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act")
+      for (const level of levels) {
+        assert.deepStrictEqual(yield* peer.expectNotification("notifications/message"), { level, data: { level } })
+      }
+      yield* peer.expectResult(id)
+    }).pipe(Effect.provide(serve(all))))
+
+  it.scoped("keeps to the level that this client asked for, and the last of several", () =>
+    Effect.gen(function*() {
+      const quiet = yield* connect()
+      const loud = yield* connect()
+      for (const [level, heard] of [["alert", ["alert", "emergency"]], ["critical", levels.slice(5)]] as const) {
+        assert.deepStrictEqual(yield* quiet.expectResult(yield* quiet.request("logging/setLevel", { level })), {})
+        const id = yield* call(quiet, "act")
+        for (const level of heard) {
+          assert.strictEqual((yield* quiet.expectNotification("notifications/message")).level, level)
+        }
+        yield* quiet.expectResult(id)
+      }
+      const id = yield* call(loud, "act")
+      for (const _ of levels) yield* loud.expectNotification("notifications/message")
+      yield* loud.expectResult(id)
+    }).pipe(Effect.provide(serve(all))))
+
+  it.scoped("holds for requests that are under way", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const late = withContext((context) =>
+        Effect.zipRight(Deferred.await(gate), Effect.zipRight(context.log("info", 1), context.log("error", 2)))
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        const id = yield* call(peer, "act")
+        yield* peer.expectResult(yield* peer.request("logging/setLevel", { level: "error" }))
+        yield* Deferred.succeed(gate, undefined)
+        assert.deepStrictEqual(yield* peer.expectNotification("notifications/message"), { level: "error", data: 2 })
+        yield* peer.expectResult(id)
+      }).pipe(Effect.provide(serve(late)))
+    }))
+
+  it.scoped("names its logger, and says null where there is nothing to say", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act")
+      const message = peer.expectNotification("notifications/message")
+      assert.deepStrictEqual(yield* message, { level: "info", data: "hi", logger: "db" })
+      assert.deepStrictEqual(yield* message, { level: "info", data: null })
+      yield* peer.expectResult(id)
+    }).pipe(Effect.provide(serve(withContext((context) =>
+      Effect.zipRight(context.log("info", "hi", "db"), context.log("info", undefined))
+    )))))
+
+  it.scoped("is silent on a server without it, whose clients cannot set a level either", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* result(peer, "act")
+      const error = yield* peer.expectError(yield* peer.request("logging/setLevel", { level: "debug" }))
+      assert.strictEqual(error.code, -32601)
+      yield* peer.expectSilence
+    }).pipe(Effect.provide(serve(all, { logging: false }))))
+})
+
+describe("A handler's notifications", () => {
+  it.scoped("leave before its result, in their order, as they are", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const id = yield* call(peer, "act", undefined, 1)
+      assert.deepStrictEqual(yield* peer.expectNotification("notifications/a"), { a: 1 })
+      assert.strictEqual((yield* peer.expectNotification("notifications/progress")).progress, 1)
+      assert.deepStrictEqual(yield* peer.expectNotification("notifications/b"), {})
+      yield* peer.expectResult(id)
+    }).pipe(Effect.provide(serve(withContext((context) =>
+      Effect.all([context.notify("notifications/a", { a: 1 }), context.progress(1), context.notify("notifications/b")])
+    )))))
+
+  it.scoped("make it wait for a client that does not read", () =>
+    Effect.gen(function*() {
+      let told = 0
+      const chatty = withContext((context) =>
+        Effect.forEach(
+          Array.from({ length: 100 }),
+          (_, i) => Effect.zipRight(context.notify("notifications/n", { i }), Effect.sync(() => told++))
+        )
+      )
+      yield* Effect.gen(function*() {
+        const dispatcher = yield* Dispatcher
+        const [mine, theirs] = yield* Transport.memory({ capacity: 4 })
+        yield* Effect.forkScoped(dispatcher.accept(theirs))
+        mine.unsafeSend(Message.request("hello", "initialize", {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "test", version: "0.0.0" }
+        }))
+        mine.unsafeSend(Message.request("call", "tools/call", { name: "act" }))
+        yield* until(() => told > 0)
+        yield* Effect.forEach(Array.from({ length: 100 }), () => Effect.yieldNow())
+        assert.isAtMost(told, 4)
+        const peer = yield* TestPeer.make(mine)
+        yield* peer.expectResult("hello")
+        for (let i = 0; i < 100; i++) assert.strictEqual((yield* peer.expectNotification("notifications/n")).i, i)
+        yield* peer.expectResult("call")
+      }).pipe(Effect.provide(serve(chatty)))
+    }))
+})

@@ -1,0 +1,367 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { LegacyVersion } from "@effect-mcp/protocol/Version"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Registry from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as OfficialSchema from "@effect-mcp/testing/OfficialSchema"
+import { Deferred, Effect, Exit, Layer, Queue, Schema, Scope } from "effect"
+import * as Serve from "../../src/legacy/Serve.js"
+import * as StatelessConversation from "../../src/legacy/StatelessConversation.js"
+import * as RequestOrigin from "../../src/runtime/RequestOrigin.js"
+import * as Router from "../../src/runtime/Router.js"
+import { act, GreetLive, info, logbook, serve, until } from "../Serving.js"
+
+/** The way for answers to one POST, and what has left on it. */
+const post = (facts?: RequestOrigin.RequestOrigin) =>
+  Effect.gen(function*() {
+    const answers = yield* Queue.unbounded<Message.Message>()
+    const say = (message: Message.Message) => Queue.unsafeOffer(answers, message)
+    const channel: Channel = {
+      send: (message) => Effect.sync(() => say(message)),
+      unsafeSend: say,
+      ...(facts === undefined ? undefined : { facts })
+    }
+    const judge = (version: string) => OfficialSchema.make(version as LegacyVersion)
+    return {
+      channel,
+      next: Effect.tap(Queue.take(answers), (message) =>
+        Effect.map(judge("2025-11-25"), (oracle) => assert.isUndefined(oracle.message(message)))),
+      silent: Effect.map(Queue.size(answers), (size) =>
+        assert.strictEqual(size, 0))
+    }
+  })
+
+/** One POST, from beginning to end. */
+const ask = (
+  method: string,
+  params?: JsonObject,
+  options: {
+    readonly id?: Message.RequestId
+    readonly version?: LegacyVersion
+    readonly facts?: RequestOrigin.RequestOrigin
+  } = {}
+) =>
+  Effect.gen(function*() {
+    const { exchange } = yield* Dispatcher
+    const { channel, next } = yield* post(options.facts)
+    exchange(Message.request(options.id ?? 1, method, params), channel, options.version ?? "2025-11-25")
+    return (yield* next) as Message.Response & { readonly result: JsonObject; readonly error: { code: number } }
+  })
+
+const greeting = (name: string) => ({ name: "greet", arguments: { name } })
+
+describe("An exchange", () => {
+  it.effect("is served without a handshake", () =>
+    Effect.gen(function*() {
+      const { result } = yield* ask("tools/call", greeting("Ada"))
+      assert.deepStrictEqual(result.content, [{ type: "text", text: "Hello, Ada!" }])
+      assert.deepStrictEqual((yield* ask("ping")).result, {})
+      assert.strictEqual((yield* ask("tools/fetch")).error.code, -32601)
+      assert.strictEqual((yield* ask("tools/call", { name: 1 })).error.code, -32602)
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.effect("is answered in the words of its revision, each in its own", () =>
+    Effect.gen(function*() {
+      for (const [version, title] of [["2025-11-25", "A"], ["2024-11-05", undefined], ["2025-06-18", "A"]] as const) {
+        const { result } = yield* ask("resources/list", undefined, { version })
+        const [resource] = result.resources as ReadonlyArray<{ readonly title?: string }>
+        assert.strictEqual(resource?.title, title)
+      }
+    }).pipe(Effect.provide(serve(McpServer.resource(
+      Resource.make("a", { uri: "file:///a", title: "A" }),
+      Effect.succeed("A")
+    )))))
+
+  it.effect("answers initialize, and another, with the revision that was asked for", () =>
+    Effect.gen(function*() {
+      for (const version of ["2024-11-05", "2025-06-18", "2025-06-18"] as const) {
+        const { result } = yield* ask("initialize", {
+          protocolVersion: version,
+          capabilities: { roots: {} },
+          clientInfo: { name: "test", version: "0.0.0" }
+        })
+        assert.deepStrictEqual([result.protocolVersion, result.serverInfo], [version, info])
+      }
+      // Nothing is remembered of it.
+      assert.strictEqual((yield* ask("tools/list")).error, undefined)
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.effect("remembers nothing from one to the next: neither a level nor a subscription", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* ask("logging/setLevel", { level: "emergency" })).result, {})
+      const { channel, next } = yield* post()
+      const { exchange } = yield* Dispatcher
+      exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
+      assert.deepInclude(yield* next, { method: "notifications/message" })
+      yield* next
+      for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
+        const { error } = yield* ask(method, { uri: "file:///a" })
+        assert.strictEqual(error.code, -32601, method)
+      }
+    }).pipe(Effect.provide(serve(Layer.merge(
+      act(Effect.flatMap(RequestContext, (context) => context.log("info", 1))),
+      McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed("A"))
+    )))))
+
+  it.effect("knows its own facts, and no client", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const facts = { ...RequestOrigin.none, headers: { "x-tenant": "a" }, principal: { id: "ada" } }
+      yield* ask("tools/call", { name: "act" }, { facts, version: "2025-03-26" }).pipe(
+        Effect.provide(serve(act(Effect.map(RequestContext, (context) =>
+          seen.push(
+            context.headers,
+            context.principal,
+            context.sessionId,
+            context.version,
+            context.clientInfo,
+            context.clientCapabilities
+          )))))
+      )
+      assert.deepStrictEqual(seen, [{ "x-tenant": "a" }, { id: "ada" }, undefined, "2025-03-26", undefined, {}])
+    }))
+
+  it.effect("tells what it has to tell on its own channel, before its answer", () =>
+    Effect.gen(function*() {
+      const { exchange } = yield* Dispatcher
+      const posts = yield* Effect.all([post(), post()])
+      for (const [i, { channel }] of posts.entries()) {
+        const params = { name: "act", _meta: { progressToken: `token ${i}` } }
+        exchange(Message.request(7, "tools/call", params), channel, "2025-11-25")
+      }
+      for (const [i, { next, silent }] of posts.entries()) {
+        const { params } = (yield* next) as Message.Notification
+        assert.deepInclude(params, { progressToken: `token ${i}`, progress: 1 })
+        assert.deepInclude(yield* next, { id: 7 })
+        yield* silent
+      }
+    }).pipe(Effect.provide(serve(act(Effect.flatMap(RequestContext, (context) =>
+      Effect.zipRight(context.progress(1), context.notifyStandalone("notifications/nowhere"))))))))
+
+  it.effect("MUST NOT meet another of the same id: each is answered on its own channel", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const { exchange } = yield* Dispatcher
+        const slow = yield* post()
+        const quick = yield* post()
+        exchange(Message.request(7, "tools/call", { name: "act" }), slow.channel, "2025-11-25")
+        exchange(Message.request(7, "tools/call", greeting("Ada")), quick.channel, "2025-11-25")
+        const answer = (yield* quick.next) as Message.Success
+        assert.deepStrictEqual(answer.result.content, [{ type: "text", text: "Hello, Ada!" }])
+        yield* slow.silent
+        yield* Deferred.succeed(gate, undefined)
+        assert.deepInclude(yield* slow.next, { id: 7 })
+      }).pipe(Effect.provide(serve(Layer.merge(act(Deferred.await(gate)), GreetLive))))
+    }))
+
+  it.effect("is not reached by the cancel of another, nor by anything else that is no request", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const { exchange } = yield* Dispatcher
+        const slow = yield* post()
+        const other = yield* post()
+        exchange(Message.request(7, "tools/call", { name: "act" }), slow.channel, "2025-11-25")
+        for (const { channel } of [other, slow]) {
+          exchange(Message.notification("notifications/cancelled", { requestId: 7 }), channel, "2025-11-25")
+          exchange(Message.notification("notifications/initialized"), channel, "2025-11-25")
+          exchange(Message.success(1, {}), channel, "2025-11-25")
+          exchange(Message.failure(1, { code: 1, message: "no" }), channel, "2025-11-25")
+        }
+        yield* Deferred.succeed(gate, undefined)
+        assert.property(yield* slow.next, "result")
+        yield* other.silent
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
+    }))
+
+  it.effect("answers what is no message", () =>
+    Effect.gen(function*() {
+      const { exchange } = yield* Dispatcher
+      const { channel, next } = yield* post()
+      exchange(Message.fromUnknown({ jsonrpc: "2.0", id: 1, method: 1 }), channel, "2025-11-25")
+      assert.strictEqual(((yield* next) as Message.Failure).error.code, -32600)
+      exchange(Message.fromUnknown([]), channel, "2025-03-26")
+      assert.strictEqual(((yield* next) as Message.Failure).error.code, -32600)
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.effect("has no way to ask the client anything", () =>
+    Effect.gen(function*() {
+      const tags: Array<string> = []
+      const asks = act(Effect.gen(function*() {
+        const session = yield* ServerSession
+        const questions: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
+          session.elicit({ message: "?", schema: Schema.Struct({}) }),
+          session.listRoots,
+          session.ping,
+          session.request("roots/list"),
+          session.standalone.request("roots/list")
+        ]
+        for (const question of questions) tags.push((yield* Effect.orDie(Effect.flip(question)))._tag)
+      }))
+      yield* Effect.gen(function*() {
+        assert.property(yield* ask("tools/call", { name: "act" }), "result")
+        assert.deepStrictEqual(tags, [
+          "MissingClientCapability",
+          "MissingClientCapability",
+          "NoBackChannel",
+          "NoBackChannel",
+          "NoBackChannel"
+        ])
+      }).pipe(Effect.provide(serve(asks)))
+    }))
+
+  it.effect("is stopped and answered when the server goes", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const started = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const forever = Effect.zipRight(Deferred.succeed(started, undefined), Effect.never).pipe(
+        Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+      )
+      const context = yield* Layer.buildWithScope(serve(act(forever)), scope)
+      const { channel, next } = yield* post()
+      yield* Effect.gen(function*() {
+        const { exchange } = yield* Dispatcher
+        exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
+        yield* Deferred.await(started)
+        yield* Scope.close(scope, Exit.void)
+        yield* Deferred.await(stopped)
+        assert.deepInclude(yield* next, { id: 1, error: { code: -32000, message: "Connection closed" } })
+        exchange(Message.request(2, "ping"), channel, "2025-11-25")
+        assert.deepInclude(yield* next, { id: 2, error: { code: -32000, message: "Connection closed" } })
+      }).pipe(Effect.provide(context))
+    }))
+
+  it.effect("counts as no conversation, and is told of no change", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const dispatcher = yield* Dispatcher
+        const { channel, next, silent } = yield* post()
+        dispatcher.exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
+        assert.strictEqual(dispatcher.conversations(), 0)
+        yield* ask("tools/call", { name: "touch" })
+        yield* silent
+        yield* Deferred.succeed(gate, undefined)
+        yield* next
+      }).pipe(Effect.provide(serve(Layer.mergeAll(
+        act(Deferred.await(gate)),
+        act(McpServer.resourceUpdated("file:///a"), "touch"),
+        McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed("A")),
+        McpServer.prompt(Prompt.make("a"), () => Effect.succeed(""))
+      ))))
+    }))
+
+  it.effect("that dies says \"Internal error\" on its channel, and the operator learns why", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logbook()
+      yield* Effect.gen(function*() {
+        const { error } = yield* ask("tools/call", { name: "act" })
+        assert.deepInclude(error, { code: -32603, message: "Internal error" })
+        yield* until(() => lines.length > 0)
+        assert.include(String(lines[0]?.cause), "hunter2")
+      }).pipe(Effect.provide(Layer.provide(serve(act(Effect.die(new Error("hunter2")))), layer)))
+    }))
+
+  it.effect("ends when whoever brought it says so, and no other of its id does", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      let stopped = 0
+      const waiting = Effect.onInterrupt(Deferred.await(gate), () => Effect.sync(() => stopped++))
+      yield* Effect.gen(function*() {
+        const { exchange } = yield* Dispatcher
+        const [one, two] = yield* Effect.all([post(), post()])
+        const stop = exchange(Message.request(7, "tools/call", { name: "act" }), one.channel, "2025-11-25")
+        exchange(Message.request(7, "tools/call", { name: "act" }), two.channel, "2025-11-25")
+        stop()
+        yield* until(() => stopped === 1)
+        yield* Deferred.succeed(gate, undefined)
+        assert.property(yield* two.next, "result")
+        yield* one.silent
+        // Too late: it has ended.
+        stop()
+        assert.strictEqual(stopped, 1)
+      }).pipe(Effect.provide(serve(act(waiting))))
+    }))
+
+  it.effect("is refused when too many are in flight, of all clients together", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const registry = yield* Registry.make
+        yield* Layer.build(Layer.provide(act(Deferred.await(gate)), Layer.succeed(Registry.Registry, registry)))
+        const serving = Serve.make({
+          info,
+          versions: ["2025-11-25"],
+          instructions: undefined,
+          logging: true,
+          capabilities: () => ({}),
+          router: Router.make(registry, { pageSize: 1 }),
+          session: undefined,
+          middleware: undefined,
+          subscriptions: undefined
+        })
+        const exchange = yield* StatelessConversation.make(serving, { maxExchanges: 2 })
+        const posts = yield* Effect.all([post(), post(), post()])
+        for (const { channel } of posts) {
+          exchange(Message.request(7, "tools/call", { name: "act" }), channel, "2025-11-25")
+        }
+        assert.deepInclude(yield* posts[2].next, {
+          error: { code: -32000, message: "Too many requests: 2 are in flight" }
+        })
+        yield* Deferred.succeed(gate, undefined)
+        for (const { next } of posts.slice(0, 2)) assert.property(yield* next, "result")
+      }).pipe(Effect.scoped)
+    }))
+
+  it.effect("is refused when its client has too many in flight: a principal, or a channel of nobody's", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const { exchange } = yield* Dispatcher
+        const facts = (id: string) => ({ ...RequestOrigin.none, principal: { id } })
+        const send = (id: number, { channel }: { readonly channel: Channel }) =>
+          exchange(Message.request(id, "tools/call", { name: "act" }), channel, "2025-11-25")
+        const [ada, adas, bob] = yield* Effect.all([post(facts("ada")), post(facts("ada")), post(facts("bob"))])
+        const [one, other] = yield* Effect.all([post(), post()])
+        const error = { code: -32000, message: "Too many requests: 2 are in flight" }
+        for (const from of [ada, bob, one, other]) send(1, from)
+        for (const from of [adas, one]) send(2, from)
+        for (const from of [adas, one]) {
+          send(3, from)
+          assert.deepInclude(yield* from.next, { id: 3, error })
+        }
+        yield* bob.silent
+        yield* other.silent
+        yield* Deferred.succeed(gate, undefined)
+        for (const from of [ada, adas, bob, one, one, other]) assert.property(yield* from.next, "result")
+        send(4, ada)
+        assert.property(yield* ada.next, "result")
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 2 })))
+    }))
+
+  it.effect("is one of as many of all clients together as the server says", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const { exchange } = yield* Dispatcher
+        const [one, other] = yield* Effect.all([post(), post()])
+        for (const { channel } of [one, other]) {
+          exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
+        }
+        assert.deepInclude(yield* other.next, {
+          error: { code: -32000, message: "Too many requests: 1 are in flight" }
+        })
+        yield* Deferred.succeed(gate, undefined)
+        yield* one.next
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxExchanges: 1 })))
+    }))
+})

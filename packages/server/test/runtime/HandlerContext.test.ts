@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
+import { Context, Scope } from "effect"
+import * as HandlerContext from "../../src/runtime/HandlerContext.js"
+import { RequestScope } from "../../src/runtime/RequestScope.js"
+
+class A extends Context.Tag("A")<A, string>() {}
+class B extends Context.Tag("B")<B, string>() {}
+class C extends Context.Tag("C")<C, string>() {}
+
+const request = {} as ServerSessionService
+
+const services = (...of: ReadonlyArray<readonly [{ readonly key: string }, unknown]>): Context.Context<never> =>
+  Context.unsafeMake(new Map(of.map(([{ key }, value]) => [key, value])))
+
+const made = (
+  captured: Context.Context<never>,
+  session?: Context.Context<never>,
+  middleware?: ReadonlyMap<string, unknown>
+) => HandlerContext.make(captured, session, request, new RequestScope(), middleware).unsafeMap
+
+describe("The context of a handler", () => {
+  it("has what its layer was built with, before that the session's, before that the middleware's", () => {
+    const context = made(
+      services([A, "captured"], [B, "captured"], [C, "captured"]),
+      services([B, "session"], [C, "session"]),
+      new Map([[C.key, "middleware"]])
+    )
+    assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "session", "middleware"])
+  })
+
+  it("has the request's own services before all others", () => {
+    const other = { other: true }
+    const everywhere = services([RequestContext, other], [ServerSession, other], [Scope.Scope, other])
+    const scope = new RequestScope()
+    const { unsafeMap } = HandlerContext.make(everywhere, everywhere, request, scope, everywhere.unsafeMap)
+    assert.strictEqual(unsafeMap.get(RequestContext.key), request)
+    assert.strictEqual(unsafeMap.get(ServerSession.key), request)
+    assert.strictEqual(unsafeMap.get(Scope.Scope.key), scope)
+  })
+
+  it("changes nothing of what it is made from", () => {
+    const captured = services([A, "captured"])
+    const session = services([B, "session"])
+    made(captured, session, new Map([[C.key, "middleware"]]))
+    assert.deepStrictEqual([captured.unsafeMap.size, session.unsafeMap.size], [1, 1])
+  })
+})

@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import { Cause, Exit } from "effect"
+import * as Reply from "../../src/runtime/Reply.js"
+
+const internal = { code: -32603, message: "Internal error" }
+
+const said = (exit: Exit.Exit<unknown, unknown>) =>
+  Reply.fromExit(exit, "legacy", (value) => ({ result: { said: value } }))
+
+describe("Reply", () => {
+  it("says a result in the words that it is given", () => {
+    assert.deepStrictEqual(said(Exit.succeed(1)), { result: { said: 1 } })
+  })
+
+  it("says an McpError in the codes of the era", () => {
+    const notFound = Cause.fail(new McpError.ResourceNotFound({ uri: "a" }))
+    assert.strictEqual(Reply.fromCause(notFound, "legacy").error?.code, -32002)
+    assert.strictEqual(Reply.fromCause(notFound, "modern").error?.code, -32602)
+  })
+
+  it("says an error that is one of the wire as it is", () => {
+    const error = new JsonRpcError.JsonRpcError({ code: 7, message: "own" })
+    assert.strictEqual(said(Exit.fail(error)).error, error)
+  })
+
+  it("hides everything else from the peer, and keeps the cause for the operator", () => {
+    const causes: ReadonlyArray<Cause.Cause<unknown>> = [
+      Cause.die(new Error("secret")),
+      Cause.fail(new Error("secret")),
+      Cause.fail({ _tag: "InvalidParams", message: "looks like one" }),
+      Cause.interrupt(undefined as never),
+      Cause.empty
+    ]
+    for (const cause of causes) {
+      assert.deepStrictEqual(said(Exit.failCause(cause)), { error: internal, died: cause })
+    }
+  })
+
+  it("hides a failure that came with a defect: the bug is what counts", () => {
+    const failure = Cause.fail(new McpError.InvalidParams({ message: "no" }))
+    const defect = Cause.die("bug")
+    for (const cause of [Cause.sequential(failure, defect), Cause.parallel(defect, failure)]) {
+      assert.deepStrictEqual(said(Exit.failCause(cause)), { error: internal, died: cause })
+    }
+  })
+
+  it("says the failure of one of several that were interrupted with it", () => {
+    const failure = Cause.fail(new McpError.InvalidParams({ message: "no" }))
+    const cause = Cause.parallel(Cause.interrupt(undefined as never), failure)
+    assert.strictEqual(said(Exit.failCause(cause)).error?.code, -32602)
+  })
+
+  it("takes for a result only what is one, and says nothing of what it was", () => {
+    const method = { name: "tools/call", isResult: (value: unknown) => value === "result" }
+    assert.deepStrictEqual<unknown>(Reply.result("result", method), { result: "result" })
+    const { died, error } = Reply.result("secret", method)
+    assert.deepStrictEqual(error, internal)
+    assert.include(String(died), `The handler of "tools/call" returned something else than its result`)
+    assert.notInclude(String(died), "secret")
+  })
+
+  it("repeats a name, but no more of it than a person would read", () => {
+    assert.strictEqual(Reply.quotable("tools/list"), "tools/list")
+    assert.strictEqual(Reply.quotable("x".repeat(128)), "x".repeat(128))
+    assert.strictEqual(Reply.quotable("x".repeat(129)), `${"x".repeat(128)}…`)
+  })
+
+  it("says why a question to the client was not answered, and nothing of what is wrong with the pipe", () => {
+    const why = (error: unknown) => Reply.fromCause(Cause.fail(error), "legacy").error
+    assert.deepInclude(why(new Outbound.RequestTimeout({ method: "roots/list", millis: 5 })), {
+      code: -32603,
+      message: `Request "roots/list" timed out after 5 ms`
+    })
+    assert.include(why(new Outbound.NoBackChannel({ method: "roots/list" }))?.message ?? "", `Cannot send "roots/list"`)
+    const broken = new Transport.TransportError({ reason: "Write", message: "EPIPE /home/ada/secret" })
+    assert.deepInclude(why(broken), { code: -32603, message: "The other side could not be asked" })
+    assert.deepInclude(why(new Transport.TransportError({ reason: "Decode", message: "not valid: secret" })), {
+      code: -32603,
+      message: "The other side gave an answer that is not valid"
+    })
+    // What a program said last may be anything; it is for the operator.
+    const closed = new Outbound.ConnectionClosed({ cause: broken })
+    const reply = Reply.fromCause(Cause.fail(closed), "legacy")
+    assert.deepInclude(reply.error, { code: -32603, message: "The other side has closed the connection" })
+    assert.deepStrictEqual(reply.died, Cause.fail(closed))
+    assert.include(why(new Outbound.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
+  })
+
+  it("knows which failures are answers of their own", () => {
+    for (
+      const failure of [
+        new McpError.InvalidParams({ message: "no" }),
+        new JsonRpcError.JsonRpcError({ code: 7, message: "own" }),
+        new Outbound.NoBackChannel({ method: "a" })
+      ]
+    ) {
+      assert.isTrue(Reply.isProtocolError(failure))
+    }
+    for (const failure of [new Error("no"), { _tag: "InvalidParams", message: "looks like one" }, undefined]) {
+      assert.isFalse(Reply.isProtocolError(failure))
+    }
+  })
+})
