@@ -1,5 +1,5 @@
-// Effect's manner: dprint through ESLint, namespace imports, generics for arrays, nothing that needs types. Rules about
-// who may import whom, and about files as a whole, live in scripts/rooms.mjs.
+// Effect's style: dprint through ESLint, namespace imports, generics for arrays, nothing that needs types. Rules about
+// imports live in .dependency-cruiser.mjs, rules about files and packages in scripts/rules.mjs.
 import * as effect from "@effect/eslint-plugin"
 import js from "@eslint/js"
 import simpleImportSort from "eslint-plugin-simple-import-sort"
@@ -9,14 +9,14 @@ import tseslint from "typescript-eslint"
 const sources = ["packages/*/src/**/*.ts"]
 const programs = ["packages/examples/**", "packages/benchmarks/**"]
 
-/** Library rooms that may `try`, and why. */
+/** Library modules that may `try`, and why. */
 export const mayTry = [
   { file: "packages/jsonrpc/src/runtime/Json.ts", why: "owns JSON.parse and JSON.stringify, which throw" },
   { file: "packages/jsonrpc/src/runtime/Outcome.ts", why: "must be total: an observer that throws kills the process" },
   { file: "packages/jsonrpc/src/LineFraming.ts", why: "guards the decoding of bytes and lines that a peer chose" }
 ]
 
-/** Rooms of `node` that may use a timer of Node's, and why; everybody else sleeps on Effect's Clock. */
+/** Modules of `node` that may use a timer of Node's, and why; all others sleep on Effect's Clock. */
 export const mayUseTimers = [
   { file: "packages/node/src/stdio/Output.ts", timers: ["setImmediate"], why: "writes once per turn of the event loop" }
 ]
@@ -60,7 +60,7 @@ const noAsync = [
 
 const noTry = {
   selector: "TryStatement",
-  message: "No `try`: use Effect.try, or name the room in `mayTry` of eslint.config.mjs with a reason."
+  message: "No `try`: use Effect.try, or name the module in `mayTry` of eslint.config.mjs with a reason."
 }
 
 const noWallClock = {
@@ -71,6 +71,11 @@ const noWallClock = {
 const fromClock = "Time comes from Effect's Clock, so that tests can turn it."
 const fromSchedule = "Sleep with Effect.sleep or a Schedule, so that tests can turn the clock."
 const timers = ["setTimeout", "setInterval", "setImmediate"]
+
+const noReexport = {
+  selector: ":matches(ExportNamedDeclaration[source], ExportAllDeclaration)",
+  message: "No re-export: a name has one import path."
+}
 
 const noTimers = (except) => [
   "error",
@@ -160,8 +165,13 @@ export default tseslint.config(
     rules: { "no-restricted-syntax": ["error", spreadPush, asAny] }
   },
   {
+    // Written by scripts/codegen.mjs.
+    files: ["packages/*/src/index.ts"],
+    rules: { "simple-import-sort/exports": "off" }
+  },
+  {
     files: sources,
-    ignores: programs,
+    ignores: [...programs, "packages/*/src/index.ts"],
     rules: {
       "no-console": "error",
       "no-restricted-globals": noTimers([]),
@@ -171,12 +181,12 @@ export default tseslint.config(
         ...properties,
         ...timers.map((property) => ({ object: "globalThis", property, message: fromSchedule }))
       ],
-      "no-restricted-syntax": ["error", spreadPush, asAny, ...noAsync, noTry, noWallClock]
+      "no-restricted-syntax": ["error", spreadPush, asAny, noReexport, ...noAsync, noTry, noWallClock]
     }
   },
   {
     files: mayTry.map(({ file }) => file),
-    rules: { "no-restricted-syntax": ["error", spreadPush, asAny, ...noAsync, noWallClock] }
+    rules: { "no-restricted-syntax": ["error", spreadPush, asAny, noReexport, ...noAsync, noWallClock] }
   },
   ...mayUseTimers.map(({ file, timers }) => ({
     files: [file],

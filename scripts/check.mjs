@@ -7,20 +7,29 @@ import { filesUnder, root } from "./workspace.mjs"
 const node = process.execPath
 const script = (name, ...args) => [node, [join("scripts", name), ...args]]
 const tool = (path, ...args) => [node, [join("node_modules", path), ...args]]
-const test = (...paths) => [node, ["--test", "--test-reporter=spec", ...paths]]
-const house = "scripts/rooms.test.mjs"
-const selfTests = filesUnder(root, "scripts", (name) => name.endsWith(".test.mjs")).filter((path) => path !== house)
+const selfTests = filesUnder(root, "scripts", (name) => name.endsWith(".test.mjs"))
+const sources = filesUnder(root, "packages", () => true).map((path) => path.split("/").slice(0, 3).join("/"))
+  .filter((path) => path.endsWith("/src"))
 
 const stages = [
-  ["rooms", script("rooms.mjs")],
-  ["rules", test(house)],
-  ["barrels", script("codegen.mjs", "--check")],
-  ["lock file", script("lock.mjs")],
+  ["rules", script("rules.mjs")],
+  ["imports", tool(
+    "dependency-cruiser/bin/dependency-cruise.mjs",
+    "--config",
+    ".dependency-cruiser.mjs",
+    ...new Set(sources)
+  )],
+  ["generated", script("codegen.mjs", "--check")],
+  ["lock files", script("lock.mjs")],
+  ["unused", tool("knip/bin/knip.js", "--no-progress")],
+  ["unused but in tests", tool("knip/bin/knip.js", "--no-progress", "--production")],
   ["lint", tool("eslint/bin/eslint.js", ".", "--max-warnings", "0")],
-  ["scripts", test(...selfTests)],
+  ["scripts", [node, ["--test", "--test-reporter=spec", ...selfTests]]],
   ["types", tool("typescript/bin/tsc", "-b", "tsconfig.json")],
+  ["public API", script("api.mjs", "--check")],
   ["methods", script("methods.mjs", "--check")],
-  ["docs", script("docs.mjs")]
+  ["docs", script("docs.mjs")],
+  ["tarballs", script("packages.mjs", "--dry-run")]
 ]
 
 const begin = performance.now()
@@ -35,7 +44,7 @@ for (const [name, [command, args]] of stages) {
   })
   const ok = status === 0
   const lines = (stdout ?? "").trim().split("\n")
-  console.log(`${ok ? "ok  " : "FAIL"} ${name.padEnd(10)} ${seconds(start).padStart(7)}`)
+  console.log(`${ok ? "ok  " : "FAIL"} ${name.padEnd(20)} ${seconds(start).padStart(7)}`)
   if (!ok) {
     console.log(
       [...lines, (stderr ?? "").trim(), error?.message ?? "", signal ?? ""].filter((one) => one !== "").join("\n")

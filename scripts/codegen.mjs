@@ -18,32 +18,32 @@ const title = (word) => word[0].toUpperCase() + word.slice(1)
 const byCodePoint = (a, b) => a < b ? -1 : a > b ? 1 : 0
 
 /** Whether applications may import a module: it stands at the top of `src`, or in an era folder that is published. */
-export const isPublic = (pkg, room) => {
-  const [first, ...rest] = room.split("/")
+export const isPublic = (pkg, module) => {
+  const [first, ...rest] = module.split("/")
   if (rest.length === 0) return first !== "index"
   return rest.length === 1 && publishesEras.includes(pkg.name) && eras.includes(first)
 }
 
-const publicRooms = (pkg) =>
-  pkg.rooms.map(({ room }) => room).filter((room) => isPublic(pkg, room))
+const publicModules = (pkg) =>
+  pkg.modules.map(({ module }) => module).filter((module) => isPublic(pkg, module))
     .sort((a, b) => a.split("/").length - b.split("/").length || byCodePoint(a, b))
 
-const nameOf = (room) => room.includes("/") ? title(room.split("/")[0]) + room.split("/")[1] : room
+const nameOf = (module) => module.includes("/") ? title(module.split("/")[0]) + module.split("/")[1] : module
 
 /** The text of a package's barrel. */
 export const barrelOf = (pkg) => {
-  const rooms = publicRooms(pkg).filter((room) => OFF_BARREL[`${pkg.name}/${room}`] === undefined)
+  const modules = publicModules(pkg).filter((module) => OFF_BARREL[`${pkg.name}/${module}`] === undefined)
   const description = pkg.manifest?.description ?? pkg.name
   const head = `/**\n * ${description}.\n *\n * @since 0.1.0\n */\n`
-  if (rooms.length === 0) return `${head}export {}\n`
-  return head + rooms.map((room) => `export * as ${nameOf(room)} from "./${room}.js"\n`).join("")
+  if (modules.length === 0) return `${head}export {}\n`
+  return head + modules.map((module) => `export * as ${nameOf(module)} from "./${module}.js"\n`).join("")
 }
 
-const entry = (room) => ({
-  "@effect-mcp/source": `./src/${room}.ts`,
-  types: `./dist/${room}.d.ts`,
-  import: `./dist/${room}.js`,
-  default: `./dist/${room}.js`
+const entry = (module) => ({
+  "@effect-mcp/source": `./src/${module}.ts`,
+  types: `./dist/${module}.d.ts`,
+  import: `./dist/${module}.js`,
+  default: `./dist/${module}.js`
 })
 
 /** The hidden modules of a package that other packages import, by the name they import them under. */
@@ -52,13 +52,13 @@ const unstableOf = (pkg, packages) => {
   const pattern = new RegExp(`"${scope}${pkg.name}/unstable/([A-Za-z0-9]+)"`, "g")
   for (const other of packages) {
     if (other.name === pkg.name) continue
-    for (const { text } of [...other.rooms, ...other.tests]) {
+    for (const { text } of [...other.modules, ...other.tests]) {
       for (const [, name] of text.matchAll(pattern)) wanted.add(name)
     }
   }
   return [...wanted].sort(byCodePoint).flatMap((name) => {
-    const found = pkg.rooms.filter(({ room }) => !isPublic(pkg, room) && room.split("/").at(-1) === name)
-    return found.length === 1 ? [[name, found[0].room]] : []
+    const found = pkg.modules.filter(({ module }) => !isPublic(pkg, module) && module.split("/").at(-1) === name)
+    return found.length === 1 ? [[name, found[0].module]] : []
   })
 }
 
@@ -66,8 +66,8 @@ const unstableOf = (pkg, packages) => {
 export const exportsOf = (pkg, packages) => ({
   "./package.json": "./package.json",
   ".": entry("index"),
-  ...Object.fromEntries(publicRooms(pkg).map((room) => [`./${room}`, entry(room)])),
-  ...Object.fromEntries(unstableOf(pkg, packages).map(([name, room]) => [`./unstable/${name}`, entry(room)]))
+  ...Object.fromEntries(publicModules(pkg).map((module) => [`./${module}`, entry(module)])),
+  ...Object.fromEntries(unstableOf(pkg, packages).map(([name, module]) => [`./unstable/${name}`, entry(module)]))
 })
 
 /** What differs, line by line without order: enough to see which module came or went. */
@@ -97,7 +97,7 @@ export const generated = (at = root) => {
     const before = existsSync(join(at, path)) ? readFileSync(join(at, path), "utf8") : undefined
     return { path, before, after, stale: before !== after }
   }
-  return packages.filter(({ library, rooms }) => library && rooms.length > 0).flatMap((pkg) => [
+  return packages.filter(({ library, modules }) => library && modules.length > 0).flatMap((pkg) => [
     file(`${pkg.path}/src/index.ts`, barrelOf(pkg)),
     ...(pkg.manifest === undefined || pkg.manifest.broken !== undefined ? [] : [
       file(

@@ -1,4 +1,4 @@
-// A barrel that is written is not stale; one that lags behind its rooms is found, with what lags.
+// Generated files follow the layout: what is written is not stale, and what lags behind the layout is found.
 import assert from "node:assert/strict"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,101 +9,106 @@ import { codegen } from "./codegen.mjs"
 const temporary = mkdtempSync(join(tmpdir(), "codegen-"))
 after(() => rmSync(temporary, { recursive: true, force: true }))
 
-const room = (what) => `/**\n * ${what}.\n *\n * @since 0.1.0\n */\nimport "effect/Effect"\n`
+const text = "/**\n * What it does.\n */\nimport \"effect/Effect\"\n"
 
 let trees = 0
 
 const tree = (files) => {
   const at = join(temporary, String(trees++))
-  for (const [path, text] of Object.entries(files)) {
+  for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(at, path)), { recursive: true })
-    writeFileSync(join(at, path), text)
+    writeFileSync(join(at, path), content)
   }
   return at
 }
 
-const written = (name, files) => {
+/** Writes what is generated for a package with these modules, and for the other files given. */
+const written = (name, modules, others = {}) => {
   const at = tree({
     [`packages/${name}/package.json`]: JSON.stringify({ description: "What it is" }),
-    ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`packages/${name}/src/${path}`, text]))
+    ...Object.fromEntries(modules.map((module) => [`packages/${name}/src/${module}.ts`, text])),
+    ...others
   })
   codegen(at, false)
-  return { at, text: readFileSync(join(at, `packages/${name}/src/index.ts`), "utf8") }
+  return {
+    at,
+    barrel: readFileSync(join(at, `packages/${name}/src/index.ts`), "utf8"),
+    exports: JSON.parse(readFileSync(join(at, `packages/${name}/package.json`), "utf8")).exports
+  }
 }
 
-const exportsOf = (text) => text.split("\n").filter((line) => line.startsWith("export"))
+const exported = (barrel) => barrel.split("\n").filter((line) => line.startsWith("export"))
 
-describe("the barrels", () => {
-  it("hold each room under its own header, sorted", () => {
-    const { text } = written("jsonrpc", {
-      "Zebra.ts": room("Stripes"),
-      "Ape.ts": `#!/usr/bin/env node\n${room("Arms")}`
-    })
+describe("a barrel", () => {
+  it("exports each module at the top of src, sorted, under one line of prose", () => {
+    const { barrel } = written("jsonrpc", ["Zebra", "Ape"])
     assert.equal(
-      text,
+      barrel,
       `/**
  * What it is.
- *
- * Written by \`npm run codegen\` from the rooms' own headers.
- *
- * @since 0.1.0
- */
-
-/**
- * Arms.
  *
  * @since 0.1.0
  */
 export * as Ape from "./Ape.js"
-
-/**
- * Stripes.
- *
- * @since 0.1.0
- */
 export * as Zebra from "./Zebra.js"
 `
     )
   })
 
-  it("publish the eras of protocol, after its other rooms", () => {
-    const files = { "modern/Methods.ts": room("M"), "legacy/Methods.ts": room("L"), "Version.ts": room("V") }
-    assert.deepEqual(exportsOf(written("protocol", files).text), [
+  it("exports the eras of protocol after its other modules", () => {
+    const { barrel } = written("protocol", ["modern/Methods", "legacy/Methods", "Version"])
+    assert.deepEqual(exported(barrel), [
       "export * as Version from \"./Version.js\"",
       "export * as LegacyMethods from \"./legacy/Methods.js\"",
       "export * as ModernMethods from \"./modern/Methods.js\""
     ])
   })
 
-  it("hide the folders of server and client", () => {
-    const files = { "Router.ts": room("R"), "legacy/Serve.ts": room("S"), "http/Endpoint.ts": room("E") }
-    for (const name of ["server", "client"]) {
-      assert.deepEqual(exportsOf(written(name, files).text), ["export * as Router from \"./Router.js\""])
-    }
+  it("leaves out hidden modules, and public ones whose dependencies are heavy", () => {
+    const { barrel } = written("server", ["McpServer", "legacy/Serve", "http/Guard", "HttpEndpoint"])
+    assert.deepEqual(exported(barrel), ["export * as McpServer from \"./McpServer.js\""])
+  })
+})
+
+describe("exports", () => {
+  it("name each public module with a source, types, import and default", () => {
+    const { exports } = written("server", ["McpServer", "http/Guard", "HttpEndpoint"])
+    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./HttpEndpoint", "./McpServer"])
+    assert.deepEqual(exports["./McpServer"], {
+      "@effect-mcp/source": "./src/McpServer.ts",
+      types: "./dist/McpServer.d.ts",
+      import: "./dist/McpServer.js",
+      default: "./dist/McpServer.js"
+    })
   })
 
-  it("are not written for examples", () => {
-    const at = tree({ "packages/examples/package.json": "{}", "packages/examples/src/main.ts": "" })
-    assert.deepEqual(codegen(at, false).lines, ["0 barrels, 0 written"])
+  it("name a hidden module under ./unstable when a sibling imports it", () => {
+    const sibling = "import * as Guard from \"@effect-mcp/server/unstable/Guard\"\n"
+    const { exports } = written("server", ["McpServer", "http/Guard", "http/MediaType"], {
+      "packages/node/src/HttpServer.ts": sibling
+    })
+    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./McpServer", "./unstable/Guard"])
+    assert.equal(exports["./unstable/Guard"].import, "./dist/http/Guard.js")
+  })
+})
+
+describe("the check", () => {
+  it("passes after the files were written", () => {
+    assert.equal(codegen(written("jsonrpc", ["Ape"]).at, true).ok, true)
   })
 
-  it("pass the check when fresh", () => {
-    assert.equal(codegen(written("jsonrpc", { "Ape.ts": room("Arms") }).at, true).ok, true)
-  })
-
-  it("fail the check when missing", () => {
-    const { lines, ok } = codegen(tree({ "packages/jsonrpc/src/Ape.ts": room("Arms") }), true)
+  it("fails when a barrel is missing", () => {
+    const { lines, ok } = codegen(tree({ "packages/jsonrpc/src/Ape.ts": text }), true)
     assert.equal(ok, false)
-    assert.match(lines[0], /missing/)
+    assert.match(lines.join("\n"), /index\.ts: missing/)
   })
 
-  it("fail the check when a room came, and when a header changed", () => {
-    const { at } = written("jsonrpc", { "Ape.ts": room("Arms") })
-    writeFileSync(join(at, "packages/jsonrpc/src/Bee.ts"), room("Wings"))
-    writeFileSync(join(at, "packages/jsonrpc/src/Ape.ts"), room("Legs"))
+  it("fails when a module came, and names it", () => {
+    const { at } = written("jsonrpc", ["Ape"])
+    writeFileSync(join(at, "packages/jsonrpc/src/Bee.ts"), text)
     const { lines, ok } = codegen(at, true)
     assert.equal(ok, false)
-    assert.ok(lines.includes("  - * Arms.") || lines.includes("  -  * Arms."), lines.join("\n"))
-    assert.ok(lines.includes("  + export * as Bee from \"./Bee.js\""), lines.join("\n"))
+    assert.match(lines.join("\n"), /\+ export \* as Bee/)
+    assert.match(lines.join("\n"), /\.\/Bee/)
   })
 })

@@ -8,11 +8,11 @@ import { root } from "./workspace.mjs"
 
 const page = "docs/methods.md"
 
-/** The rooms of the protocol that name methods and revisions. */
+/** The modules of the protocol that name methods and revisions. */
 export const readProtocol = async (at = root) => {
-  const room = (name) => import(pathToFileURL(join(at, "packages/protocol/dist", `${name}.js`)).href)
+  const module = (name) => import(pathToFileURL(join(at, "packages/protocol/dist", `${name}.js`)).href)
   const [legacy, modern, asked, version, method] = await Promise.all(
-    ["legacy/Methods", "modern/Methods", "modern/InputRequired", "Version", "Method"].map(room)
+    ["legacy/Methods", "modern/Methods", "modern/InputRequired", "Version", "Method"].map(module)
   )
   return {
     tables: { legacy: [...legacy.table.values()], modern: [...modern.table.values()] },

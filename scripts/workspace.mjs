@@ -1,4 +1,4 @@
-// What the other scripts know about the repository: its packages, their rooms and tests, and how a room opens. Reads
+// What the other scripts know about the repository: its packages, their modules and tests, and how a module opens. Reads
 // files, judges nothing; a file that is not there yet is an empty answer.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, relative, sep } from "node:path"
@@ -47,7 +47,7 @@ export const readJson = (path) => {
 }
 
 /**
- * The packages of a workspace. `rooms` and `tests` are its files: `path` from the root, `room` without `src/` or `test/`
+ * The packages of a workspace. `modules` and `tests` are its files: `path` from the root, `module` without `src/` or `test/`
  * and extension, `text`.
  */
 export const readWorkspace = (at = root) => {
@@ -59,7 +59,7 @@ export const readWorkspace = (at = root) => {
   const files = (name, part) =>
     filesUnder(at, `packages/${name}/${part}`, isTypeScript).map((path) => ({
       path,
-      room: path.slice(`packages/${name}/${part}/`.length, -".ts".length),
+      module: path.slice(`packages/${name}/${part}/`.length, -".ts".length),
       text: readFileSync(join(at, path), "utf8")
     }))
   return {
@@ -69,19 +69,20 @@ export const readWorkspace = (at = root) => {
       name,
       library: !programs.includes(name),
       path: `packages/${name}`,
+      files: readdirSync(join(folder, name)),
       manifest: readJson(join(folder, name, "package.json")),
       tsconfigs: {
         src: readJson(join(folder, name, "tsconfig.src.json")),
         test: readJson(join(folder, name, "tsconfig.test.json"))
       },
-      rooms: files(name, "src"),
+      modules: files(name, "src"),
       tests: files(name, "test")
     }))
   }
 }
 
 /**
- * The comment that opens a room, as it stands in the file, and the lines of its body; `undefined` when there is none.
+ * The comment that opens a module, as it stands in the file, and the lines of its body; `undefined` when there is none.
  * A first line for the shell may stand before it.
  */
 export const headerOf = (text) => {

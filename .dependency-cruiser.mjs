@@ -1,0 +1,146 @@
+// Which module may import which. `npm run check` runs it over all sources; tests and programs may import everything
+// that is published.
+
+/** The arrows between packages: each package imports those listed, and what they import. */
+const ARROWS = {
+  jsonrpc: [],
+  protocol: ["jsonrpc"],
+  definition: ["protocol"],
+  server: ["definition"],
+  client: ["definition"],
+  node: ["server", "client"],
+  testing: ["server", "client"]
+}
+
+const below = (name) => [...new Set([name, ...ARROWS[name].flatMap(below)])]
+
+/**
+ * The layers of folders inside a package, lowest first. A module imports its own folder and lower ones; folders on one
+ * line do not import each other. Modules at the top of `src` are public and belong to every layer.
+ */
+const FOLDERS = {
+  server: [["runtime"], ["features", "http"], ["legacy", "modern"], ["dispatch"]],
+  client: [["http", "session"], ["legacy", "modern"], ["negotiation"], ["group"]]
+}
+
+/** The modules outside `legacy/`, `modern/` and the folders above both that import an era, and why. */
+const ONE_ERA = []
+
+const sources = "^packages/[a-z]+/src/"
+const src = (name, path = "") => `^packages/${name}/src/${path}`
+const any = (names) => `(${names.join("|")})`
+
+const arrows = Object.keys(ARROWS).map((name) => ({
+  name: `arrows-${name}`,
+  comment: `${name} imports only ${below(name).join(", ")}`,
+  severity: "error",
+  from: { path: src(name) },
+  to: { path: "^packages/", pathNot: `^packages/${any(below(name))}/src/` }
+}))
+
+const folders = Object.entries(FOLDERS).flatMap(([name, layers]) =>
+  layers.flatMap((layer, index) =>
+    layer.map((folder) => {
+      const allowed = [folder, ...layers.slice(0, index).flat()]
+      const others = layers.flat().filter((other) => !allowed.includes(other))
+      return {
+        name: `folders-${name}-${folder}`,
+        comment: `${folder}/ stands below ${others.join(", ")}`,
+        severity: "error",
+        from: { path: src(name, `${folder}/`) },
+        to: { path: src(name, `${any(others)}/`) }
+      }
+    })
+  ).filter(({ to }) => !to.path.includes("()"))
+)
+
+const eras = [["legacy", "modern"], ["modern", "legacy"]].map(([era, other]) => ({
+  name: `era-${era}`,
+  comment: `a module of the ${era} era never imports the ${other} era`,
+  severity: "error",
+  from: { path: `${sources}${era}/` },
+  to: { path: `${sources}${other}/` }
+}))
+
+export default {
+  forbidden: [
+    {
+      name: "no-circular",
+      comment: "imports form no circle, types included",
+      severity: "error",
+      from: {},
+      to: { circular: true }
+    },
+    ...arrows,
+    ...folders,
+    ...eras,
+    {
+      name: "era-neutral",
+      comment: "only modules that choose an era, and those named in ONE_ERA, import one",
+      severity: "error",
+      from: {
+        path: `${sources}`,
+        pathNot: [
+          `${sources}(legacy|modern|dispatch|negotiation)/`,
+          "/src/index\\.ts$",
+          "^packages/(testing|examples|benchmarks)/",
+          ...ONE_ERA.map(({ module }) => `^packages/${module.replace("/", "/src/")}\\.ts$`)
+        ]
+      },
+      to: { path: `${sources}(legacy|modern)/` }
+    },
+    {
+      name: "published",
+      comment: "other packages are imported by name, through what their `exports` name",
+      severity: "error",
+      from: { path: "^packages/([a-z]+)/" },
+      to: { path: "^packages/([a-z]+)/src/", pathNot: "^packages/$1/", dependencyTypes: ["local"] }
+    },
+    {
+      name: "self",
+      comment: "a module imports its own package by relative paths",
+      severity: "error",
+      from: { path: "^packages/([a-z]+)/src/" },
+      to: { path: "^packages/$1/src/", dependencyTypesNot: ["local", "type-only"] }
+    },
+    {
+      name: "platform",
+      comment: "only server, client and what stands on them import @effect/platform",
+      severity: "error",
+      from: { path: `^packages/${any(["jsonrpc", "protocol", "definition"])}/src/` },
+      to: { path: "@effect/platform" }
+    },
+    {
+      name: "platform-node",
+      comment: "only node and the programs import Node's modules and @effect/platform-node",
+      severity: "error",
+      from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks"])}/` },
+      to: { path: "@effect/platform-node", dependencyTypesNot: [] }
+    },
+    {
+      name: "builtin",
+      comment: "only node and the programs import Node's modules",
+      severity: "error",
+      from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks"])}/` },
+      to: { dependencyTypes: ["core"] }
+    },
+    {
+      name: "resolved",
+      comment: "every import can be resolved",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true }
+    }
+  ],
+  options: {
+    doNotFollow: { path: "node_modules/(?!@effect-mcp)" },
+    exclude: { path: "/(dist|build)/" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.base.json" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["@effect-mcp/source", "import", "node", "default", "types"],
+      extensions: [".ts", ".js", ".mjs", ".cjs", ".json", ".d.ts"]
+    }
+  }
+}

@@ -1,0 +1,32 @@
+// The report shows declarations without comments, and finds a hidden module behind every way to mention it.
+import assert from "node:assert/strict"
+import { describe, it } from "node:test"
+import { declarationsOf, hiddenIn } from "./api.mjs"
+
+const server = { name: "server" }
+
+describe("the API report", () => {
+  it("shows declarations without comments and source maps", () =>
+    assert.equal(
+      declarationsOf("/** What it is. */\nexport declare const a: 1;\n//# sourceMappingURL=a.d.ts.map\n"),
+      "export declare const a: 1;"
+    ))
+
+  for (
+    const [what, text] of [
+      ["an import", "import type { Router } from \"./runtime/Router.js\";\nexport declare const a: Router;\n"],
+      ["an import type", "export declare const a: import(\"./runtime/Router.js\").Router;\n"],
+      [
+        "a sibling's module",
+        "import * as Json from \"@effect-mcp/jsonrpc/unstable/Json\";\nexport declare const a: Json.Refused;\n"
+      ]
+    ]
+  ) {
+    it(`finds a hidden module behind ${what}`, () => assert.equal(hiddenIn(server, "McpServer", text).length, 1))
+  }
+
+  it("takes public modules", () => {
+    const text = "import type { A } from \"./Registry.js\";\nimport type { B } from \"@effect-mcp/jsonrpc/Message\";\n"
+    assert.deepEqual(hiddenIn(server, "McpServer", text), [])
+  })
+})

@@ -1,0 +1,196 @@
+// What a user installs: packs every library, looks at the tarballs with publint and attw, installs them into an empty project
+// without this repository, and there runs a server as ESM, as CommonJS and bundled, and checks the types under `nodenext` and
+// `bundler` with `skipLibCheck: false`. `--dry-run` also asks npm what it would publish. Needs a build (`npm run build`).
+import { build } from "esbuild"
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { readWorkspace, root } from "./workspace.mjs"
+
+const temporary = mkdtempSync(join(tmpdir(), "effect-mcp-packages-"))
+process.on("exit", () => rmSync(temporary, { recursive: true, force: true }))
+
+const npm = process.platform === "win32" ? "npm.cmd" : "npm"
+const tool = (path) => join(root, "node_modules", path)
+
+/** Runs a command to its end; a failure ends the script with its output. */
+const run = (what, command, args, { cwd = root, expected, input } = {}) => {
+  const { error, status, stderr, stdout } = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    input,
+    timeout: 180_000,
+    maxBuffer: 64 * 1024 * 1024
+  })
+  const seen = expected === undefined || expected.test(stdout)
+  if (status === 0 && seen) return stdout
+  console.log(`FAIL ${what}\n${stdout}\n${stderr}\n${error?.message ?? (seen ? "" : `expected ${expected}`)}`)
+  process.exit(1)
+}
+
+const done = (what) => console.log(`ok   ${what}`)
+
+const packages = readWorkspace(root).packages.filter(({ library }) => library)
+const tarballs = join(temporary, "tarballs")
+mkdirSync(tarballs)
+for (const { path } of packages) {
+  run(`pack ${path}`, npm, ["pack", "--silent", "--pack-destination", tarballs, `./${path}`])
+}
+const files = readdirSync(tarballs).sort().map((name) => join(tarballs, name))
+if (files.length !== packages.length) throw new Error(`${packages.length} packages made ${files.length} tarballs`)
+done(`${files.length} tarballs packed`)
+
+for (const file of files) {
+  run(`publint ${file}`, process.execPath, [tool("publint/src/cli.js"), "run", file, "--strict"])
+  run(`attw ${file}`, process.execPath, [
+    tool("@arethetypeswrong/cli/dist/index.js"),
+    file,
+    "--profile",
+    "node16",
+    "--ignore-rules",
+    "cjs-resolves-to-esm"
+  ])
+}
+done("publint and attw find nothing")
+
+const project = join(temporary, "project")
+const write = (path, text) => {
+  mkdirSync(join(project, path, ".."), { recursive: true })
+  writeFileSync(join(project, path), text)
+}
+const own = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).devDependencies
+write("package.json", JSON.stringify({ name: "empty", private: true }))
+run("install the tarballs", npm, [
+  "install",
+  "--no-audit",
+  "--no-fund",
+  "--silent",
+  ...files,
+  "effect@^3.22",
+  "@effect/platform@^0.97",
+  "@effect/platform-node@^0.108",
+  `typescript@${own.typescript}`,
+  `@types/node@${own["@types/node"]}`
+], { cwd: project })
+done("the tarballs install into an empty project, with the versions that the README names")
+
+const program = (head) =>
+  `${head}
+const Add = Tool.make("add", { parameters: { a: Schema.Int, b: Schema.Int }, success: Schema.Struct({ sum: Schema.Int }) })
+const AddLive = McpServer.tool(Add, ({ a, b }) => Effect.succeed({ sum: a + b }))
+const Server = McpServer.layer({ name: "packed", version: "1.0.0" }, AddLive)
+StdioServer.layer.pipe(Layer.provide(Server), Layer.launch, StdioServer.runMain)
+`
+const esm = program(`import { Tool } from "@effect-mcp/definition"
+import { StdioServer } from "@effect-mcp/node"
+import { McpServer } from "@effect-mcp/server"
+import { Effect, Layer, Schema } from "effect"
+`)
+const cjs = program(`const { Tool } = require("@effect-mcp/definition")
+const { StdioServer } = require("@effect-mcp/node")
+const { McpServer } = require("@effect-mcp/server")
+const { Effect, Layer, Schema } = require("effect")
+`)
+const message = (value) => `${JSON.stringify({ jsonrpc: "2.0", ...value })}\n`
+const conversation = [
+  {
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pack", version: "1" } }
+  },
+  { method: "notifications/initialized" },
+  { id: 2, method: "tools/call", params: { name: "add", arguments: { a: 2, b: 3 } } }
+].map(message).join("")
+
+const answers = (what, file) => {
+  run(what, process.execPath, [file], {
+    cwd: project,
+    input: conversation,
+    expected: /"structuredContent":\{"sum":5\}/
+  })
+  done(what)
+}
+write("server.mjs", esm)
+write("server.cjs", cjs)
+answers("a server answers as ESM", "server.mjs")
+answers("a server answers as CommonJS", "server.cjs")
+await build({
+  absWorkingDir: project,
+  entryPoints: ["server.mjs"],
+  outfile: "bundled.mjs",
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  minify: true,
+  logLevel: "error"
+})
+answers("a server answers as one bundled file", "bundled.mjs")
+
+// Every public module, types and values, so that each declaration of the tarballs is checked.
+const everything = packages.flatMap(({ manifest }) =>
+  Object.keys(manifest.exports).filter((path) =>
+    path.startsWith("./") && !path.includes("unstable") && !path.endsWith(".json")
+  )
+    .map((path) => manifest.name + path.slice(1))
+)
+write(
+  "types.ts",
+  `${esm}${everything.map((path, index) => `import * as M${index} from "${path}"\n`).join("")}
+export const modules = [${everything.map((_, index) => `M${index}`).join(", ")}]\n`
+)
+write(
+  "types.cts",
+  everything.map((path, index) => `import * as M${index} from "${path}"\nexport { M${index} }\n`).join("")
+)
+for (
+  const [module, moduleResolution, include] of [
+    ["nodenext", "nodenext", ["types.ts", "types.cts"]],
+    ["esnext", "bundler", ["types.ts"]]
+  ]
+) {
+  write(
+    "tsconfig.json",
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        noEmit: true,
+        target: "ES2022",
+        lib: ["ES2022", "DOM", "DOM.Iterable"],
+        types: ["node"],
+        module,
+        moduleResolution
+      },
+      files: include
+    })
+  )
+  write(
+    "package.json",
+    JSON.stringify({ ...JSON.parse(readFileSync(join(project, "package.json"), "utf8")), type: "module" })
+  )
+  run(`types under ${moduleResolution}`, process.execPath, [tool("typescript/bin/tsc"), "-p", "."], { cwd: project })
+  done(`the types of ${everything.length} public modules are right under ${moduleResolution}, libraries checked`)
+}
+
+const hidden = spawnSync(
+  process.execPath,
+  ["--input-type=module", "-e", `import "@effect-mcp/server/runtime/Router"`],
+  {
+    cwd: project,
+    encoding: "utf8"
+  }
+)
+if (!/ERR_PACKAGE_PATH_NOT_EXPORTED/.test(hidden.stderr)) {
+  console.log(`FAIL a hidden module can be imported\n${hidden.stdout}\n${hidden.stderr}`)
+  process.exit(1)
+}
+done("a hidden module cannot be imported")
+
+if (process.argv.includes("--dry-run")) {
+  for (const file of files) {
+    run(`publish ${file}`, npm, ["publish", "--dry-run", "--provenance=false", "--silent", file])
+  }
+  done("npm would publish every tarball")
+}

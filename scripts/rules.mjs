@@ -1,0 +1,238 @@
+// Rules about packages and files that no other tool checks: versions in lockstep, project references, the size of a
+// module, its header, its name, its test, the documentation of public modules, and how much of the code is comment.
+// Prints `file: rule: what to do` for each violation and exits 1. Imports are checked by .dependency-cruiser.mjs,
+// unused and undeclared things by knip.json, syntax by eslint.config.mjs. rules.test.mjs breaks every rule on purpose.
+import { join, posix } from "node:path"
+import { pathToFileURL } from "node:url"
+import ts from "typescript"
+import { isPublic } from "./codegen.mjs"
+import { headerOf, readJson, readWorkspace, root, scope } from "./workspace.mjs"
+
+const MAX_LINES = 400
+const HEADER = { least: 2, most: 8 }
+const COMMENT_SHARE = 0.2
+
+const VAGUE = new Set("utils util helpers helper common shared manager managers misc base impl types".split(" "))
+
+const isBarrel = (file) => file.module === "index"
+
+const linesOf = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0)
+
+const dependenciesOf = ({ manifest }, ...kinds) => kinds.flatMap((kind) => Object.keys(manifest?.[kind] ?? {}))
+
+const isExported = (node) =>
+  ts.canHaveModifiers(node) && (ts.getModifiers(node) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+
+/** The exported declarations of a module that have no comment with `@since`. */
+const undocumented = (file) => {
+  const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true)
+  const { text } = source
+  const seen = new Set()
+  return source.statements.filter(isExported).flatMap((node) => {
+    const name = ts.isVariableStatement(node)
+      ? node.declarationList.declarations.map((one) => one.name.getText(source)).join(", ")
+      : node.name?.text ?? "the default export"
+    // Overloads share the comment of the first.
+    if (ts.isFunctionDeclaration(node) && seen.has(name)) return []
+    seen.add(name)
+    const comment = (ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
+      .filter(({ pos }) => text.startsWith("/**", pos) && pos > 20).at(-1)
+    if (comment !== undefined && /@since\b/.test(text.slice(comment.pos, comment.end))) return []
+    return [{ line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1, name }]
+  })
+}
+
+/** How many lines of a text hold nothing but a comment. */
+const commentLines = (text) => text.split("\n").filter((line) => /^\s*(\/\*|\*|\/\/)/.test(line)).length
+
+// Each rule sees the whole workspace and reports `(file, what)`; its key is its name.
+const RULES = {
+  "package-json": ({ packages, report }) => {
+    for (const pkg of packages) {
+      const path = `${pkg.path}/package.json`
+      if (pkg.manifest === undefined) report(path, "write it")
+      else if (pkg.manifest.broken) report(path, `repair the JSON: ${pkg.manifest.broken}`)
+      else if (pkg.manifest.name !== scope + pkg.name) report(path, `name it ${scope}${pkg.name}, as its folder`)
+    }
+  },
+
+  "metadata": ({ packages, report }) => {
+    for (const pkg of packages.filter(({ library }) => library)) {
+      for (const key of ["description", "license", "repository", "homepage", "bugs", "keywords", "engines", "files"]) {
+        if (pkg.manifest?.[key] === undefined) report(`${pkg.path}/package.json`, `add "${key}"`)
+      }
+      for (const name of ["README.md", "LICENSE"]) {
+        if (!pkg.files.includes(name)) report(`${pkg.path}/${name}`, "write it: the tarball needs it")
+      }
+    }
+  },
+
+  "lockstep": ({ packages, report }) => {
+    const version = packages[0]?.manifest?.version
+    for (const { manifest, path } of packages) {
+      if (manifest?.version !== version) report(`${path}/package.json`, `give it version ${version}`)
+      for (const [name, range] of Object.entries(manifest?.dependencies ?? {})) {
+        if (name.startsWith(scope) && range !== version) {
+          report(`${path}/package.json`, `depend on ${name} at exactly ${version}`)
+        }
+      }
+    }
+  },
+
+  "peers": ({ packages, report }) => {
+    for (const pkg of packages.filter(({ library }) => library)) {
+      for (const name of dependenciesOf(pkg, "dependencies")) {
+        if (name === "effect" || name.startsWith("@effect/")) {
+          report(`${pkg.path}/package.json`, `move ${name} to peerDependencies: an application has one Effect`)
+        }
+      }
+    }
+  },
+
+  "references": ({ packages, report, workspace }) => {
+    for (const pkg of packages) {
+      const listed = (pkg.tsconfigs.src?.references ?? []).map(({ path }) => path)
+      for (const name of dependenciesOf(pkg, "dependencies").filter((one) => one.startsWith(scope))) {
+        const path = `../${name.slice(scope.length)}/tsconfig.src.json`
+        if (!listed.includes(path)) report(`${pkg.path}/tsconfig.src.json`, `add the reference "${path}"`)
+      }
+    }
+    for (const [name, suffix] of [["tsconfig.json", ""], ["tsconfig.build.json", "/tsconfig.src.json"]]) {
+      const listed = (readJson(join(workspace.root, name))?.references ?? []).map(({ path }) => posix.normalize(path))
+      for (const { path } of packages) {
+        if (!listed.includes(path + suffix)) report(name, `add the reference "${path}${suffix}"`)
+      }
+    }
+  },
+
+  "declared": ({ packages, report }) => {
+    for (const pkg of packages.filter(({ library }) => library)) {
+      const declared = dependenciesOf(pkg, "dependencies")
+      const imported = new Set(
+        pkg.modules.flatMap(({ text }) =>
+          [...text.matchAll(/^(?:import|export|\} from).*"(@effect-mcp\/[a-z]+)/gm)].map(([, name]) => name)
+        )
+      )
+      for (const name of imported) {
+        if (name !== scope + pkg.name && !declared.includes(name)) {
+          report(`${pkg.path}/package.json`, `declare ${name} in dependencies: its src imports it`)
+        }
+      }
+    }
+  },
+
+  "size": ({ files, report }) => {
+    for (const file of files) {
+      const lines = linesOf(file.text)
+      if (!isBarrel(file) && lines > MAX_LINES) report(file.path, `split it: ${lines} lines, the limit is ${MAX_LINES}`)
+    }
+  },
+
+  "header": ({ modules, report }) => {
+    for (const { file } of modules) {
+      if (isBarrel(file)) continue
+      const lines = headerOf(file.text)?.prose.length ?? 0
+      if (lines < HEADER.least || lines > HEADER.most) {
+        report(
+          file.path,
+          `open it with ${HEADER.least} to ${HEADER.most} lines: what it does, what it leaves to others; it has ${lines}`
+        )
+      }
+    }
+  },
+
+  "documented": ({ modules, report }) => {
+    for (const { file, pkg } of modules) {
+      if (!pkg.library || isBarrel(file) || !isPublic(pkg, file.module)) continue
+      for (const { line, name } of undocumented(file)) report(`${file.path}:${line}`, `document ${name}, with @since`)
+    }
+  },
+
+  "hidden-tags": ({ modules, report }) => {
+    for (const { file, pkg } of modules) {
+      if (!pkg.library || isBarrel(file) || isPublic(pkg, file.module)) continue
+      if (/^\s*\*\s*@(since|category)\b/m.test(file.text)) {
+        report(file.path, "remove @since and @category: they are for public modules")
+      }
+    }
+  },
+
+  "comments": ({ modules, packages, report }) => {
+    for (const pkg of packages.filter(({ library }) => library)) {
+      const texts = modules.filter((one) => one.pkg === pkg && !isBarrel(one.file)).map(({ file }) => file.text)
+      const share = texts.reduce((sum, text) => sum + commentLines(text), 0) /
+        Math.max(1, texts.reduce((sum, text) => sum + linesOf(text), 0))
+      // A handful of lines says nothing about a package.
+      if (texts.join("").length > 10_000 && share > COMMENT_SHARE) {
+        report(
+          pkg.path,
+          `${Math.round(share * 100)} % of its lines are comments, the limit is ${COMMENT_SHARE * 100} %`
+        )
+      }
+    }
+  },
+
+  "test": ({ packages, report }) => {
+    for (const pkg of packages.filter(({ library }) => library)) {
+      const tests = pkg.tests.map((file) => file.module)
+      for (const { module, path } of pkg.modules) {
+        if (!isPublic(pkg, module)) continue
+        if (!tests.some((test) => test.startsWith(`${module}.`) && test.endsWith(".test"))) {
+          report(path, `test it in ${pkg.path}/test/${module}.test.ts`)
+        }
+      }
+    }
+  },
+
+  "name": ({ files, modules, report }) => {
+    for (const file of files) {
+      const words = file.module.split(/[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)
+      const vague = words.find((word) => VAGUE.has(word.toLowerCase()))
+      if (vague !== undefined) report(file.path, `name it after what it does: "${vague}" says nothing`)
+    }
+    for (const { file, pkg } of modules) {
+      if (pkg.library && !isBarrel(file) && !/^([a-z][a-zA-Z0-9]*\/)*[A-Z][A-Za-z0-9]*$/.test(file.module)) {
+        report(file.path, "name the module in PascalCase and its folders in lower case")
+      }
+    }
+  },
+
+  "unstable-name": ({ packages, report }) => {
+    for (const pkg of packages.filter(({ library }) => library)) {
+      const names = new Map()
+      for (const { module, path } of pkg.modules) {
+        if (isBarrel({ module }) || isPublic(pkg, module)) continue
+        const name = module.split("/").at(-1)
+        if (names.has(name) && pkg.manifest?.exports?.[`./unstable/${name}`] !== undefined) {
+          report(path, `rename it: ${names.get(name)} has the same name, and siblings import one of them`)
+        }
+        names.set(name, path)
+      }
+    }
+  }
+}
+
+export const rules = Object.keys(RULES)
+
+/** What breaks the rules in the workspace at a folder, each `{ file, rule, what }`. */
+export const inspect = (at = root) => {
+  const workspace = readWorkspace(at)
+  const { packages } = workspace
+  const modules = packages.flatMap((pkg) => pkg.modules.map((file) => ({ pkg, file })))
+  const files = packages.flatMap((pkg) => [...pkg.modules, ...pkg.tests])
+  const violations = []
+  for (const [rule, check] of Object.entries(RULES)) {
+    check({ files, modules, packages, workspace, report: (file, what) => violations.push({ file, rule, what }) })
+  }
+  return { workspace, violations }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const { violations, workspace } = inspect()
+  for (const { file, rule, what } of violations) console.log(`${file}: ${rule}: ${what}`)
+  const count = (part) => workspace.packages.reduce((sum, pkg) => sum + pkg[part].length, 0)
+  console.log(
+    `${count("modules")} modules, ${count("tests")} test files, ${rules.length} rules: ${violations.length} violations`
+  )
+  if (violations.length > 0) process.exitCode = 1
+}

@@ -1,0 +1,134 @@
+// Breaks every rule on purpose, one at a time, in a small tree that otherwise obeys all of them.
+import assert from "node:assert/strict"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { after, describe, it } from "node:test"
+import { inspect, rules } from "./rules.mjs"
+
+const temporary = mkdtempSync(join(tmpdir(), "rules-"))
+after(() => rmSync(temporary, { recursive: true, force: true }))
+
+const json = (value) => JSON.stringify(value, null, 2)
+const header = "/**\n * What it does.\n * What it leaves to others.\n *\n * @since 0.1.0\n */\n"
+const documented = "/**\n * One sentence.\n *\n * @since 0.1.0\n * @category models\n */\nexport const one = 1\n"
+const hidden = "/**\n * What it does.\n * What it leaves to others.\n */\nexport const two = 2\n"
+
+const manifest = (change = {}) =>
+  json({
+    name: "@effect-mcp/jsonrpc",
+    version: "0.1.0",
+    description: "d",
+    license: "MIT",
+    repository: {},
+    homepage: "h",
+    bugs: "b",
+    keywords: [],
+    engines: {},
+    files: [],
+    exports: {},
+    ...change
+  })
+
+const good = {
+  "package.json": json({}),
+  "tsconfig.json": json({ references: [{ path: "packages/jsonrpc" }, { path: "packages/protocol" }] }),
+  "tsconfig.build.json": json({
+    references: ["jsonrpc", "protocol"].map((name) => ({ path: `packages/${name}/tsconfig.src.json` }))
+  }),
+  "packages/jsonrpc/package.json": manifest(),
+  "packages/protocol/package.json": manifest({
+    name: "@effect-mcp/protocol",
+    dependencies: { "@effect-mcp/jsonrpc": "0.1.0" },
+    exports: { "./unstable/Hidden": {} }
+  }),
+  "packages/protocol/tsconfig.src.json": json({ references: [{ path: "../jsonrpc/tsconfig.src.json" }] }),
+  ...Object.fromEntries(["jsonrpc", "protocol"].flatMap((name) => [
+    [`packages/${name}/README.md`, "r"],
+    [`packages/${name}/LICENSE`, "l"],
+    [`packages/${name}/src/Public.ts`, header + documented],
+    [`packages/${name}/src/runtime/Hidden.ts`, hidden],
+    [`packages/${name}/test/Public.test.ts`, ""]
+  ]))
+}
+
+let trees = 0
+
+const broken = (change) => {
+  const at = join(temporary, String(trees++))
+  for (const [path, text] of Object.entries({ ...good, ...change })) {
+    if (text === undefined) continue
+    mkdirSync(dirname(join(at, path)), { recursive: true })
+    writeFileSync(join(at, path), text)
+  }
+  return inspect(at).violations
+}
+
+const at = "packages/jsonrpc"
+const many = (count, line) => Array.from({ length: count }, (_, index) => line(index)).join("\n")
+
+/** For each rule, changes of the good tree that break it and no other rule. */
+const cases = {
+  "package-json": [
+    [{ [`${at}/package.json`]: manifest({ name: "@effect-mcp/other" }) }, /name it @effect-mcp\/jsonrpc/]
+  ],
+  "metadata": [
+    [{ [`${at}/package.json`]: manifest({ repository: undefined }) }, /add "repository"/],
+    [{ [`${at}/LICENSE`]: undefined }, /tarball needs it/]
+  ],
+  "lockstep": [[
+    {
+      "packages/protocol/package.json": manifest({
+        name: "@effect-mcp/protocol",
+        dependencies: { "@effect-mcp/jsonrpc": "^0.1.0" }
+      })
+    },
+    /at exactly 0\.1\.0/
+  ]],
+  "peers": [[{ [`${at}/package.json`]: manifest({ dependencies: { effect: "^3" } }) }, /peerDependencies/]],
+  "references": [
+    [{ "packages/protocol/tsconfig.src.json": json({}) }, /add the reference "\.\.\/jsonrpc/],
+    [{ "tsconfig.json": json({ references: [{ path: "packages/jsonrpc" }] }) }, /packages\/protocol/]
+  ],
+  "declared": [[
+    { [`${at}/src/runtime/Hidden.ts`]: `${hidden}import type { A } from "@effect-mcp/protocol/Version"\n` },
+    /declare @effect-mcp\/protocol/
+  ]],
+  "size": [[{ [`${at}/test/Long.test.ts`]: many(401, (index) => `export const a${index} = 1`) }, /401 lines/]],
+  "header": [
+    [{ [`${at}/src/runtime/Bare.ts`]: "export const bare = 1\n" }, /it has 0/],
+    [{ [`${at}/src/runtime/Chatty.ts`]: `/**\n${many(9, () => " * More.")}\n */\nexport const c = 1\n` }, /it has 9/]
+  ],
+  "documented": [[{ [`${at}/src/Public.ts`]: `${header}${documented}export const three = 3\n` }, /document three/]],
+  "hidden-tags": [[{ [`${at}/src/runtime/Hidden.ts`]: header + documented }, /remove @since/]],
+  "comments": [[
+    {
+      [`${at}/src/runtime/Talk.ts`]: `${hidden}${
+        many(300, (index) => `// A long comment about ${index}, which is a number.`)
+      }\n`
+    },
+    /of its lines are comments/
+  ]],
+  "test": [[{ [`${at}/test/Public.test.ts`]: undefined }, /test it in packages\/jsonrpc\/test\/Public\.test\.ts/]],
+  "name": [
+    [{ [`${at}/src/runtime/StringUtils.ts`]: hidden }, /"Utils" says nothing/],
+    [{ [`${at}/src/runtime/lower.ts`]: hidden }, /PascalCase/]
+  ],
+  "unstable-name": [[{ "packages/protocol/src/schema/Hidden.ts": hidden }, /has the same name/]]
+}
+
+describe("the rules", () => {
+  it("find nothing in a good tree", () => assert.deepEqual(broken({}), []))
+
+  it("are all broken below", () => assert.deepEqual(Object.keys(cases).sort(), [...rules].sort()))
+
+  for (const [rule, changes] of Object.entries(cases)) {
+    for (const [change, what] of changes) {
+      it(`${rule}: ${what.source}`, () => {
+        const violations = broken(change)
+        assert.deepEqual([...new Set(violations.map((one) => one.rule))], [rule], JSON.stringify(violations))
+        assert.match(violations[0].what, what)
+      })
+    }
+  }
+})
