@@ -5,8 +5,9 @@
  * @since 0.1.0
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { CallError, LocalError } from "@effect-mcp/jsonrpc/Outbound"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"

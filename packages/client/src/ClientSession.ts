@@ -186,8 +186,8 @@ export const make = (
     let version: LegacyVersion = Versions.latestLegacy
     const outputs = OutputCheck.make()
     const conversation = yield* Conversation.make(transport, {
-      request: InboundHandlers.make(can, () => version),
-      notification: (notification) => {
+      onRequest: InboundHandlers.make(can, () => version),
+      onNotification: (notification) => {
         if (notification.method === Methods.toolListChanged.name) outputs.forget()
         heard.publish(notification)
         return undefined

@@ -8,7 +8,7 @@
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

@@ -4,8 +4,8 @@ import * as Features from "@effect-mcp/client/Features"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
@@ -108,7 +108,7 @@ describe("The features of a client", () => {
   it.scoped("are closed before the client fails, when the server cannot be reached or refuses", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
-      const unreachable = new Transport.TransportError({ reason: "Open", message: "Nobody is there" })
+      const unreachable = new LocalError.TransportError({ reason: "Open", message: "Nobody is there" })
       const nobody = Connector.make("nobody", Effect.fail(unreachable))
       assert.strictEqual(yield* failure(Client.make(nobody, { features: counted(log) })), unreachable)
       assert.deepStrictEqual(log.splice(0), ["features open", "features closed"])

@@ -3,8 +3,8 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Exit, Fiber, Layer, Schedule, Scope, TestClock } from "effect"
 import { answered, failure, servers } from "./Scripts.js"
@@ -14,7 +14,7 @@ class Address extends Context.Tag("Address")<Address, string>() {}
 describe("Client.make", () => {
   it.scoped("fails with why the server cannot be reached", () =>
     Effect.gen(function*() {
-      const unreachable = new Transport.TransportError({ reason: "Open", message: "Nobody is there" })
+      const unreachable = new LocalError.TransportError({ reason: "Open", message: "Nobody is there" })
       const error = yield* failure(Client.make(Connector.make("nobody", Effect.fail(unreachable))))
       assert.strictEqual(error, unreachable)
     }))
@@ -71,7 +71,7 @@ describe("Client.make", () => {
   it.scoped("closes what it opened when connecting fails half-way", () =>
     Effect.gen(function*() {
       let open = 0
-      const error = new Transport.TransportError({ reason: "Open", message: "Half-way" })
+      const error = new LocalError.TransportError({ reason: "Open", message: "Half-way" })
       const half = Connector.make(
         "half",
         Effect.zipRight(
@@ -158,7 +158,7 @@ describe("Client.layer", () => {
         "reluctant",
         Effect.suspend(() =>
           ++attempts < 3
-            ? Effect.zipRight(connector.connect, new Transport.TransportError({ reason: "Open", message: "Not yet" }))
+            ? Effect.zipRight(connector.connect, new LocalError.TransportError({ reason: "Open", message: "Not yet" }))
             : connector.connect
         )
       )

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ClientError from "@effect-mcp/client/ClientError"
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import { ConnectionClosed, NoBackChannel, RequestTimeout } from "@effect-mcp/jsonrpc/Outbound"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { ConnectionClosed, NoBackChannel, RequestTimeout, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import { ParseResult, Schema } from "effect"
 

@@ -3,6 +3,7 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Features from "@effect-mcp/client/Features"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Direct from "@effect-mcp/jsonrpc/Direct"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestClient from "@effect-mcp/testing/TestClient"
@@ -137,7 +138,7 @@ describe("A client", () => {
     Effect.gen(function*() {
       const [mine, theirs] = yield* Transport.memory()
       const server = yield* TestPeer.make(theirs)
-      const fault = new Transport.TransportError({ reason: "Read", message: "\"played\" exited with code 3" })
+      const fault = new LocalError.TransportError({ reason: "Read", message: "\"played\" exited with code 3" })
       const broken = { ...mine, incoming: Stream.concat(mine.incoming, Stream.fail(fault)) }
       const connecting = yield* Effect.fork(Client.make(Connector.fromTransport(broken)))
       yield* server.initialized()

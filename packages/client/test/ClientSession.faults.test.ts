@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import { Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream, TestClock } from "effect"
@@ -15,7 +16,7 @@ import { leavesNothing, waiting } from "./Scripts.js"
 interface Hands {
   readonly server: TestPeer.TestPeer
   /** The pipe ends: so. */
-  readonly end: (how: Effect.Effect<void, Transport.TransportError>) => Effect.Effect<void>
+  readonly end: (how: Effect.Effect<void, LocalError.TransportError>) => Effect.Effect<void>
   /** Nothing can be written to the pipe any more. */
   readonly closeInput: Effect.Effect<void>
   /** The pipe takes nothing any more, and does not say so. */
@@ -41,7 +42,7 @@ const answer = (asked: Message.Request, id: unknown = asked.id): Message.Message
 const say = ({ server }: Hands, ...messages: ReadonlyArray<unknown>) =>
   Effect.forEach(messages, (message) => Effect.ignore(server.send(message as Message.Message)), { discard: true })
 
-const cut = new Transport.TransportError({ reason: "Read", message: "The cable is cut" })
+const cut = new LocalError.TransportError({ reason: "Read", message: "The cable is cut" })
 
 const faults: Record<string, (hands: Hands, asked: ReadonlyArray<Message.Request>) => Effect.Effect<void>> = {
   "hangs up": ({ end }) => end(Effect.void),
@@ -241,9 +242,9 @@ const played = (stage: Stage, fault: keyof typeof faults) =>
     // As text, so that what is no message arrives as that.
     const { client: mine, server: theirs } = yield* TestTransport.pair({ oracle: false })
     const server = yield* TestPeer.make(theirs)
-    let last: Effect.Effect<void, Transport.TransportError> = Effect.void
+    let last: Effect.Effect<void, LocalError.TransportError> = Effect.void
     let [deaf, closed, blocked] = [false, false, false]
-    const refusal = new Transport.TransportError({ reason: "Write", message: "Nobody reads" })
+    const refusal = new LocalError.TransportError({ reason: "Write", message: "Nobody reads" })
     const hands: Hands = {
       server,
       end: (how) =>
@@ -374,7 +375,7 @@ for (const fault of Object.keys(faults)) {
 describe("A server that cannot be reached", () => {
   it.effect("fails who connects, with what its connector says", () =>
     leavesNothing(Effect.gen(function*() {
-      const refused = new Transport.TransportError({ reason: "Open", message: "Connection refused" })
+      const refused = new LocalError.TransportError({ reason: "Open", message: "Connection refused" })
       assert.strictEqual(yield* Effect.flip(Client.make(Connector.make("nobody", Effect.fail(refused)))), refused)
     })))
 })

@@ -6,7 +6,7 @@ import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
@@ -112,7 +112,7 @@ describe("A group of servers", () => {
       assert.strictEqual((yield* failure(group.connect("one", connector)))._tag, "DuplicateServer")
       const nowhere = Connector.make(
         "nowhere",
-        Effect.fail(new Transport.TransportError({ reason: "Open", message: "nobody there" }))
+        Effect.fail(new LocalError.TransportError({ reason: "Open", message: "nobody there" }))
       )
       assert.strictEqual((yield* failure(group.connect("two", nowhere)))._tag, "TransportError")
       assert.deepStrictEqual([...(yield* group.sessions).keys()], ["one"])
@@ -262,7 +262,7 @@ describe("A group of servers", () => {
         current,
         Connector.make(
           "nowhere",
-          Effect.fail(new Transport.TransportError({ reason: "Open", message: "nobody there" }))
+          Effect.fail(new LocalError.TransportError({ reason: "Open", message: "nobody there" }))
         )
       )
       yield* first.end

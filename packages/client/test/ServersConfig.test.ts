@@ -3,7 +3,7 @@ import { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
 import * as ServersConfig from "@effect-mcp/client/ServersConfig"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Exit, Layer, Logger, Schema } from "effect"
@@ -64,7 +64,7 @@ describe("The servers of a configuration", () => {
   ))
   const nowhere = Connector.make(
     "nowhere",
-    Effect.fail(new Transport.TransportError({ reason: "Open", message: "nobody there" }))
+    Effect.fail(new LocalError.TransportError({ reason: "Open", message: "nobody there" }))
   )
 
   const group = (onFailure?: "fail" | "skip") =>

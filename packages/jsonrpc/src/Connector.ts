@@ -1,21 +1,22 @@
 /**
- * How a client reaches a server: a value that yields a transport in a scope. A subprocess, a URL, a server in the same
- * process each make one; so does anything with a `Transport`.
+ * How a client reaches a server: a value that opens a transport in a scope. A subprocess, a URL and a server in the same
+ * process each have a connector; `make` builds one for any other transport.
  *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { Transport, TransportError } from "./Transport.js"
+import type { TransportError } from "./LocalError.js"
+import type { Transport } from "./Transport.js"
 
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Connector<out R = never> {
-  /** What is reached, for error messages and spans. */
+  /** The name of the server, for error messages and spans. */
   readonly name: string
-  /** Reaches it. Fails with reason `Open` when it cannot; what it opens closes with the scope. */
+  /** Opens the transport; it closes with the scope. Fails with reason `Open`. */
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
 
@@ -28,12 +29,12 @@ export const make = <R>(
   connect: Effect.Effect<Transport, TransportError, R>
 ): Connector<Exclude<R, Scope.Scope>> => ({
   name,
-  // What is left of R is what it was without the scope.
+  // The two requirements are equal: the scope is excluded and added again.
   connect: connect as Effect.Effect<Transport, TransportError, Exclude<R, Scope.Scope> | Scope.Scope>
 })
 
 /**
- * Reaches what is there already. The transport can be used once.
+ * A connector for a transport that is already open. It can be used once.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,53 +1,60 @@
 /**
- * A conversation over one transport: requests in both directions, each with one answer, until one side has had enough. It is
- * bidirectional and knows no side; what the methods mean is said above, how messages travel below.
+ * A conversation over one transport: requests in both directions, each with one answer, until one side ends it. It passes
+ * each incoming message on: responses and progress to the calls that wait, requests and notifications to its `Side`.
  *
- * How it is made to go on, and to end, is in `Machine`.
+ * Receiving is ordered and never waits; requests run concurrently. It knows no method name but `notifications/cancelled`
+ * and `notifications/progress`. What the methods mean is left to the packages above, reading and writing to `Transport`;
+ * `runtime/InFlight` and `runtime/Pending` hold the requests of the two directions.
  *
  * @since 0.1.0
  */
-import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import type { Diagnostic } from "./Diagnostic.js"
-import type * as JsonRpcError from "./JsonRpcError.js"
-import type * as Message from "./Message.js"
-import type { Outbound } from "./Outbound.js"
-import type * as InFlight from "./runtime/InFlight.js"
-import { Machine, surroundings } from "./runtime/Machine.js"
-import * as Outcome from "./runtime/Outcome.js"
+import { Diagnostic, log } from "./Diagnostic.js"
+import * as JsonRpcError from "./JsonRpcError.js"
+import { NoBackChannel, TransportError } from "./LocalError.js"
+import * as Message from "./Message.js"
+import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
+import * as Outcome from "./Outcome.js"
+import * as Progress from "./Progress.js"
+import * as Attempt from "./runtime/Attempt.js"
+import * as Batch from "./runtime/Batch.js"
+import * as ConversationEnv from "./runtime/ConversationEnv.js"
+import * as DeadlineTimer from "./runtime/DeadlineTimer.js"
+import { Diagnostics } from "./runtime/Diagnostics.js"
+import * as InFlight from "./runtime/InFlight.js"
+import * as Pending from "./runtime/Pending.js"
+import type { Channel, Side, Work } from "./Side.js"
 import * as Transport from "./Transport.js"
 
 /**
- * What one side does with what it is asked and told. Both functions are called in the order of arrival, before anything
- * that arrived later is looked at; the effects they give run beside one another, and their first steps at once.
+ * How many requests of the peer may be in flight at once by default, and how many notifications may be handled.
  *
  * @since 0.1.0
- * @category models
+ * @category limits
  */
-export interface Side {
-  readonly request: (request: Message.Request, exchange: InFlight.IncomingRequest) => InFlight.Work
-  /** Gives what is to be done about it, if anything. A failing handler is reported and costs nothing else. */
-  readonly notification: (
-    notification: Message.Notification,
-    channel: InFlight.Channel
-  ) => Effect.Effect<void> | undefined
-}
+export const MAX_IN_FLIGHT = 64
 
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** How long our requests wait when they do not say so themselves. Default: for ever. */
+  /** How long our requests wait for an answer, unless they say so themselves. Default: without limit. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** How many of the peer's requests may be in flight; more are answered with -32000. Default: 64. */
+  /** How many requests of the peer may be in flight; more are answered with -32000. Default: 64. */
   readonly maxInFlight?: number | undefined
   /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** Hears of everything that is odd and ends nothing, of 64 things at a time. Default: `Diagnostic.log`. */
+  /** Receives diagnostics; at most 64 run at once, further ones are dropped. Default: `Diagnostic.log`. */
   readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
   /** Whether the peer may send JSON-RPC batches now. Default: never. */
   readonly batches?: (() => boolean) | undefined
@@ -58,24 +65,39 @@ export interface Options {
  * @category models
  */
 export interface Conversation extends Outbound {
-  /** Takes in one more message, from the transport or from a channel beside it; answers leave on that channel. */
-  readonly receive: (incoming: Message.Delivery, channel?: InFlight.Channel) => void
+  /** Handles one message, from the transport or from another channel; its answer leaves on that channel. */
+  readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void
   /**
-   * Ends the conversation: fails our calls, interrupts what we are answering, answers it once. Safe to run twice. Waits
-   * for the end, except in a handler, which is what it would wait for.
+   * Ends the conversation: fails our calls, interrupts the handlers and answers their requests once. Waits for the end,
+   * except in a handler of this conversation. Can be run again.
    */
   readonly close: Effect.Effect<void>
-  /** Waits until the conversation has ended; fails if the transport did. */
-  readonly ended: Effect.Effect<void, Transport.TransportError>
-  /** How many of the peer's requests are being answered now. */
+  /** Waits until the conversation has ended; fails if the transport failed. */
+  readonly ended: Effect.Effect<void, TransportError>
+  /** How many requests of the peer are being answered. */
   readonly inFlight: () => number
-  /** How many of our requests wait for an answer now. */
+  /** How many of our requests wait for an answer. */
   readonly pending: () => number
 }
 
 /**
- * Starts a conversation over a transport. It ends when the scope closes, and when the peer says no more: then our calls
- * fail with `ConnectionClosed`, and handlers are interrupted.
+ * A conversation that has no fiber of its own while it is idle. Its owner runs `read`, or passes the messages to
+ * `receive`; and closes it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Passive extends Conversation {
+  /**
+   * Reads the transport on the fiber that runs this, until the peer ends it; then the conversation begins to close. To end
+   * it from this side, `close` first and interrupt the reader afterwards: the last answers need the transport.
+   */
+  readonly read: Effect.Effect<void, TransportError>
+}
+
+/**
+ * Starts a conversation over a transport. It ends when the scope closes or the peer ends the transport: then our calls
+ * fail with `ConnectionClosed` and the handlers are interrupted.
  *
  * @since 0.1.0
  * @category constructors
@@ -85,57 +107,228 @@ export const make = (
   side: Side | ((outbound: Outbound) => Side),
   options: Options = {}
 ): Effect.Effect<Conversation, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const machine = Machine.make(yield* surroundings, transport, side, options)
-    // A daemon, because closing must finish before reading stops: the two share the pipe.
-    yield* Effect.acquireRelease(
-      Effect.forkDaemon(Effect.interruptible(
-        Effect.onExit(
-          Effect.suspend(() => Transport.run(transport, machine.receive)),
-          (exit) => Effect.sync(() => machine.finish(exit))
-        )
-      )),
-      (reader) => Effect.ensuring(machine.close, machine.patiently(Fiber.interrupt(reader)))
+  Effect.flatMap(ConversationEnv.current, (env) => {
+    const conversation = start(env, transport, side, options)
+    return Effect.as(
+      Effect.acquireRelease(
+        // A daemon, because closing must finish before reading stops.
+        Effect.forkDaemon(Effect.interruptible(conversation.read)),
+        (reader) => Effect.ensuring(conversation.close, conversation.withinCloseTimeout(Fiber.interrupt(reader)))
+      ),
+      conversation
     )
-    return machine
   })
 
 /**
- * A way to make conversations that nobody reads for: whoever makes one hands it what comes in, by `receive`, and closes
- * it. Each costs an object, and no fiber; all run in the context that this is run in. A transport's `incoming` is not
- * looked at.
+ * A function that makes conversations without a fiber, which run in the context of this effect. Each costs one object; its
+ * owner has to close it.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const maker: Effect.Effect<
-  (transport: Transport.Transport, side: (outbound: Outbound) => Side, options?: Options) => Conversation
+export const factory: Effect.Effect<
+  (transport: Transport.Transport, side: Side | ((outbound: Outbound) => Side), options?: Options) => Passive
 > = Effect.map(
-  surroundings,
-  (around) => (transport, side, options = {}) => Machine.make(around, transport, side, options)
+  ConversationEnv.current,
+  (env) => (transport, side, options = {}) => start(env, transport, side, options)
 )
 
+const start = (
+  env: ConversationEnv.ConversationEnv,
+  transport: Transport.Transport,
+  side: Side | ((outbound: Outbound) => Side),
+  options: Options
+): Live => {
+  const conversation = new Live(env, transport, options)
+  conversation.side = typeof side === "function" ? side(conversation) : side
+  return conversation
+}
+
+const DEFAULT_CLOSE_TIMEOUT = "5 seconds"
+
 /**
- * A side out of a function: a request, and an `Outbound` to speak through meanwhile, give an effect of a result.
- *
- * @since 0.1.0
- * @category constructors
+ * A class with mutable fields, because it handles every message, in the read loop of the transport: an Effect per message
+ * would cost more than sorting it. `closing` turns true once, before anything is interrupted; `result` is set once, after
+ * everything has ended.
  */
-export const side = <R = never, R2 = never>(handlers: {
-  readonly request: (
-    request: Message.Request,
-    outbound: Outbound
-  ) => Effect.Effect<Message.Params, JsonRpcError.JsonRpcError, R>
-  readonly notification?: ((notification: Message.Notification) => Effect.Effect<void, never, R2>) | undefined
-}): Effect.Effect<Side, never, R | R2> =>
-  Effect.map(Effect.context<R | R2>(), (context) => ({
-    request: (request, exchange) => ({
-      effect: Effect.suspend(() => handlers.request(request, exchange)) as Effect.Effect<unknown, unknown>,
-      context: context as Context.Context<never>,
-      reply: Outcome.fromExit
-    }),
-    notification: (notification) =>
-      handlers.notification === undefined
-        ? undefined
-        : Effect.provide(Effect.suspend(() => handlers.notification!(notification)), context)
-  }))
+class Live implements Passive {
+  side!: Side
+  private readonly inflight: InFlight.InFlight
+  private readonly calls: Pending.Pending
+  private readonly diagnostics: Diagnostics
+  private closing = false
+  private result: Exit.Exit<void, TransportError> | undefined
+  private whenEnded: Deferred.Deferred<void, TransportError> | undefined
+
+  constructor(
+    private readonly env: ConversationEnv.ConversationEnv,
+    private readonly transport: Transport.Transport,
+    private readonly options: Options
+  ) {
+    this.diagnostics = new Diagnostics(env.runtime, options.report ?? log)
+    this.calls = new Pending.Pending(
+      (onDeadline) => new DeadlineTimer.DeadlineTimer(env.runtime, env.clock, onDeadline),
+      options.timeout === undefined ? Infinity : DeadlineTimer.millis(options.timeout)
+    )
+    this.inflight = new InFlight.InFlight(
+      env,
+      this.calls,
+      options.maxInFlight ?? MAX_IN_FLIGHT,
+      (diagnostic) => this.diagnostics.report(diagnostic),
+      transport
+    )
+  }
+
+  get read(): Effect.Effect<void, TransportError> {
+    return Effect.onExit(
+      Effect.suspend(() => Transport.run(this.transport, this.receive)),
+      (exit) => Effect.sync(() => this.end(exit))
+    )
+  }
+
+  get ended(): Effect.Effect<void, TransportError> {
+    return Effect.suspend(() => this.result ?? Deferred.await(this.whenEnded ??= Deferred.unsafeMake(FiberId.none)))
+  }
+
+  get close(): Effect.Effect<void> {
+    return Effect.withFiberRuntime((fiber) => {
+      this.end(Exit.void)
+      // A handler that closes in its first steps is not known by its fiber yet.
+      return Effect.zipRight(
+        Effect.yieldNow(),
+        Effect.suspend(() => this.inflight.isHandler(fiber) ? Effect.void : Effect.ignore(this.ended))
+      )
+    })
+  }
+
+  readonly inFlight = () => this.inflight.size
+
+  readonly pending = () => this.calls.size
+
+  readonly request = (
+    method: string,
+    params?: Message.Params,
+    options?: RequestOptions
+  ): Effect.Effect<Message.Params, CallError> => {
+    const { canRequest, unsafeSend } = this.transport
+    const call = this.calls.request(unsafeSend, method, params, options)
+    return canRequest === undefined
+      ? call
+      : Effect.suspend(() => canRequest() ? call : Effect.fail(new NoBackChannel({ method })))
+  }
+
+  readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
+    Effect.suspend(() =>
+      this.closing ? Effect.void : Effect.ignore(this.transport.send(Message.notification(method, params)))
+    )
+
+  readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
+    if (Transport.isUndelivered(incoming)) return void this.calls.undelivered(incoming)
+    if (Message.isMalformed(incoming)) return this.onMalformed(incoming, channel)
+    if (Message.isResponse(incoming)) return this.onResponse(incoming)
+    if (Message.isRequest(incoming)) return this.onRequest(incoming, channel)
+    this.onNotification(incoming, channel)
+  }
+
+  withinCloseTimeout<A>(effect: Effect.Effect<A>): Effect.Effect<Option.Option<A>> {
+    return Effect.timeoutOption(Effect.interruptible(effect), this.options.closeTimeout ?? DEFAULT_CLOSE_TIMEOUT)
+  }
+
+  /**
+   * Closes with the exit of the transport; the first call decides. Closing runs on a fiber of its own, because the caller
+   * may be one of the handlers that it interrupts.
+   */
+  private end(exit: Exit.Exit<void, TransportError>): void {
+    if (this.closing) return
+    this.closing = true
+    const error = Exit.isFailure(exit) ? errorOf(exit.cause) : undefined
+    if (this.isIdle) this.complete(error)
+    else Runtime.runFork(this.env.runtime, this.shutDown(error))
+  }
+
+  private get isIdle(): boolean {
+    return this.inflight.isIdle && this.calls.size === 0 && !this.calls.hasTimer && this.diagnostics.isIdle
+  }
+
+  private complete(error: TransportError | undefined): void {
+    this.calls.close(error)
+    this.result = error === undefined ? Exit.void : Exit.fail(error)
+    if (this.whenEnded !== undefined) Deferred.unsafeDone(this.whenEnded, this.result)
+  }
+
+  private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {
+    return Effect.suspend(() => {
+      // Handlers first, so that one that waits for the peer is interrupted and does not fail with `ConnectionClosed`.
+      this.inflight.interruptAll()
+      const timer = this.calls.close(error)
+      return this.inflight.close(Duration.decode(this.options.closeTimeout ?? DEFAULT_CLOSE_TIMEOUT)).pipe(
+        Effect.zipRight(timer === undefined ? Effect.void : Fiber.await(timer)),
+        Effect.zipRight(this.diagnostics.drain((effect) => this.withinCloseTimeout(effect))),
+        Effect.zipRight(Effect.sync(() => this.complete(error)))
+      )
+    })
+  }
+
+  private onRequest(request: Message.Request, channel: Channel): void {
+    if (this.closing) {
+      channel.unsafeSend(Outcome.toMessage(request.id, Outcome.closing))
+      return
+    }
+    const active = this.inflight.reserve(channel, request)
+    if (active === "busy") {
+      refuse(request, channel, JsonRpcError.INVALID_REQUEST, "Invalid request: the id is already in flight")
+      this.diagnostics.report(Diagnostic.DuplicateRequest({ id: request.id, method: request.method }))
+    } else if (active === "full") {
+      const { limit } = this.inflight
+      refuse(request, channel, JsonRpcError.UNAVAILABLE, `Too many requests: ${limit} are in flight`)
+      this.diagnostics.report(Diagnostic.Overloaded({ method: request.method, limit }))
+    } else {
+      this.inflight.start(active, Attempt.attempt(() => this.side.onRequest(request, active), dying))
+    }
+  }
+
+  private onNotification(notification: Message.Notification, channel: Channel): void {
+    if (this.closing) return
+    const { method, params } = notification
+    if (method === Pending.CANCELLED && Message.isRequestId(params?.requestId)) {
+      this.inflight.cancel(channel, params.requestId)
+    } else if (method === Progress.METHOD && this.calls.progress(params)) {
+      return
+    }
+    const handler = Attempt.attempt(() => this.side.onNotification(notification, channel), Effect.failCause)
+    if (handler !== undefined) this.inflight.handle(method, handler)
+  }
+
+  private onResponse(response: Message.Response): void {
+    if (this.calls.onResponse(response)) return
+    if (response.id === undefined || response.id === null) {
+      this.diagnostics.report(Diagnostic.UnattributedError({ error: (response as Message.Failure).error }))
+    } else {
+      this.diagnostics.report(
+        Diagnostic.UnknownResponse({ response, late: this.calls.wasIssued(response.id) })
+      )
+    }
+  }
+
+  private onMalformed(malformed: Message.Malformed, channel: Channel): void {
+    const messages = malformed.batch !== undefined && Attempt.attempt(() => this.options.batches?.(), () => false)
+      ? Batch.messages(malformed.batch)
+      : undefined
+    if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
+    if (malformed.kind === "request") channel.unsafeSend(Message.malformedResponse(malformed))
+    if (malformed.kind === "response") this.calls.malformed(malformed)
+    this.diagnostics.report(Diagnostic.Malformed({ malformed }))
+  }
+}
+
+const refuse = (request: Message.Request, channel: Channel, code: number, message: string): void => {
+  channel.unsafeSend(Message.failure(request.id, { code, message }))
+}
+
+const dying = (defect: Cause.Cause<never>): Work => ({ effect: Effect.failCause(defect), reply: Outcome.fromExit })
+
+const errorOf = (cause: Cause.Cause<TransportError>): TransportError | undefined =>
+  Cause.isInterruptedOnly(cause) ? undefined : Option.getOrElse(
+    Cause.failureOption(cause),
+    () => new TransportError({ reason: "Read", message: "The transport died", cause })
+  )

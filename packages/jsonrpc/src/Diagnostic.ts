@@ -1,6 +1,6 @@
 /**
- * What a conversation noticed and went on from: input that answers nothing, a handler that died, work that would not
- * stop. None of these ends a conversation; all of them are visible to the application.
+ * Something odd in a conversation that did not end it: a malformed message, a late answer, a handler that died. The
+ * conversation reports each to the application; `log` writes them to the log.
  *
  * @since 0.1.0
  */
@@ -12,14 +12,14 @@ import type * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
 
 /**
- * - `Malformed`: input that is no message; it was answered if it asked for something.
- * - `UnknownResponse`: an answer to nothing we wait for; `late` when its id was one of ours.
- * - `UnattributedError`: an error response without an id: the peer could not read something we said.
- * - `DuplicateRequest`: an id that is already in flight; refused, and the first request lives on.
- * - `Overloaded`: more requests or notifications at once than the conversation allows; refused or dropped.
- * - `AmbiguousCancel`: a cancel that fits several requests; none was interrupted.
- * - `HandlerDied`: a handler ended in a way that is a bug on our side; the peer was told "Internal error".
- * - `Detached`: a handler that cannot be interrupted outlived the closing deadline.
+ * - `Malformed`: input that is no message. It was answered if it resembles a request.
+ * - `UnknownResponse`: an answer to no call that waits; `late` when we issued its id before.
+ * - `UnattributedError`: an error response without an id: the peer could not read one of our messages.
+ * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
+ * - `Overloaded`: more requests or notifications at once than the limit. A request was refused, a notification dropped.
+ * - `AmbiguousCancel`: a cancel that matches several requests. None was interrupted.
+ * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error".
+ * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
  *
  * @since 0.1.0
  * @category models
@@ -42,7 +42,7 @@ export type Diagnostic = Data.TaggedEnum<{
 export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
 /**
- * Tells the operator: bugs of ours as errors, what a peer did wrong as a debug line.
+ * Writes a diagnostic to the log: bugs of this side as errors, mistakes of the peer at debug level or as warnings.
  *
  * @since 0.1.0
  * @category running
@@ -51,10 +51,11 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
   Malformed: ({ malformed }) => Effect.logDebug(`Malformed ${malformed.kind}: ${malformed.message}`),
   UnknownResponse: ({ late, response }) =>
     Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${Json.stringify(response.id)}`),
-  UnattributedError: ({ error }) => Effect.logWarning(`The peer reports an error: ${error.message} (${error.code})`),
+  UnattributedError: ({ error }) =>
+    Effect.logWarning(`The peer sent an error without an id: ${error.message} (${error.code})`),
   DuplicateRequest: ({ id, method }) => Effect.logDebug(`Refused "${method}": id ${Json.stringify(id)} is in flight`),
   Overloaded: ({ limit, method }) => Effect.logWarning(`Refused "${method}": ${limit} are in flight`),
-  AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that fits several requests: ${Json.stringify(id)}`),
+  AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that matches several requests: ${Json.stringify(id)}`),
   HandlerDied: ({ cause, method }) => Effect.logError(`The handler of "${method}" died`, cause),
-  Detached: ({ method }) => Effect.logWarning(`The handler of "${method}" did not stop in time and was left behind`)
+  Detached: ({ method }) => Effect.logWarning(`The handler of "${method}" did not stop in time and still runs`)
 })

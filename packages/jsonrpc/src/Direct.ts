@@ -1,9 +1,9 @@
 /**
- * A pair of transports in one process, without a wire and without a queue: what one side sends, the other has received
- * before `unsafeSend` returns, unless it is busy receiving just then; what it is sent meanwhile comes next. The same
- * contract as any other pair of transports, for the price of a function call.
+ * A pair of transports in one process, without JSON and without a queue: `unsafeSend` calls the receiver of the other
+ * side before it returns. Messages that are sent while the other side is still receiving one are delivered next.
  *
- * Values are handed over as they are: neither side may change what it has sent or received.
+ * The contract is that of any other transport; `Transport.memory` is a pair with queues. Messages are passed by reference:
+ * neither side may change one that it has sent or received.
  *
  * @since 0.1.0
  */
@@ -11,36 +11,41 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
+import * as Attempt from "./runtime/Attempt.js"
 import * as Outbox from "./runtime/Outbox.js"
-import * as Outcome from "./runtime/Outcome.js"
 import type { Transport } from "./Transport.js"
-import { closed, TransportError } from "./Transport.js"
+import { closed } from "./Transport.js"
 
-class End implements Transport {
-  peer!: End
-  /** What came before anyone listened, and what comes while the listener is busy with what came before it. */
+/**
+ * One side of a pair. A class with mutable fields, because every message of an in-process server passes it, and a fiber
+ * between the two sides would cost more than the call. `waiting` holds the messages that were sent before this side was
+ * read or while `receiving` is true; it has ended when the pair is closed.
+ */
+class DirectTransport implements Transport {
+  peer!: DirectTransport
   private readonly waiting = Outbox.make<Message.Incoming>()
   private claimed = false
-  private busy = false
+  private receiving = false
   private receive: ((incoming: Message.Incoming) => void) | undefined
-  private finish: ((exit: Exit.Exit<void>) => void) | undefined
+  private onClose: ((exit: Exit.Exit<void>) => void) | undefined
 
-  readonly unsafeSend = (message: Message.Message): boolean => this.peer.take(message)
+  readonly unsafeSend = (message: Message.Message): boolean => this.peer.accept(message)
 
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
     Effect.suspend(() => {
-      if (this.peer.waiting.isFull) return Effect.zipRight(this.peer.waiting.room, this.send(message))
-      return this.peer.take(message) ? Effect.void : Effect.fail(closed)
+      if (this.peer.waiting.isFull) return Effect.zipRight(this.peer.waiting.awaitSpace, this.send(message))
+      return this.peer.accept(message) ? Effect.void : Effect.fail(closed)
     })
 
   readonly run = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> =>
-    Effect.acquireUseRelease(this.claim, () => this.listen(receive), () => Effect.sync(() => this.end(Exit.void)))
+    Effect.acquireUseRelease(this.claim, () => this.read(receive), () => Effect.sync(() => this.close(Exit.void)))
 
   readonly incoming: Stream.Stream<Message.Incoming, TransportError> = Stream.unwrapScoped(
     Effect.suspend(() =>
       Effect.as(
-        Effect.acquireRelease(this.claim, () => Effect.sync(() => this.end(Exit.void))),
+        Effect.acquireRelease(this.claim, () => Effect.sync(() => this.close(Exit.void))),
         this.waiting.stream
       )
     )
@@ -54,59 +59,59 @@ class End implements Transport {
     return Effect.void
   })
 
-  private readonly listen = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void> =>
+  private readonly read = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void> =>
     Effect.async<void>((resume) => {
-      this.finish = resume
+      this.onClose = resume
       this.receive = receive
-      this.busy = true
-      this.drain()
+      this.receiving = true
+      this.deliverWaiting()
       if (this.waiting.isEnded) resume(Effect.void)
     })
 
-  // One message after another, even when handling the first makes the peer send the second at once.
-  private take(message: Message.Incoming): boolean {
-    if (this.receive === undefined || this.busy) return this.waiting.unsafeOffer(message)
+  // One message after another, even when receiving the first makes the peer send the second at once.
+  private accept(message: Message.Incoming): boolean {
+    if (this.receive === undefined || this.receiving) return this.waiting.unsafeOffer(message)
     if (this.waiting.isEnded) return false
-    this.busy = true
-    this.hand(message)
-    this.drain()
+    this.receiving = true
+    this.deliver(message)
+    this.deliverWaiting()
     return true
   }
 
-  private drain(): void {
+  private deliverWaiting(): void {
     while (this.waiting.size > 0) {
-      for (const message of this.waiting.unsafeTakeAll()) this.hand(message)
+      for (const message of this.waiting.unsafeTakeAll()) this.deliver(message)
     }
-    this.busy = false
+    this.receiving = false
   }
 
-  // A listener that throws ends its own run, as it does on any other transport, and not the sender's.
-  private hand(message: Message.Incoming): void {
-    Outcome.attempt(() => this.receive!(message), (defect) => this.end(Exit.failCause(defect)))
+  // If `receive` throws, that ends the reader, as on any other transport, and not the sender.
+  private deliver(message: Message.Incoming): void {
+    Attempt.attempt(() => this.receive!(message), (defect) => this.close(Exit.failCause(defect)))
   }
 
-  /** Either side that hangs up ends both. */
-  end(exit: Exit.Exit<void>): void {
+  /** Closes both sides. */
+  close(exit: Exit.Exit<void>): void {
     if (this.waiting.isEnded) return
     this.waiting.end(Exit.void)
-    this.finish?.(exit)
-    this.peer.end(Exit.void)
+    this.onClose?.(exit)
+    this.peer.close(Exit.void)
   }
 }
 
 /**
- * Closing the scope ends both.
+ * Two connected transports. Closing the scope closes both, and so does the end of either reader.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const pair: Effect.Effect<readonly [Transport, Transport], never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
-    const left = new End()
-    const right = new End()
+    const left = new DirectTransport()
+    const right = new DirectTransport()
     left.peer = right
     right.peer = left
     return [left, right] as const
   }),
-  ([left]) => Effect.sync(() => left.end(Exit.void))
+  ([left]) => Effect.sync(() => left.close(Exit.void))
 )

@@ -1,8 +1,8 @@
 /**
- * The error object of JSON-RPC: a code, a message and optional data, as they cross the wire.
+ * The error object of a JSON-RPC response: a code, a message and optional data.
  *
- * This room knows the five standard codes and nothing of MCP; what the codes of the protocol mean is said in
- * `@effect-mcp/protocol/McpError`. Failures that never crossed a wire are not here: see `Outbound` and `Transport`.
+ * This module knows the standard codes of JSON-RPC; those of MCP are in `@effect-mcp/protocol/McpError`. Failures on this
+ * side, without a response, are in `LocalError`.
  *
  * @since 0.1.0
  */
@@ -69,8 +69,8 @@ export interface ErrorObject {
 }
 
 /**
- * An error that crosses the wire: what a handler fails with to answer with an error, and what a caller fails with
- * when the peer answered with one.
+ * An error in a response: a handler fails with it to answer with an error, and a call fails with it when the peer answered
+ * with one.
  *
  * @since 0.1.0
  * @category models
@@ -78,7 +78,7 @@ export interface ErrorObject {
 export class JsonRpcError extends Data.TaggedError("JsonRpcError")<ErrorObject> {}
 
 /**
- * The wire form of an error; `data` is left out when there is none.
+ * The error object in a response; `data` is left out when there is none.
  *
  * @since 0.1.0
  * @category conversions
@@ -89,7 +89,7 @@ export const toObject = (error: ErrorObject): ErrorObject =>
     : { code: error.code, message: error.message, data: error.data }
 
 /**
- * What the wire says of a failure whose reason concerns the operator only.
+ * The answer to a request that failed for a reason that the peer must not see.
  *
  * @since 0.1.0
  * @category constructors

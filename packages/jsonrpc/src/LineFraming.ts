@@ -1,8 +1,9 @@
 /**
- * One message per line: bytes to messages and back, for pipes and sockets. Any way of cutting the same bytes into chunks
- * gives the same messages; a line that is no message costs itself and nothing after it.
+ * One message per line, for pipes and sockets: decodes bytes to messages and encodes messages to lines. The same bytes give
+ * the same messages, however they are cut into chunks; a line that is no message does not affect the lines after it.
  *
- * It knows neither where the bytes come from nor what the messages mean.
+ * It knows neither where the bytes come from nor what the messages mean. The text of one message is read and written by
+ * `Message`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -12,8 +13,6 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
-import * as Json from "./runtime/Json.js"
-import * as Outcome from "./runtime/Outcome.js"
 
 /**
  * How many bytes a line may have.
@@ -28,22 +27,23 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024
  * @category models
  */
 export interface Options {
-  /** Longer lines are answered with -32700 and never kept. Default: 10 MiB. */
+  /** Longer lines are discarded and answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
   /** How deep a message may nest. Default: 64. */
   readonly maxDepth?: number | undefined
-  /** What to do about bytes that are not UTF-8: put U+FFFD in their place, or refuse the line. Default: replace. */
+  /** Whether to replace bytes that are not UTF-8 by U+FFFD or to refuse the line. Default: `replace`. */
   readonly invalidUtf8?: "replace" | "refuse" | undefined
 }
 
 const NEWLINE = 0x0a
 const NOTHING = new Uint8Array(0)
-/** A buffer that grew beyond this is let go with its line. */
+/** A buffer that grew beyond this size is freed at the end of its line. */
 const KEPT_BYTES = 64 * 1024
 
 /**
- * Cuts bytes into messages. Holds a copy of the beginning of one line between two chunks, never more than the limit and
- * never the chunks themselves.
+ * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk: `buffer` holds the
+ * first `held` bytes of a line that has not ended, never more than the limit and never the chunks themselves; `skipping`
+ * is true from the byte that exceeds the limit to the end of the line.
  *
  * @since 0.1.0
  * @category models
@@ -62,7 +62,7 @@ export class Decoder {
     this.maxDepth = options.maxDepth
   }
 
-  /** The messages that end in this chunk. */
+  /** Returns the messages that end in this chunk. */
   push(chunk: Uint8Array): Array<Message.Incoming> {
     const messages: Array<Message.Incoming> = []
     let start = 0
@@ -77,19 +77,19 @@ export class Decoder {
     return messages
   }
 
-  /** The message that the input ended with, if its last line had no end. */
+  /** Returns the message in the last line, if the input ended without a newline. */
   end(): Array<Message.Incoming> {
     const messages: Array<Message.Incoming> = []
     this.line(NOTHING, messages)
     return messages
   }
 
-  /** Whether the line may have this much more; the first time that it may not is the one that is answered. */
+  /** Whether the line may grow by this piece. Adds the error for a line that is too long, once. */
   private fits(piece: Uint8Array, messages: Array<Message.Incoming>): boolean {
     if (this.skipping) return false
     if (this.held + piece.length <= this.maxLineBytes) return true
     this.skipping = true
-    this.forget()
+    this.clear()
     messages.push(unreadable(`a line is longer than ${this.maxLineBytes} bytes`))
     return false
   }
@@ -97,7 +97,7 @@ export class Decoder {
   private keep(piece: Uint8Array): void {
     const held = this.held + piece.length
     if (held > this.buffer.length) {
-      // Twice the size each time: whatever the chunks, a line is copied a constant number of times.
+      // Doubling bounds the bytes copied per line, however small the chunks are.
       const larger = new Uint8Array(Math.min(Math.max(held, 2 * this.buffer.length), this.maxLineBytes))
       larger.set(this.buffer.subarray(0, this.held))
       this.buffer = larger
@@ -111,13 +111,13 @@ export class Decoder {
       if (this.held > 0) this.keep(last)
       const text = this.decode(this.held > 0 ? this.buffer.subarray(0, this.held) : last)
       if (typeof text !== "string") messages.push(text)
-      else if (text !== "" && text.trim() !== "") messages.push(fromText(text, this.maxDepth))
+      else if (text !== "" && text.trim() !== "") messages.push(Message.fromText(text, this.maxDepth))
     }
     this.skipping = false
-    this.forget()
+    this.clear()
   }
 
-  private forget(): void {
+  private clear(): void {
     this.held = 0
     if (this.buffer.length > KEPT_BYTES) this.buffer = NOTHING
   }
@@ -135,39 +135,19 @@ const unreadable = (why: string): Message.Malformed =>
   new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)
 
 /**
- * One message out of one JSON document; whatever is wrong with it is a `Malformed`.
- *
- * @since 0.1.0
- * @category decoding
- */
-export const fromText = (text: string, maxDepth?: number): Message.Incoming => {
-  const value = Json.parse(text, maxDepth)
-  if (!(value instanceof Json.Refused)) return Message.fromUnknown(value)
-  const code = value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST
-  const about = value.value === undefined ? undefined : Message.fromUnknown(value.value)
-  if (about === undefined) return new Message.Malformed("request", code, value.message)
-  if (Message.isMalformed(about)) return new Message.Malformed(about.kind, code, value.message, about.id)
-  if (Message.isNotification(about)) return new Message.Malformed("notification", code, value.message)
-  const kind = Message.isResponse(about) ? "response" : "request"
-  return new Message.Malformed(kind, code, value.message, about.id ?? undefined)
-}
-
-/**
- * The line that says the message, with its end. An answer that has no JSON form becomes "Internal error" under its id;
- * `undefined` for a request or a notification that has none.
+ * The line of a message, with the newline at its end. An answer that has no JSON form becomes "Internal error" under its
+ * id; for a request or a notification without a JSON form, the result is `undefined`.
  *
  * @since 0.1.0
  * @category encoding
  */
 export const encode = (message: Message.Message): string | undefined => {
-  const json = Json.stringify(message)
-  if (json !== undefined) return json + "\n"
-  if (!Message.isResponse(message) || message.id === undefined || message.id === null) return undefined
-  return Json.stringify(Outcome.toMessage(message.id, { error: JsonRpcError.internal })) + "\n"
+  const text = Message.toText(message)
+  return text === undefined ? undefined : text + "\n"
 }
 
 /**
- * The messages of a stream of bytes. The last line may lack its end.
+ * The messages in a stream of bytes. The last line may lack its newline.
  *
  * @since 0.1.0
  * @category decoding

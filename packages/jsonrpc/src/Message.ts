@@ -1,17 +1,17 @@
 /**
- * What two peers can say: a request, a notification, a response. Input that is none of these becomes a `Malformed`
- * value with the code to answer and, where one can be read, the id to answer it under; nothing here throws.
+ * JSON-RPC messages: requests, notifications and responses, as values and as JSON text. Input that is none of these
+ * becomes a `Malformed` value with the code to answer and, where one can be read, the id to answer under; nothing throws.
  *
- * Messages are the wire's own objects, checked and passed on without a copy. This room knows no method name and no
- * text: `Json` turns text into values, `LineFraming` cuts text into messages.
+ * Messages are the parsed JSON objects themselves, checked and passed on without a copy. This module knows no method name;
+ * splitting a stream of bytes into texts is left to `LineFraming` and `Sse`.
  *
  * @since 0.1.0
  */
 import * as JsonRpcError from "./JsonRpcError.js"
-import type { LocalError } from "./Outbound.js"
+import * as Json from "./runtime/Json.js"
 
 /**
- * A string or an integer; `1` and `"1"` are two ids, and the wire echoes an id as it came.
+ * A string or an integer. `1` and `"1"` are two ids; a response repeats the id of its request unchanged.
  *
  * @since 0.1.0
  * @category models
@@ -19,7 +19,7 @@ import type { LocalError } from "./Outbound.js"
 export type RequestId = string | number
 
 /**
- * Named parameters. MCP knows no positional ones.
+ * Named parameters. MCP has no positional ones.
  *
  * @since 0.1.0
  * @category models
@@ -60,7 +60,7 @@ export interface Success {
 }
 
 /**
- * An error response. Its id is absent, or `null` from older peers, when the request's id could not be read.
+ * An error response. Its id is absent, or `null` from older peers, when the id of the request could not be read.
  *
  * @since 0.1.0
  * @category models
@@ -86,8 +86,8 @@ export type Message = Request | Notification | Response
 /**
  * Input that is not a message.
  *
- * `kind` says what it was trying to be. A `request` is answered with `code`, under `id` if it has one; a `notification`
- * and a `response` are never answered, but a `response` with an `id` ends the call that waits for it.
+ * `kind` is the kind of message that it resembles. A `request` is answered with `code`, under `id` if it has one. A
+ * `notification` and a `response` are not answered; a `response` with an `id` ends the call that waits for it.
  *
  * @since 0.1.0
  * @category models
@@ -97,51 +97,21 @@ export class Malformed {
   constructor(
     readonly kind: "request" | "notification" | "response",
     readonly code: number,
-    /** One sentence that may be shown to the peer. */
+    /** One sentence that may be sent to the peer. */
     readonly message: string,
     readonly id?: RequestId | undefined,
-    /** The elements of a JSON-RPC batch, for the one revision that has batches. */
+    /** The elements of a JSON-RPC batch, for the revision that has batches. */
     readonly batch?: ReadonlyArray<unknown> | undefined
   ) {}
 }
 
 /**
- * What a peer has said.
+ * What a peer sent: a message, or input that is none.
  *
  * @since 0.1.0
  * @category models
  */
 export type Incoming = Message | Malformed
-
-/**
- * What a transport says itself, in place of the peer: a request of ours did not reach it, or its answer was lost. It ends
- * the call that waits, and no other. For transports that carry each request on its own.
- *
- * @since 0.1.0
- * @category models
- */
-export class Undelivered {
-  readonly _tag = "Undelivered"
-  constructor(
-    readonly id: RequestId,
-    /** What the call fails with. */
-    readonly error: LocalError
-  ) {}
-}
-
-/**
- * What a transport delivers.
- *
- * @since 0.1.0
- * @category models
- */
-export type Delivery = Incoming | Undelivered
-
-/**
- * @since 0.1.0
- * @category guards
- */
-export const isUndelivered = (delivery: Delivery): delivery is Undelivered => delivery instanceof Undelivered
 
 /**
  * @since 0.1.0
@@ -204,7 +174,7 @@ export const notification = (method: string, params?: Params): Notification =>
 export const success = (id: RequestId, result: Params): Success => ({ jsonrpc: "2.0", id, result })
 
 /**
- * An error response; without an id when the request's could not be read.
+ * An error response; without an id when the id of the request could not be read.
  *
  * @since 0.1.0
  * @category constructors
@@ -215,7 +185,7 @@ export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObje
     : { jsonrpc: "2.0", id, error: JsonRpcError.toObject(error) }
 
 /**
- * The error response that a malformed request deserves.
+ * The error response to a malformed request.
  *
  * @since 0.1.0
  * @category conversions
@@ -229,7 +199,7 @@ const invalid = (kind: Malformed["kind"], message: string, id: unknown): Malform
   new Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid request: ${message}`, isRequestId(id) ? id : undefined)
 
 /**
- * Checks a value that came from a peer. The same object is returned when it is a message: unknown members stay.
+ * Checks a value that a peer sent. Returns the same object when it is a message: unknown members are kept.
  *
  * @since 0.1.0
  * @category decoding
@@ -251,13 +221,13 @@ export const fromUnknown = (u: unknown): Incoming => {
 
 const call = (u: Record<string, unknown>): Incoming => {
   const { id, method, params } = u
-  // `id: null` is not a notification: a message with an id asks for an answer.
+  // A message with `id: null` is a malformed request and no notification: its sender expects an answer.
   const kind = "id" in u ? "request" : "notification"
   if (u.jsonrpc !== "2.0") return invalid(kind, `"jsonrpc" must be "2.0"`, id)
   if (kind === "request" && !isRequestId(id)) return invalid(kind, `"id" must be a string or an integer`, id)
   if (typeof method !== "string") return invalid(kind, `"method" must be a string`, id)
   if (params !== undefined && !isObject(params)) {
-    // Positional parameters are JSON-RPC, but no method of ours has any.
+    // Positional parameters are valid JSON-RPC, but no method of MCP has any.
     return Array.isArray(params)
       ? new Malformed(kind, JsonRpcError.INVALID_PARAMS, "Invalid params: expected an object", id as RequestId)
       : invalid(kind, `"params" must be an object`, id)
@@ -284,4 +254,34 @@ const response = (u: Record<string, unknown>): Incoming => {
     return invalid("response", `"error" must have an integer "code" and a string "message"`, id)
   }
   return u as unknown as Failure
+}
+
+/**
+ * Reads one message from a JSON document; the result is `Malformed` when it is none.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const fromText = (text: string, maxDepth?: number): Incoming => {
+  const value = Json.parse(text, maxDepth)
+  if (!(value instanceof Json.Refused)) return fromUnknown(value)
+  const code = value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST
+  const refused = value.value === undefined ? undefined : fromUnknown(value.value)
+  if (refused === undefined) return new Malformed("request", code, value.message)
+  if (isMalformed(refused)) return new Malformed(refused.kind, code, value.message, refused.id)
+  if (isNotification(refused)) return new Malformed("notification", code, value.message)
+  return new Malformed(isResponse(refused) ? "response" : "request", code, value.message, refused.id ?? undefined)
+}
+
+/**
+ * The JSON text of a message, on one line and without a newline. An answer that has no JSON form becomes "Internal error"
+ * under its id; for a request or a notification without a JSON form, the result is `undefined`.
+ *
+ * @since 0.1.0
+ * @category encoding
+ */
+export const toText = (message: Message): string | undefined => {
+  const text = Json.stringify(message)
+  if (text !== undefined || !isResponse(message) || message.id === undefined || message.id === null) return text
+  return Json.stringify(failure(message.id, JsonRpcError.internal))
 }

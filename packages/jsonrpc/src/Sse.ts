@@ -1,8 +1,8 @@
 /**
- * Server-sent events: events to text, and bytes to events. Any way of cutting the same bytes into chunks gives the same
- * events; an event that is too large costs itself and nothing after it.
+ * Server-sent events: encodes events to text and decodes bytes to events. The same bytes give the same events, however they
+ * are cut into chunks; an event that is too large does not affect the events after it.
  *
- * It knows neither HTTP nor what the events mean: that one with empty data is no message is the reader's business.
+ * It knows neither HTTP nor what the events mean. That an event with empty data is no message is left to its readers.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @since 0.1.0
@@ -21,13 +21,13 @@ export const MAX_EVENT_BYTES = 10 * 1024 * 1024
  * @category models
  */
 export interface Event {
-  /** The name of the event; none is "message". */
+  /** The name of the event. Without one, the event is a "message". */
   readonly event?: string | undefined
-  /** What to come back with after a cut. It holds for the events after it, too. */
+  /** The id that the client sends to resume after this event. It stays in force until an event has another. */
   readonly id?: string | undefined
-  /** How many milliseconds to wait before coming back. */
+  /** How many milliseconds the client waits before it reconnects. */
   readonly retry?: number | undefined
-  /** Absent when there was no line of data, which is not the same as an empty one. */
+  /** Absent when the event has no data line; an empty data line is the empty string. */
   readonly data?: string | undefined
 }
 
@@ -43,8 +43,8 @@ export class TooLarge {
 }
 
 /**
- * The text that says the event, with the blank line after it. Every line of the data gets a line of its own, an empty
- * one, too; what would break out of an id or a name is left out.
+ * The text of an event, with the blank line after it. Every line of the data gets its own data line, empty ones too. Line
+ * breaks in an id or a name are removed, because they would begin another field.
  *
  * @since 0.1.0
  * @category encoding
@@ -64,7 +64,7 @@ const breaks = /[\r\n]/
 const lines = (data: string): string => data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`).join("")
 
 /**
- * A comment, which every client drops: something to send when there is nothing to say.
+ * A comment, which clients ignore: keeps a connection open while there is no event.
  *
  * @since 0.1.0
  * @category encoding
@@ -76,7 +76,7 @@ export const comment = (text = ""): string => `: ${text.replace(/[\r\n]/g, " ")}
  * @category models
  */
 export interface Options {
-  /** Longer events are reported as `TooLarge` and never kept. Default: 10 MiB. */
+  /** Longer events are discarded and reported as `TooLarge`. Default: 10 MiB. */
   readonly maxEventBytes?: number | undefined
 }
 
@@ -85,8 +85,9 @@ const CR = 0x0d
 const NOTHING = new Uint8Array(0)
 
 /**
- * Cuts bytes into events. Holds a copy of the beginning of one event between two chunks, never more than the limit and
- * never the chunks themselves. What comes after the last blank line is no event.
+ * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `buffer` holds the first
+ * `held` bytes of a line that has not ended, and the fields of the event so far are in `event`, `id`, `retry` and `data`,
+ * never more than the limit and never the chunks themselves. Text after the last blank line is no event.
  *
  * @since 0.1.0
  * @category models
@@ -96,7 +97,7 @@ export class Decoder {
   private readonly maxEventBytes: number
   private buffer = NOTHING
   private held = 0
-  /** Bytes of this event, without the line that is being read. */
+  /** Bytes of this event, without the line that has not ended. */
   private bytes = 0
   private skipping = false
   private first = true
@@ -110,14 +111,14 @@ export class Decoder {
     this.maxEventBytes = options.maxEventBytes ?? MAX_EVENT_BYTES
   }
 
-  /** The events that end in this chunk. One without any field is not among them. */
+  /** Returns the events that end in this chunk. Events without any field are left out. */
   push(chunk: Uint8Array): Array<Event | TooLarge> {
     const events: Array<Event | TooLarge> = []
     let start = 0
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]
       if (byte === LF && this.afterCr) {
-        // The second half of CRLF, which may have been cut in two.
+        // The second half of CRLF, which two chunks may share.
         this.afterCr = false
         start = at + 1
       } else if (byte === LF || byte === CR) {
@@ -132,25 +133,25 @@ export class Decoder {
     return events
   }
 
-  /** Whether the event may have this much more; the first time that it may not is the one that is reported. */
+  /** Whether the event may grow by this length. Reports an event that is too large, once. */
   private fits(length: number, events: Array<Event | TooLarge>): boolean {
     if (this.skipping) return false
     if (this.bytes + this.held + length <= this.maxEventBytes) return true
     this.skipping = true
-    this.forget()
+    this.clear()
     events.push(new TooLarge(this.maxEventBytes))
     return false
   }
 
   private keep(piece: Uint8Array, events: Array<Event | TooLarge>): void {
     if (!this.fits(piece.length, events)) {
-      // Only that there is something on this line is remembered: an empty one would end the event.
+      // Remembers that the line is not empty: an empty line would end the event.
       this.held = 1
       return
     }
     const held = this.held + piece.length
     if (held > this.buffer.length) {
-      // Twice the size each time: whatever the chunks, a line is copied a constant number of times.
+      // Doubling bounds the bytes copied per line, however small the chunks are.
       const larger = new Uint8Array(Math.max(held, 2 * this.buffer.length))
       larger.set(this.buffer.subarray(0, this.held))
       this.buffer = larger
@@ -174,7 +175,7 @@ export class Decoder {
     const line = this.first && text.startsWith("\uFEFF") ? text.slice(1) : text
     this.first = false
     const colon = line.indexOf(":")
-    // A comment.
+    // A line that begins with a colon is a comment.
     if (colon === 0) return
     const name = colon === -1 ? line : line.slice(0, colon)
     const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1)
@@ -185,17 +186,17 @@ export class Decoder {
   }
 
   private dispatch(events: Array<Event | TooLarge>): void {
-    // A blank line before anything else is one, too.
+    // A byte order mark is removed from the first line only, and this may have been it.
     this.first = false
     const { data, event, id, retry } = this
     if (!this.skipping && (data !== undefined || event !== undefined || id !== undefined || retry !== undefined)) {
       events.push({ event, id, retry, data: data?.join("\n") })
     }
     this.skipping = false
-    this.forget()
+    this.clear()
   }
 
-  private forget(): void {
+  private clear(): void {
     this.buffer = NOTHING
     this.held = 0
     this.bytes = 0

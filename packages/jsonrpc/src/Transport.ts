@@ -1,55 +1,72 @@
 /**
- * One duplex pipe: what comes in is a stream, what goes out an effect. It knows nothing of methods, ids or MCP.
+ * One duplex pipe of messages: a stream of what the peer sends, and effects that send to the peer. It knows nothing of
+ * methods or MCP.
  *
- * `Conversation` is its only reader. `LineFraming` makes transports out of bytes; the pair of `memory` is two of them
- * back to back; `Direct` is a pair without a queue in between.
+ * `Conversation` reads it. `make` builds a transport from a stream and a function that writes, with the help of
+ * `LineFraming` where there are bytes; `memory` is a pair with queues between, `Direct` a pair without.
  *
  * @since 0.1.0
  */
 import * as Chunk from "effect/Chunk"
-import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { LocalError } from "./LocalError.js"
+import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import * as Outbox from "./runtime/Outbox.js"
 
 /**
- * The pipe failed, on this side of it: never an answer of the peer.
- *
- * `Read` and `Write` are the pipe's own faults; `Encode` is a message of ours that has no wire form, `Decode` an answer
- * of the peer's that is no response; `Open` is a pipe that never came to be.
+ * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. It ends the call that
+ * waits for it, and no other. For transports that send each request on its own, such as HTTP.
  *
  * @since 0.1.0
- * @category errors
+ * @category models
  */
-export class TransportError extends Data.TaggedError("TransportError")<{
-  readonly reason: "Open" | "Read" | "Write" | "Encode" | "Decode"
-  readonly message: string
-  readonly cause?: unknown
-}> {}
+export class Undelivered {
+  readonly _tag = "Undelivered"
+  constructor(
+    readonly id: Message.RequestId,
+    /** What the call fails with. */
+    readonly error: LocalError
+  ) {}
+}
+
+/**
+ * What a transport delivers.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Delivery = Message.Incoming | Undelivered
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isUndelivered = (delivery: Delivery): delivery is Undelivered => delivery instanceof Undelivered
 
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Transport {
-  /** What the peer says, in order, for one reader. It ends when the peer will say no more, and fails with the pipe. */
-  readonly incoming: Stream.Stream<Message.Delivery, TransportError>
-  /** Says something, in order; suspends while the way out is full, fails with `Write` when it is closed. */
+  /** What the peer sends, in order, for one reader. It ends when the peer closes the pipe, and fails when the pipe fails. */
+  readonly incoming: Stream.Stream<Delivery, TransportError>
+  /** Sends a message, in order. Suspends while too much waits to be sent; fails with `Write` when the pipe is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, TransportError>
-  /** Says something now, in order, whatever waits already; `false` when the pipe is closed. Never throws. */
+  /** Sends a message without suspending, in order, however much waits; `false` when the pipe is closed. Never throws. */
   readonly unsafeSend: (message: Message.Message) => boolean
   /**
-   * Hands every incoming message to `receive` until the peer will say no more: another way to read `incoming`, for
-   * pipes that need no stream in between. Left out, `incoming` is read.
+   * Passes every incoming message to `receive` until the peer closes the pipe: a faster way to read the same messages, for
+   * pipes that need no stream in between. Default: `incoming` is read.
    */
-  readonly run?: (receive: (incoming: Message.Delivery) => void) => Effect.Effect<void, TransportError>
-  /** Whether requests can leave on it now; where they cannot, they fail with `NoBackChannel`. Left out: always. */
-  readonly canAsk?: (() => boolean) | undefined
+  readonly run?: (receive: (incoming: Delivery) => void) => Effect.Effect<void, TransportError>
+  /** Whether requests can be sent now; if not, they fail with `NoBackChannel`. Default: always. */
+  readonly canRequest?: (() => boolean) | undefined
 }
 
 /**
@@ -61,7 +78,7 @@ export interface Transport {
 export interface Listener<out E = never, out R = never> extends Stream.Stream<Transport, E, R> {}
 
 /**
- * The pipe is closed: what `send` fails with when there is nobody left to hear it.
+ * The error of `send` once the pipe is closed.
  *
  * @since 0.1.0
  * @category errors
@@ -69,37 +86,37 @@ export interface Listener<out E = never, out R = never> extends Stream.Stream<Tr
 export const closed: TransportError = new TransportError({ reason: "Write", message: "The transport is closed" })
 
 /**
- * Hands every incoming message to `receive`, in order, until the stream ends.
+ * Passes every incoming message to `receive`, in order, until the peer closes the pipe.
  *
  * @since 0.1.0
  * @category running
  */
 export const run = (
   transport: Transport,
-  receive: (incoming: Message.Delivery) => void
+  receive: (incoming: Delivery) => void
 ): Effect.Effect<void, TransportError> =>
   transport.run !== undefined
     ? transport.run(receive)
     : consume(transport.incoming, receive)
 
 const consume = (
-  incoming: Stream.Stream<Message.Delivery, TransportError>,
-  receive: (incoming: Message.Delivery) => void
+  incoming: Stream.Stream<Delivery, TransportError>,
+  receive: (incoming: Delivery) => void
 ): Effect.Effect<void, TransportError> =>
   Stream.runForEachChunk(incoming, (chunk) => Effect.sync(() => Chunk.forEach(chunk, (message) => receive(message))))
 
 /**
- * A transport out of a stream and a way to write, for pipes that can only write one message after another. Messages wait
- * in an outbox until `write` takes them; when `write` fails, `incoming` fails with it, so that nobody waits for answers
- * to what was never sent.
+ * A transport made of a stream and a function that writes one message after another. Messages wait in a queue until `write`
+ * is called with them. When `write` fails, `incoming` fails with the same error, so that no caller waits for an answer to
+ * a message that was not sent.
  *
- * Closing the scope writes what still waits, for at most a second, then stops writing and ends `incoming`.
+ * Closing the scope writes the messages that still wait, for at most a second, then stops writing and ends `incoming`.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (options: {
-  readonly incoming: Stream.Stream<Message.Delivery, TransportError>
+  readonly incoming: Stream.Stream<Delivery, TransportError>
   readonly write: (message: Message.Message) => Effect.Effect<void, TransportError>
   readonly capacity?: number | undefined
 }): Effect.Effect<Transport, never, Scope.Scope> =>
@@ -132,8 +149,8 @@ export const make = (options: {
   })
 
 /**
- * Two transports back to back: what one sends, the other receives. Messages are handed over as they are, without a
- * wire; what waits is kept, `capacity` of them before `send` suspends.
+ * Two connected transports in memory: what one sends, the other receives, as the same value. Each direction has a queue;
+ * `send` suspends while `capacity` messages wait in it.
  *
  * Closing the scope ends both.
  *
@@ -145,7 +162,7 @@ export const memory = (
 ): Effect.Effect<readonly [Transport, Transport], never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => [end(options?.capacity), end(options?.capacity)] as const),
+      Effect.sync(() => [queue(options?.capacity), queue(options?.capacity)] as const),
       ([left, right]) =>
         Effect.sync(() => {
           left.end(Exit.void)
@@ -153,18 +170,18 @@ export const memory = (
         })
     ),
     ([left, right]) => [
-      { incoming: hearing(left, right), ...sender(right) },
-      { incoming: hearing(right, left), ...sender(left) }
+      { incoming: readFrom(left, right), ...sender(right) },
+      { incoming: readFrom(right, left), ...sender(left) }
     ]
   )
 
-const end = (capacity: number | undefined) => Outbox.make<Message.Delivery, TransportError>(capacity)
+const queue = (capacity: number | undefined) => Outbox.make<Delivery, TransportError>(capacity)
 
-// Who stops listening has hung up: the other side hears no more from it either.
-const hearing = (
-  mine: Outbox.Outbox<Message.Delivery, TransportError>,
-  theirs: Outbox.Outbox<Message.Delivery, TransportError>
-): Stream.Stream<Message.Delivery, TransportError> =>
+// A side that stops reading has closed the pipe: the other side receives nothing more from it either.
+const readFrom = (
+  mine: Outbox.Outbox<Delivery, TransportError>,
+  theirs: Outbox.Outbox<Delivery, TransportError>
+): Stream.Stream<Delivery, TransportError> =>
   Stream.ensuring(
     mine.stream,
     Effect.sync(() => {

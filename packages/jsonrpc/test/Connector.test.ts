@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Context, Effect } from "effect"
@@ -44,7 +45,7 @@ describe("Connector", () => {
     Effect.gen(function*() {
       const failing = Connector.make(
         "nowhere",
-        Effect.fail(new Transport.TransportError({ reason: "Open", message: "no such place" }))
+        Effect.fail(new LocalError.TransportError({ reason: "Open", message: "no such place" }))
       )
       const error = yield* Effect.flip(failing.connect)
       assert.deepStrictEqual([error._tag, error.reason, error.message], ["TransportError", "Open", "no such place"])

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
-import * as Outcome from "../src/runtime/Outcome.js"
 import { all as pairs } from "./Pairs.js"
 import { leavesNothing, peer, refusal, side, talk } from "./Talk.js"
 
@@ -261,7 +262,7 @@ describe("a peer that hangs up", () => {
 
   for (
     const [name, incoming, reason] of [
-      ["fails", Stream.fail(new Transport.TransportError({ reason: "Read", message: "broken" })), "broken"],
+      ["fails", Stream.fail(new LocalError.TransportError({ reason: "Read", message: "broken" })), "broken"],
       ["dies", Stream.die("bug"), "The transport died"]
     ] as const
   ) {
@@ -297,7 +298,7 @@ describe("a peer that hangs up", () => {
 
   it.scoped("ends the conversation also when the pipe can no longer be written", () =>
     Effect.gen(function*() {
-      const fault = new Transport.TransportError({ reason: "Write", message: "EPIPE" })
+      const fault = new LocalError.TransportError({ reason: "Write", message: "EPIPE" })
       const transport = yield* Transport.make({ incoming: Stream.never, write: () => Effect.fail(fault) })
       const conversation = yield* Conversation.make(transport, side({}))
       const error = yield* refusal(conversation.request("m"))

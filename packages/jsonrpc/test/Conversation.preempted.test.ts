@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import type { Pair } from "./Pairs.js"
 import * as Pairs from "./Pairs.js"
 import { preempted, side } from "./Talk.js"
 
 /** Two conversations, each in a scope of its own, and what they reported. */
-const meet = Effect.fnUntraced(function*(pair: Pair, served: Conversation.Side) {
+const meet = Effect.fnUntraced(function*(pair: Pair, served: Side.Side) {
   const diagnostics: Array<Diagnostic> = []
   const report = (diagnostic: Diagnostic) => Effect.sync(() => diagnostics.push(diagnostic))
   const [left, right] = yield* pair.open

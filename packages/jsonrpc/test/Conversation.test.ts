@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Side from "@effect-mcp/jsonrpc/Side"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Context, Deferred, Effect, Fiber, Logger, TestClock } from "effect"
-import * as Machine from "../src/runtime/Machine.js"
+import * as Diagnostics from "../src/runtime/Diagnostics.js"
 import { peer, refusal, side, talk } from "./Talk.js"
 
 describe("what comes in", () => {
@@ -78,7 +78,7 @@ describe("malformed input", () => {
     it.scoped(`${answer === undefined ? "is not answered" : "is answered"}: ${text}, and costs nothing else`, () =>
       Effect.gen(function*() {
         const t = yield* talk()
-        const malformed = LineFraming.fromText(text) as Message.Malformed
+        const malformed = Message.fromText(text) as Message.Malformed
         t.conversation.receive(malformed)
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Malformed", malformed })
         assert.deepStrictEqual<unknown>(yield* t.peer.heard, answer === undefined ? [] : [answer])
@@ -195,11 +195,11 @@ describe("report", () => {
         }
       })
       for (let i = 0; i < 1000; i++) t.conversation.receive(Message.fromUnknown({ method: "m" }))
-      assert.strictEqual(reports, Machine.MAX_REPORTS)
+      assert.strictEqual(reports, Diagnostics.MAX_REPORTS)
       yield* Deferred.succeed(gate, undefined)
       yield* t.peer.heard
       t.conversation.receive(Message.fromUnknown({ method: "m" }))
-      assert.strictEqual(reports, Machine.MAX_REPORTS + 1)
+      assert.strictEqual(reports, Diagnostics.MAX_REPORTS + 1)
     }))
 
   it.effect("is a line in the log when nothing else is said", () =>
@@ -253,13 +253,13 @@ describe("Conversation.side", () => {
   it.scoped("makes a side of functions that need services", () =>
     Effect.gen(function*() {
       const told: Array<string> = []
-      const served = yield* Conversation.side({
-        request: ({ method }, outbound) =>
+      const served = yield* Side.make({
+        onRequest: ({ method }, outbound) =>
           Effect.gen(function*() {
             yield* outbound.notify("note")
             return { db: yield* Db, method }
           }),
-        notification: ({ method }) => Effect.map(Db, (db) => told.push(`${db}: ${method}`))
+        onNotification: ({ method }) => Effect.map(Db, (db) => told.push(`${db}: ${method}`))
       }).pipe(Effect.provideService(Db, "notes"))
       const t = yield* talk(served)
       yield* t.peer.tell("hello")
@@ -272,8 +272,8 @@ describe("Conversation.side", () => {
   it.scoped("answers with the error, hides the defect, and needs no notification handler", () =>
     Effect.gen(function*() {
       const error = new JsonRpcError.JsonRpcError({ code: 7, message: "no" })
-      const served = yield* Conversation.side({
-        request: ({ method }) => {
+      const served = yield* Side.make({
+        onRequest: ({ method }) => {
           if (method === "throws") throw new Error("s3cret")
           return method === "fails" ? error : Effect.die("s3cret")
         }

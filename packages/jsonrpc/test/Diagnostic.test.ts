@@ -37,16 +37,16 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
   [
     Diagnostic.UnattributedError({ error: { code: -32700, message: "what?" } }),
     "WARN",
-    "The peer reports an error: what? (-32700)"
+    "The peer sent an error without an id: what? (-32700)"
   ],
   [Diagnostic.DuplicateRequest({ id: 1, method: "m" }), "DEBUG", "Refused \"m\": id 1 is in flight"],
   [Diagnostic.Overloaded({ method: "m", limit: 64 }), "WARN", "Refused \"m\": 64 are in flight"],
-  [Diagnostic.AmbiguousCancel({ id: "a" }), "DEBUG", "Ignored a cancel that fits several requests: \"a\""],
+  [Diagnostic.AmbiguousCancel({ id: "a" }), "DEBUG", "Ignored a cancel that matches several requests: \"a\""],
   [Diagnostic.HandlerDied({ method: "m", cause }), "ERROR", "The handler of \"m\" died"],
   [
     Diagnostic.Detached({ method: "m" }),
     "WARN",
-    "The handler of \"m\" did not stop in time and was left behind"
+    "The handler of \"m\" did not stop in time and still runs"
   ]
 ]
 

@@ -5,12 +5,13 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Chunk, Effect, Exit, Fiber, Scope, Stream } from "effect"
 
 const word = (text: string) => Message.notification(text)
-const words = (incoming: Iterable<Message.Delivery>) => [...incoming].map((one) => (one as Message.Notification).method)
+const words = (incoming: Iterable<Transport.Delivery>) =>
+  [...incoming].map((one) => (one as Message.Notification).method)
 
 /** Listens, and writes down what comes. */
 const listen = (transport: Transport.Transport) =>
   Effect.gen(function*() {
-    const heard: Array<Message.Delivery> = []
+    const heard: Array<Transport.Delivery> = []
     const fiber = yield* Effect.fork(Transport.run(transport, (incoming) => heard.push(incoming)))
     while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
     return { fiber, heard }
@@ -71,7 +72,7 @@ describe("Direct", () => {
       const rounds = 100_000
       let inside = 0
       let deepest = 0
-      const count = (other: Transport.Transport) => (incoming: Message.Delivery) => {
+      const count = (other: Transport.Transport) => (incoming: Transport.Delivery) => {
         deepest = Math.max(deepest, ++inside)
         const { params } = incoming as Message.Notification
         const left = (params as { readonly left: number }).left

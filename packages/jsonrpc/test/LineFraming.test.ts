@@ -196,13 +196,13 @@ describe("LineFraming.fromText", () => {
 
   for (const [name, text, verdict] of refusals) {
     it(`refuses ${name}`, () => {
-      assert.deepStrictEqual(shape(LineFraming.fromText(text)), verdict)
+      assert.deepStrictEqual(shape(Message.fromText(text)), verdict)
     })
   }
 
   it("takes the depth it is told", () => {
     const text = `{"jsonrpc":"2.0","method":"m","params":{"a":${deep}}}`
-    assert.isFalse(Message.isMalformed(LineFraming.fromText(text, 100)))
+    assert.isFalse(Message.isMalformed(Message.fromText(text, 100)))
   })
 })
 

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Effect } from "effect"
 
 describe("Outbound.none", () => {
   it.effect("refuses every request and names it", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Outbound.none.request("roots/list", {}, { timeout: 0 }))
-      assert.instanceOf(error, Outbound.NoBackChannel)
+      assert.instanceOf(error, LocalError.NoBackChannel)
       assert.strictEqual(error.method, "roots/list")
       assert.include(error.message, "roots/list")
     }))
@@ -18,23 +18,23 @@ describe("Outbound.none", () => {
 
 describe("the ways that a call can fail without an answer", () => {
   it("say what happened", () => {
-    const fault = new Transport.TransportError({ reason: "Read", message: "the pipe broke" })
-    assert.strictEqual(new Outbound.ConnectionClosed({}).message, "Connection closed")
-    assert.strictEqual(new Outbound.ConnectionClosed({ cause: fault }).message, "Connection closed: the pipe broke")
+    const fault = new LocalError.TransportError({ reason: "Read", message: "the pipe broke" })
+    assert.strictEqual(new LocalError.ConnectionClosed({}).message, "Connection closed")
+    assert.strictEqual(new LocalError.ConnectionClosed({ cause: fault }).message, "Connection closed: the pipe broke")
     assert.strictEqual(
-      new Outbound.RequestTimeout({ method: "m", millis: 100 }).message,
+      new LocalError.RequestTimeout({ method: "m", millis: 100 }).message,
       "Request \"m\" timed out after 100 ms"
     )
-    assert.include(new Outbound.SessionExpired({ method: "m" }).message, "\"m\"")
+    assert.include(new LocalError.SessionExpired({ method: "m" }).message, "\"m\"")
   })
 
   it("are never taken for the peer's own refusal", () => {
     const errors: ReadonlyArray<Outbound.CallError> = [
-      new Outbound.ConnectionClosed({}),
-      new Outbound.RequestTimeout({ method: "m", millis: 0 }),
-      new Outbound.NoBackChannel({ method: "m" }),
-      new Outbound.SessionExpired({ method: "m" }),
-      new Transport.TransportError({ reason: "Encode", message: "m" }),
+      new LocalError.ConnectionClosed({}),
+      new LocalError.RequestTimeout({ method: "m", millis: 0 }),
+      new LocalError.NoBackChannel({ method: "m" }),
+      new LocalError.SessionExpired({ method: "m" }),
+      new LocalError.TransportError({ reason: "Encode", message: "m" }),
       new JsonRpcError.JsonRpcError({ code: -32000, message: "Connection closed" })
     ]
     assert.strictEqual(new Set(errors.map((error) => error._tag)).size, errors.length)

@@ -3,6 +3,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
+import * as ProgressDelivery from "../src/runtime/ProgressDelivery.js"
 import { leavesNothing, refusal, side, talk } from "./Talk.js"
 
 const note = (progressToken: unknown, progress: unknown, more?: Message.Params) =>
@@ -165,7 +166,7 @@ describe("a progress callback", () => {
       call.receive(Message.success(1, {}))
       yield* gate.open
       yield* Fiber.join(call.fiber)
-      assert.strictEqual(Progress.MAX_WAITING, 256)
+      assert.strictEqual(ProgressDelivery.MAX_WAITING, 256)
       assert.deepStrictEqual(gate.passed, [0, ...Array.from({ length: 256 }, (_, i) => 745 + i)])
     }))
 

@@ -7,28 +7,28 @@ import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type * as Side from "@effect-mcp/jsonrpc/Side"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { Clock, Duration } from "effect"
 import { Effect, Exit, Fiber, Queue, Scheduler, Scope, Supervisor } from "effect"
-import type * as InFlight from "../src/runtime/InFlight.js"
-import * as Outcome from "../src/runtime/Outcome.js"
 
 export type Serve = (
   request: Message.Request,
-  exchange: InFlight.IncomingRequest
-) => Effect.Effect<unknown, unknown> | InFlight.Work
+  exchange: Side.IncomingRequest
+) => Effect.Effect<unknown, unknown> | Side.Work
 
 /** A side that serves these methods, and "ping". */
 export const side = (
   methods: { readonly [method: string]: Serve },
-  notification: Conversation.Side["notification"] = () => undefined
-): Conversation.Side => ({
-  request: (request, exchange) => {
+  onNotification: Side.Side["onNotification"] = () => undefined
+): Side.Side => ({
+  onRequest: (request, exchange) => {
     const serve = methods[request.method] ?? (request.method === "ping" ? () => Effect.succeed({}) : unknown)
     const served = serve(request, exchange)
     return Effect.isEffect(served) ? { effect: served, reply: Outcome.fromExit } : served
   },
-  notification
+  onNotification
 })
 
 const unknown: Serve = (request) =>
@@ -54,7 +54,7 @@ export const peer = (transport: Transport.Transport): Effect.Effect<Peer, never,
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<Message.Incoming>()
     const reader = yield* Effect.forkScoped(Transport.run(transport, (incoming) => {
-      if (!Message.isUndelivered(incoming)) queue.unsafeOffer(incoming)
+      if (!Transport.isUndelivered(incoming)) queue.unsafeOffer(incoming)
     }))
     while ((yield* Fiber.status(reader))._tag !== "Suspended") yield* Effect.yieldNow()
     let pings = 0
@@ -95,7 +95,7 @@ export interface Talk {
 
 /** A conversation with a scripted peer; it has a scope of its own. */
 export const talk = (
-  served: Conversation.Side | ((outbound: Conversation.Conversation) => Conversation.Side) = side({}),
+  served: Side.Side | ((outbound: Conversation.Conversation) => Side.Side) = side({}),
   options: Conversation.Options = {},
   capacity?: number
 ): Effect.Effect<Talk, never, Scope.Scope> =>
@@ -104,7 +104,7 @@ export const talk = (
     const diagnostics: Array<Diagnostic> = []
     const reported = yield* Queue.unbounded<Diagnostic>()
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-    const conversation = yield* Conversation.make(here, served as Conversation.Side, {
+    const conversation = yield* Conversation.make(here, served as Side.Side, {
       report: (diagnostic) =>
         Effect.sync(() => {
           diagnostics.push(diagnostic)

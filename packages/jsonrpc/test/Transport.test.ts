@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Chunk, Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
 import { leavesNothing } from "./Talk.js"
 
 const word = (text: string) => Message.notification(text)
-const words = (incoming: Iterable<Message.Delivery>) => [...incoming].map((one) => (one as Message.Notification).method)
+const words = (incoming: Iterable<Transport.Delivery>) =>
+  [...incoming].map((one) => (one as Message.Notification).method)
 
 /** Waits until the fiber waits. */
 const waiting = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
@@ -13,7 +15,7 @@ const waiting = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
     while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
   })
 
-const broken = new Transport.TransportError({ reason: "Write", message: "broken" })
+const broken = new LocalError.TransportError({ reason: "Write", message: "broken" })
 
 describe("Transport.memory", () => {
   it.scoped("hands over what one side says to the other, in order, as it is", () =>
@@ -84,7 +86,7 @@ describe("Transport.memory", () => {
 describe("Transport.run", () => {
   it.effect("reads the stream when there is no other way", () =>
     Effect.gen(function*() {
-      const heard: Array<Message.Delivery> = []
+      const heard: Array<Transport.Delivery> = []
       const transport = { ...silent, incoming: Stream.make(word("a"), word("b")) }
       yield* Transport.run(transport, (incoming) => heard.push(incoming))
       assert.deepStrictEqual(words(heard), ["a", "b"])
@@ -92,7 +94,7 @@ describe("Transport.run", () => {
 
   it.effect("prefers the transport's own way", () =>
     Effect.gen(function*() {
-      const heard: Array<Message.Delivery> = []
+      const heard: Array<Transport.Delivery> = []
       const transport: Transport.Transport = {
         ...silent,
         incoming: Stream.die("unused"),
@@ -111,8 +113,8 @@ const silent: Transport.Transport = {
 
 /** A transport that writes down what it writes, one message at a time, when it is allowed to. */
 const recorder = (options?: {
-  readonly write?: (message: Message.Message) => Effect.Effect<void, Transport.TransportError>
-  readonly incoming?: Stream.Stream<Message.Delivery, Transport.TransportError>
+  readonly write?: (message: Message.Message) => Effect.Effect<void, LocalError.TransportError>
+  readonly incoming?: Stream.Stream<Transport.Delivery, LocalError.TransportError>
   readonly capacity?: number
 }) =>
   Effect.gen(function*() {

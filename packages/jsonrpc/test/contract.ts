@@ -6,15 +6,15 @@ import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type * as Progress from "@effect-mcp/jsonrpc/Progress"
+import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
-import type * as InFlight from "../src/runtime/InFlight.js"
 import type { End, Pair } from "./Pairs.js"
 import { refusal, side } from "./Talk.js"
 
 /** One end of the pair with a conversation over it, in a scope of its own. */
 const join = Effect.fnUntraced(function*(
   end: End,
-  served: Conversation.Side = side({}),
+  served: Side.Side = side({}),
   options: Conversation.Options = {}
 ) {
   const diagnostics: Array<Diagnostic> = []
@@ -30,8 +30,8 @@ const join = Effect.fnUntraced(function*(
 /** A client and a server; the server serves these methods. */
 const meet = Effect.fnUntraced(function*(
   pair: Pair,
-  served: Conversation.Side,
-  asked: Conversation.Side = side({})
+  served: Side.Side,
+  asked: Side.Side = side({})
 ) {
   const [left, right] = yield* pair.open
   const server = yield* join(right, served)
@@ -41,9 +41,9 @@ const meet = Effect.fnUntraced(function*(
 
 /** A handler that never ends, and says when it has begun and when it was stopped. */
 const endless = Effect.gen(function*() {
-  const [begun, stopped] = [yield* Deferred.make<InFlight.IncomingRequest>(), yield* Deferred.make<void>()]
+  const [begun, stopped] = [yield* Deferred.make<Side.IncomingRequest>(), yield* Deferred.make<void>()]
   return {
-    serve: (_: unknown, exchange: InFlight.IncomingRequest) =>
+    serve: (_: unknown, exchange: Side.IncomingRequest) =>
       Effect.onInterrupt(
         Effect.zipRight(Deferred.succeed(begun, exchange), Effect.never),
         () => Deferred.succeed(stopped, undefined)
@@ -173,7 +173,7 @@ export const contract = (pair: Pair) =>
 
     it.scoped("say nothing for a request after its answer", () =>
       Effect.gen(function*() {
-        const exchanges: Array<InFlight.IncomingRequest> = []
+        const exchanges: Array<Side.IncomingRequest> = []
         const told: Array<string> = []
         const { client } = yield* meet(
           pair,

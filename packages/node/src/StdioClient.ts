@@ -9,8 +9,8 @@
  */
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -9,7 +9,8 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import type { Listener, Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"

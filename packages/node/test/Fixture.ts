@@ -3,7 +3,9 @@
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Side from "@effect-mcp/jsonrpc/Side"
 import type * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import type { Scope } from "effect"
@@ -83,10 +85,10 @@ export const talk = (transport: Transport.Transport): Effect.Effect<
 > =>
   Effect.gen(function*() {
     const heard = yield* Queue.unbounded<Message.Notification>()
-    const side = yield* Conversation.side({
-      request: ({ method }) =>
+    const side = yield* Side.make({
+      onRequest: ({ method }) =>
         Effect.fail(new JsonRpcError.JsonRpcError({ code: JsonRpcError.METHOD_NOT_FOUND, message: method })),
-      notification: (notification) => Effect.asVoid(Queue.offer(heard, notification))
+      onNotification: (notification) => Effect.asVoid(Queue.offer(heard, notification))
     })
     const conversation = yield* Conversation.make(transport, side, { report: () => Effect.void })
     return { conversation, heard }
@@ -97,7 +99,7 @@ export const connect = (
   name: string,
   args: ReadonlyArray<string> = [],
   options: Partial<StdioClient.Options> = {}
-): Effect.Effect<Transport.Transport, Transport.TransportError, Scope.Scope> =>
+): Effect.Effect<Transport.Transport, LocalError.TransportError, Scope.Scope> =>
   StdioClient.connector({
     command: node,
     args: [fixture(name), ...args],

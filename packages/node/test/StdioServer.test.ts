@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Side from "@effect-mcp/jsonrpc/Side"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
 import { Chunk, Effect, Exit, Fiber, Scope, Stream } from "effect"
 import type { ChildProcess } from "node:child_process"
@@ -75,7 +76,7 @@ describe("StdioServer", () => {
           const input = new PassThrough()
           const output = new PassThrough()
           const transport = yield* StdioServer.transport({ input, output })
-          const side = yield* Conversation.side({ request: ({ params }) => Effect.succeed(params ?? {}) })
+          const side = yield* Side.make({ onRequest: ({ params }) => Effect.succeed(params ?? {}) })
           yield* Conversation.make(transport, side)
           return { input, output }
         })

@@ -8,8 +8,8 @@
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { Delivery, Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
@@ -70,7 +70,7 @@ export interface DispatcherService {
  */
 export interface FedConversation {
   /** Takes in one more message; answers to it leave on the channel. */
-  readonly receive: (incoming: Message.Delivery, channel?: Channel) => void
+  readonly receive: (incoming: Delivery, channel?: Channel) => void
   /** Ends the conversation: what is in flight is stopped and answered. Safe to run twice; the first waits for all of it. */
   readonly close: Effect.Effect<void>
   /** The revision that was agreed on; none before `initialize` was answered. */
@@ -122,7 +122,7 @@ export const make = (
         Subscriptions.updated(connection, uri), { discard: true })
     )
     const run = yield* FiberSet.makeRuntime<never, any, never>()
-    const converser = yield* Conversation.maker
+    const converser = yield* Conversation.factory
     const conversationOptions = (connection: () => Connection): Conversation.Options => ({
       maxInFlight: options.maxInFlight,
       closeTimeout: options.closeTimeout,

@@ -6,7 +6,7 @@
  */
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Direct from "@effect-mcp/jsonrpc/Direct"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"

@@ -4,7 +4,8 @@
  *
  * @since 0.1.0
  */
-import type { CallError, LocalError, Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import type { CallError, Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import type { ElicitAction, ElicitContent } from "@effect-mcp/protocol/Elicitation"
 import type { RequestedSchema } from "@effect-mcp/protocol/ElicitationSchema"
 import type { JsonObject } from "@effect-mcp/protocol/Json"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
@@ -16,7 +16,7 @@ const beside = (facts?: RequestOrigin.RequestOrigin) =>
     const channel: Channel = {
       send: (message) => Effect.sync(() => Queue.unsafeOffer(answers, message)),
       unsafeSend: (message) => Queue.unsafeOffer(answers, message),
-      ...(facts === undefined ? undefined : { facts })
+      ...(facts === undefined ? undefined : { origin: facts })
     }
     return { channel, next: Queue.take(answers), size: Queue.size(answers) }
   })

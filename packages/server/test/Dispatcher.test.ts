@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
@@ -110,7 +111,7 @@ describe("accept", () => {
         send: () => Effect.void,
         unsafeSend: () => true
       })
-      const fault = new Transport.TransportError({ reason: "Read", message: "The cable is cut" })
+      const fault = new LocalError.TransportError({ reason: "Read", message: "The cable is cut" })
       yield* Effect.gen(function*() {
         const dispatcher = yield* Dispatcher
         const peer = yield* connect()

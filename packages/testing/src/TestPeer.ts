@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
@@ -26,14 +27,14 @@ import * as Transcript from "./Transcript.js"
  */
 export interface TestPeer {
   /** Says a message, whatever it is. Fails when nobody is left to hear it. */
-  readonly send: (message: Message.Message) => Effect.Effect<void, Transport.TransportError>
+  readonly send: (message: Message.Message) => Effect.Effect<void, LocalError.TransportError>
   /** Asks, under an id of its own unless one is given; gives the id. */
   readonly request: (
     method: string,
     params?: JsonObject,
     id?: Message.RequestId
-  ) => Effect.Effect<Message.RequestId, Transport.TransportError>
-  readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void, Transport.TransportError>
+  ) => Effect.Effect<Message.RequestId, LocalError.TransportError>
+  readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void, LocalError.TransportError>
   /** The next thing that is heard, as soon as it is; dies when it is no message, and when the other side has hung up. */
   readonly next: Effect.Effect<Message.Message>
   /** The next thing, which must be a request of this method. */
@@ -49,15 +50,15 @@ export interface TestPeer {
     readonly data?: unknown
   }>
   /** Proves that nothing was said: a `ping` is the next thing that is answered. */
-  readonly expectSilence: Effect.Effect<void, Transport.TransportError>
+  readonly expectSilence: Effect.Effect<void, LocalError.TransportError>
   /** The handshake, as a client; gives the server's result. */
   readonly initialize: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
-  ) => Effect.Effect<JsonObject, Transport.TransportError>
+  ) => Effect.Effect<JsonObject, LocalError.TransportError>
   /** The handshake, as a server, with this result. */
   readonly initialized: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
-  ) => Effect.Effect<void, Transport.TransportError>
+  ) => Effect.Effect<void, LocalError.TransportError>
   /** Waits until the other side has hung up. */
   readonly expectEnd: Effect.Effect<void>
   /** Hangs up. */
@@ -77,7 +78,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
     const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
       Transport.run(transport, (incoming) => {
         // What a transport says itself was said by nobody.
-        if (!Message.isUndelivered(incoming)) heard.unsafeOffer(incoming)
+        if (!Transport.isUndelivered(incoming)) heard.unsafeOffer(incoming)
       }),
       Effect.sync(() => heard.end(Exit.void))
     )))

@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Version from "@effect-mcp/protocol/Version"
@@ -75,8 +75,8 @@ type Hear = (said: Message.Incoming, message: Message.Message) => void
 const overWire = (transport: Transport.Transport, hear: Hear): Transport.Transport => {
   const say = (message: Message.Incoming): Message.Incoming | undefined => {
     if (Message.isMalformed(message)) return message
-    const line = LineFraming.encode(message)
-    return line === undefined ? undefined : LineFraming.fromText(line)
+    const text = Message.toText(message)
+    return text === undefined ? undefined : Message.fromText(text)
   }
   const taken = (said: Message.Incoming, message: Message.Message) =>
     hear(said, Message.isMalformed(said) ? message : said)
@@ -86,7 +86,7 @@ const overWire = (transport: Transport.Transport, hear: Hear): Transport.Transpo
       Effect.suspend(() => {
         const said = say(message)
         return said === undefined
-          ? Effect.fail(new Transport.TransportError({ reason: "Encode", message: "The message has no JSON form" }))
+          ? Effect.fail(new LocalError.TransportError({ reason: "Encode", message: "The message has no JSON form" }))
           : Effect.map(transport.send(asSent(said)), () => taken(said, message))
       }),
     unsafeSend: (message) => {

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
@@ -67,11 +68,11 @@ const listen = (transport: Transport.Transport) =>
   Effect.gen(function*() {
     const heard = Outbox.make<Message.Incoming>()
     const pulled: Array<Message.Incoming> = []
-    const ended = yield* Deferred.make<Exit.Exit<void, Transport.TransportError>>()
+    const ended = yield* Deferred.make<Exit.Exit<void, LocalError.TransportError>>()
     const fiber = yield* Effect.forkScoped(Effect.onExit(
       Transport.run(transport, (incoming) => {
         // What a transport says itself was said by nobody.
-        if (!Message.isUndelivered(incoming)) heard.unsafeOffer(incoming)
+        if (!Transport.isUndelivered(incoming)) heard.unsafeOffer(incoming)
       }),
       (exit) => {
         heard.end(Exit.void)

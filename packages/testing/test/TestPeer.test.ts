@@ -38,7 +38,7 @@ describe("A played side", () => {
       assert.strictEqual(yield* ask, "test-3")
       assert.strictEqual(yield* peer.request("x", undefined, 0), 0)
       yield* peer.notify("y")
-      const heard: Array<Message.Delivery> = []
+      const heard: Array<Transport.Delivery> = []
       yield* Effect.fork(Transport.run(other, (incoming) => {
         heard.push(incoming)
       }))

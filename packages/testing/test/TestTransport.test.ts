@@ -64,7 +64,7 @@ describe("A test transport", () => {
       for (const one of said) yield* client.send(one as Message.Message)
       yield* client.send(new Message.Malformed("response", -32600, "spoilt", 1) as unknown as Message.Message)
       const heard = yield* hears(server, 4)
-      assert.isTrue(heard.every((one) => !Message.isUndelivered(one) && Message.isMalformed(one)))
+      assert.isTrue(heard.every((one) => !Transport.isUndelivered(one) && Message.isMalformed(one)))
       assert.deepStrictEqual((heard[0] as Message.Malformed).batch, said[0] as ReadonlyArray<unknown>)
       assert.strictEqual((heard[3] as Message.Malformed).message, "spoilt")
     }))

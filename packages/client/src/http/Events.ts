@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

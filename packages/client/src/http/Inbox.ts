@@ -1,25 +1,19 @@
-/**
- * What comes in, from as many responses as there are, for the one conversation that listens. It is handed over at once when
- * somebody listens, and waits, in order, when nobody does yet.
- *
- * @since 0.1.0
- */
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 
-type Receive = (incoming: Message.Delivery) => void
+type Receive = (incoming: Delivery) => void
 
 /**
  * @since 0.1.0
  * @category models
  */
 export class Inbox implements Pick<Transport, "incoming" | "run"> {
-  private readonly waiting: Outbox.Outbox<Message.Delivery, TransportError>
+  private readonly waiting: Outbox.Outbox<Delivery, TransportError>
   private receive: Receive | undefined
 
   constructor(
@@ -37,10 +31,10 @@ export class Inbox implements Pick<Transport, "incoming" | "run"> {
 
   /** What to wait for before more is brought in; nothing when there is room. */
   get congestion(): Effect.Effect<void> | undefined {
-    return this.waiting.isFull ? this.waiting.room : undefined
+    return this.waiting.isFull ? this.waiting.awaitSpace : undefined
   }
 
-  get incoming(): Stream.Stream<Message.Delivery, TransportError> {
+  get incoming(): Stream.Stream<Delivery, TransportError> {
     return Stream.ensuring(this.waiting.stream, Effect.sync(this.onHangUp))
   }
 
@@ -59,7 +53,7 @@ export class Inbox implements Pick<Transport, "incoming" | "run"> {
     })
 
   /** Brings something in, unless it has ended. */
-  deliver(delivery: Message.Delivery): void {
+  deliver(delivery: Delivery): void {
     if (this.isEnded) return
     if (this.receive === undefined) this.waiting.unsafeOffer(delivery)
     else this.receive(delivery)

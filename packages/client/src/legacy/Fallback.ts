@@ -1,11 +1,4 @@
-/**
- * What a client does that does not know how old a server is: it says `initialize` over Streamable HTTP, and when the server
- * does not know what to do with that, it looks for the two endpoints of 2024-11-05.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
- * @since 0.1.0
- */
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import type { HttpRefused } from "../HttpRefused.js"

@@ -5,8 +5,9 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
  */
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Body from "../http/Body.js"
@@ -57,7 +58,7 @@ export class Http implements Road {
         },
         lost: (error) => {
           this.posts.delete(post)
-          site.inbox.deliver(new Message.Undelivered(request.id, error))
+          site.inbox.deliver(new Transport.Undelivered(request.id, error))
         }
       },
       request,

@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type { Request } from "@effect-mcp/jsonrpc/Message"
-import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/unstable/InFlight"
-import * as Outcome from "@effect-mcp/jsonrpc/unstable/Outcome"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
 import type { ElicitFormParams, ElicitResult } from "@effect-mcp/protocol/Elicitation"
 import type { ElicitParams, ElicitUrlParams } from "@effect-mcp/protocol/legacy/Elicitation"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"

@@ -7,19 +7,12 @@
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type * as Sse from "@effect-mcp/jsonrpc/Sse"
+import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import { twinOf } from "@effect-mcp/jsonrpc/unstable/Pending"
+import { otherForm } from "@effect-mcp/jsonrpc/unstable/RequestIds"
 import type * as Effect from "effect/Effect"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import type { HttpSession } from "./HttpSession.js"
-
-/**
- * How many messages a batch may hold.
- *
- * @since 0.1.0
- * @category limits
- */
-export const MAX_BATCH = 100
 
 /**
  * Something that is no message, for whoever keeps an eye on the server.
@@ -41,16 +34,15 @@ export const read = (site: HttpConnection, session: HttpSession, text: string): 
   if (value instanceof Json.Refused) {
     return [odd(value.message, value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST)]
   }
-  if (!Array.isArray(value)) return [one(value)]
+  if (!Array.isArray(value)) return [checked(Message.fromUnknown(value))]
   if (!session.takesBatches) return [odd("Invalid request: batches are known to the revision 2025-03-26 only")]
-  if (value.length === 0 || value.length > MAX_BATCH) {
-    return [odd(`Invalid request: a batch may hold from 1 to ${MAX_BATCH} messages`)]
-  }
-  return value.map(one)
+  const messages = Batch.messages(value)
+  return messages === undefined
+    ? [odd(`Invalid request: a batch may hold from 1 to ${Batch.MAX_BATCH} messages`)]
+    : messages.map(checked)
 }
 
-const one = (value: unknown): Message.Incoming => {
-  const incoming = Message.fromUnknown(value)
+const checked = (incoming: Message.Incoming): Message.Incoming => {
   if (!Message.isMalformed(incoming) || incoming.kind !== "request") return incoming
   // An answer to nothing would be sent to a server that asked nothing.
   return incoming.id === undefined || incoming.batch !== undefined ? odd(incoming.message, incoming.code) : incoming
@@ -98,5 +90,5 @@ export const deliver = (
  */
 export const answers = (message: Message.Incoming, id: Message.RequestId): message is Message.Response => {
   if (Message.isMalformed(message) || !Message.isResponse(message)) return false
-  return message.id === id || (message.id !== undefined && message.id !== null && message.id === twinOf(id))
+  return message.id === id || (message.id !== undefined && message.id !== null && message.id === otherForm(id))
 }

@@ -1,11 +1,4 @@
-/**
- * One GET for a stream of events, and what became of it: it was read to its end, wherever that was, or the server will not
- * give it.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
- * @since 0.1.0
- */
-import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Body from "../http/Body.js"

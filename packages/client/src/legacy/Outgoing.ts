@@ -7,11 +7,11 @@
  *
  * @since 0.1.0
  */
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { closed, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Pending from "@effect-mcp/jsonrpc/unstable/Pending"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -86,7 +86,7 @@ export class Outgoing implements Pick<Transport, "send" | "unsafeSend"> {
         if (this.asked.get(id) === slot) this.asked.delete(id)
         // One that was given up is waited for no longer; one that died still is.
         if (exit === undefined || Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) return
-        this.site.inbox.deliver(new Message.Undelivered(id, died(exit.cause)))
+        this.site.inbox.deliver(new Undelivered(id, died(exit.cause)))
       }
     )
     if (!slot.hasBegun) this.asked.set(id, slot)
@@ -109,7 +109,7 @@ export class Outgoing implements Pick<Transport, "send" | "unsafeSend"> {
 
   /** The request that a message cancels. */
   private cancelled(message: Message.Message): Slot<never> | undefined {
-    if (!Message.isNotification(message) || message.method !== Pending.CANCELLED) return undefined
+    if (!Message.isNotification(message) || message.method !== Methods.cancelled.name) return undefined
     const id = message.params?.requestId
     return Message.isRequestId(id) ? this.asked.get(id) : undefined
   }

@@ -6,14 +6,13 @@
  * @since 0.1.0
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { SessionExpired, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { LocalError } from "@effect-mcp/jsonrpc/Outbound"
-import { SessionExpired } from "@effect-mcp/jsonrpc/Outbound"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
-import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import { CANCELLED } from "@effect-mcp/jsonrpc/unstable/Pending"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Body from "../http/Body.js"
 import * as Events from "../http/Events.js"
@@ -91,7 +90,7 @@ export class Post {
   private giveUp(): void {
     if (this.over) return
     for (const requestId of this.questions ?? []) {
-      this.home.site.inbox.deliver(Message.notification(CANCELLED, { requestId }))
+      this.home.site.inbox.deliver(Message.notification(Methods.cancelled.name, { requestId }))
     }
   }
 

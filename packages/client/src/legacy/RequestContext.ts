@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import type { Request, RequestId } from "@effect-mcp/jsonrpc/Message"
-import type { IncomingRequest } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { IncomingRequest } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import * as Effect from "effect/Effect"

@@ -6,9 +6,10 @@
  * @since 0.1.0
  */
 import * as Url from "@effect/platform/Url"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Events from "@effect-mcp/jsonrpc/Sse"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -65,7 +66,7 @@ export class Sse implements Road {
     if (isInitialize(request)) this.opening = request.id
     return Effect.catchAll(
       this.tell(request, text),
-      (error) => Effect.sync(() => this.site.inbox.deliver(new Message.Undelivered(request.id, error)))
+      (error) => Effect.sync(() => this.site.inbox.deliver(new Transport.Undelivered(request.id, error)))
     )
   }
 

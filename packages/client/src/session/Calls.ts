@@ -4,9 +4,9 @@
  *
  * @since 0.1.0
  */
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Projection from "@effect-mcp/protocol/unstable/Projection"

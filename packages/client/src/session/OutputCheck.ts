@@ -1,13 +1,4 @@
-/**
- * Whether tools give what they promise: structured content is put to the output schema that the server has listed. What is
- * known of a tool holds until the server says that its tools have changed.
- *
- * A call that succeeded is never made to fail by trouble with the list: what cannot be found out is not checked.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema
- * @since 0.1.0
- */
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Chunk from "effect/Chunk"

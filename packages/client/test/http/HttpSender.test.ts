@@ -2,7 +2,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import type { HttpRefused } from "@effect-mcp/client/HttpRefused"
 import * as Remote from "@effect-mcp/client/Remote"
-import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { Context, Effect, Fiber, Ref } from "effect"
 import * as Played from "./Played.js"
 

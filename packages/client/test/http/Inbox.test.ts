@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Chunk, Effect, Exit, Fiber, Stream } from "effect"
 import { Inbox } from "../../src/http/Inbox.js"
 
@@ -18,7 +19,7 @@ describe("Inbox", () => {
       const { hangUps, inbox } = make()
       inbox.deliver(n(1))
       inbox.deliver(n(2))
-      const heard: Array<Message.Delivery> = []
+      const heard: Array<Transport.Delivery> = []
       const running = yield* Effect.fork(inbox.run((one) => heard.push(one)))
       yield* Effect.yieldNow()
       assert.deepStrictEqual(heard, [n(1), n(2)])

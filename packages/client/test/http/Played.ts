@@ -13,10 +13,11 @@ import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { CallError, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
-import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
-import * as Outcome from "@effect-mcp/jsonrpc/unstable/Outcome"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { Scope } from "effect"
 import { Chunk, Effect, Fiber, Mailbox, Queue, Stream } from "effect"
 
@@ -245,11 +246,11 @@ export const connect = (
     const heard: Array<string> = []
     const diagnostics: Array<Diagnostic> = []
     const conversation = yield* Conversation.make(transport, {
-      request: ({ method }) => {
+      onRequest: ({ method }) => {
         heard.push(method)
         return { effect: Effect.succeed({}), reply: Outcome.fromExit }
       },
-      notification: ({ method, params }) => {
+      onNotification: ({ method, params }) => {
         heard.push(params === undefined ? method : `${method} ${JSON.stringify(params)}`)
         return undefined
       }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { Effect, Fiber } from "effect"
 import * as Played from "../http/Played.js"
 

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { closed, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as HttpConnection from "../../src/http/HttpConnection.js"
@@ -22,7 +24,7 @@ const make = (road: Partial<Road> = {}, given: RemoteOptions.Options = {}) =>
     const site = new HttpConnection.HttpConnection(new URL(Played.URL), options, runtime, alarm, http.client)
     yield* Effect.addFinalizer(() => site.close(Effect.void))
     const log: Array<string> = []
-    const heard: Array<Message.Delivery> = []
+    const heard: Array<Transport.Delivery> = []
     yield* Effect.forkScoped(site.inbox.run((one) => heard.push(one)))
     yield* Effect.yieldNow()
     const outgoing = new Outgoing(site, {
@@ -111,7 +113,7 @@ describe("Outgoing", () => {
       const { heard, outgoing } = yield* make({ ask: () => Effect.die("oops") })
       outgoing.unsafeSend(Message.request(1, "r"))
       yield* settle
-      assert.isTrue(heard.length === 1 && Message.isUndelivered(heard[0]!) && heard[0].id === 1)
+      assert.isTrue(heard.length === 1 && Transport.isUndelivered(heard[0]!) && heard[0].id === 1)
     }))
 
   it.scoped("goes on on another road from the next message on", () =>

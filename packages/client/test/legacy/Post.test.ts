@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpRefused } from "@effect-mcp/client/HttpRefused"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import { Effect, Fiber, TestClock } from "effect"
 import * as Played from "../http/Played.js"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { Effect, Fiber, TestClock } from "effect"
 import * as Played from "../http/Played.js"
 

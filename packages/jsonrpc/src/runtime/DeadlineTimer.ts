@@ -1,11 +1,10 @@
 /**
- * One sleeping fiber for any number of deadlines: who has deadlines keeps them, sets the alarm no later than the first,
- * and is asked to look when it rings.
+ * One sleeping fiber for any number of deadlines. Its owner keeps the deadlines, sets the timer no later than the first
+ * one, and is called back when it is reached. It reads Effect's `Clock`, which is monotonic and which tests can control.
  *
- * A timer per request would cost more than the request; this costs one number to compare. It reads Effect's `Clock`,
- * which is monotonic and which tests can turn.
- *
- * @since 0.1.0
+ * A class with mutable fields, because a timer per request would cost more than the request: setting a later deadline is
+ * one comparison here. `at` is the next deadline, `Infinity` for none and `-Infinity` after `stop`; there is a sleeping
+ * fiber exactly while `at` is finite, except while the callback runs.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,54 +13,47 @@ import type * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 
-// A timer of more than 2^31-1 milliseconds fires at once.
+// A timer of Node with more than 2^31-1 milliseconds fires at once.
 const LONGEST_SLEEP = 2 ** 30
 
-/**
- * Milliseconds that a duration means for a deadline: never negative, `Infinity` for no deadline at all.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The milliseconds of a duration: never negative, `Infinity` for no deadline. */
 export const millis = (duration: Duration.DurationInput): number => Duration.toMillis(Duration.decode(duration))
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** Handles the deadlines that are due and returns the next one, or `Infinity`. */
+export type OnDeadline = (now: number) => number
+
 export class DeadlineTimer {
   private at = Infinity
   private fiber: Fiber.RuntimeFiber<void> | undefined
-  private ringing = false
+  private inCallback = false
   private readonly runtime: Runtime.Runtime<never>
 
   constructor(
     runtime: Runtime.Runtime<never>,
     private readonly clock: Clock.Clock,
-    /** Acts on what is due and says when to look again: `Infinity` for never. */
-    private readonly ring: (now: number) => number
+    private readonly onDeadline: OnDeadline
   ) {
     this.runtime = RuntimeFlags.isEnabled(runtime.runtimeFlags, RuntimeFlags.Interruption)
       ? runtime
       : Runtime.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
   }
 
-  /** Milliseconds on a clock that nobody sets. */
+  /** Milliseconds on the monotonic clock. */
   now(): number {
     return Number(this.clock.unsafeCurrentTimeNanos()) / 1_000_000
   }
 
-  /** Rings at that time, or earlier. */
+  /** Calls back at this time, or earlier. */
   set(at: number): void {
     if (at >= this.at) return
     this.at = at
-    if (this.ringing) return
+    if (this.inCallback) return
     const earlier = this.fiber
     this.fiber = Runtime.runFork(this.runtime, this.sleep)
     earlier?.unsafeInterruptAsFork(earlier.id())
   }
 
-  /** Never rings again; gives the fiber that slept, to be waited for. */
+  /** Never calls back again. Returns the fiber that slept, so that the caller can wait for its end. */
   stop(): Fiber.RuntimeFiber<void> | undefined {
     this.at = -Infinity
     const { fiber } = this
@@ -77,21 +69,17 @@ export class DeadlineTimer {
       const now = this.now()
       if (now < this.at) return
       this.at = Infinity
-      this.ringing = true
-      const next = this.ring(now)
-      this.ringing = false
+      this.inCallback = true
+      const next = this.onDeadline(now)
+      this.inCallback = false
       if (next < this.at) this.at = next
       if (this.at === Infinity) this.fiber = undefined
     }
   })
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (ring: (now: number) => number): Effect.Effect<DeadlineTimer> =>
+export const make = (onDeadline: OnDeadline): Effect.Effect<DeadlineTimer> =>
   Effect.flatMap(
     Effect.runtime<never>(),
-    (runtime) => Effect.map(Effect.clock, (clock) => new DeadlineTimer(runtime, clock, ring))
+    (runtime) => Effect.map(Effect.clock, (clock) => new DeadlineTimer(runtime, clock, onDeadline))
   )

@@ -1,11 +1,10 @@
 /**
- * Requests we are answering, by channel and id, and how to stop them: the room that starts a request's fiber, records why
- * it was interrupted, and sees to it that each ends in exactly one answer, or in the silence that a cancel asks for.
+ * The requests we are answering, by channel and id. It starts the fiber of each request, records why it was interrupted,
+ * and ends each request in exactly one answer, or in none if the peer cancelled it. Requests that we sent are in `Pending`.
  *
- * A channel is one way for answers to leave: the pipe itself, or one POST of many. Equal ids on two channels are two
- * requests. What we have asked the peer is `Pending`.
- *
- * @since 0.1.0
+ * Classes with mutable fields, because this code runs for every request and must work in the observers of fibers, where no
+ * Effect can run; two fibers per request instead of one would double its cost. A request is in the table from before its
+ * fiber starts until it is answered; `count` is the number of requests in the table.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -14,86 +13,42 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import type * as FiberRefs from "effect/FiberRefs"
 import * as Runtime from "effect/Runtime"
 import { Diagnostic } from "../Diagnostic.js"
+import { NoBackChannel } from "../LocalError.js"
 import * as Message from "../Message.js"
-import type { CallError, Outbound, RequestOptions } from "../Outbound.js"
-import { NoBackChannel } from "../Outbound.js"
-import type { Transport } from "../Transport.js"
-import * as Outcome from "./Outcome.js"
+import type { CallError, RequestOptions } from "../Outbound.js"
+import * as Outcome from "../Outcome.js"
+import type { Channel, IncomingRequest, Work } from "../Side.js"
+import * as Attempt from "./Attempt.js"
+import type { ConversationEnv } from "./ConversationEnv.js"
 import type { Pending } from "./Pending.js"
-import { twinOf } from "./Pending.js"
+import { otherForm } from "./RequestIds.js"
 
 /**
- * How many requests may be in flight at once, and how many notifications may be being handled.
- *
- * @since 0.1.0
- * @category limits
+ * One request in flight. `fiber` is unset until its first steps have run; `reason` is set by the code that interrupts it;
+ * once `open` is false nothing more is sent on its behalf, and once `answered` is true it is no longer in the table.
  */
-export const MAX_IN_FLIGHT = 64
-
-/**
- * A way for answers to leave.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canAsk"> {
-  /**
-   * Hears of a request on it that will not be answered, because the peer has cancelled it. A pipe leaves this out: silence
-   * is what its peer expects.
-   */
-  readonly unanswered?: ((id: Message.RequestId) => void) | undefined
-  /** What is known of where it comes from, for the layers above. Not looked at here. */
-  readonly facts?: unknown
-}
-
-/**
- * How one request is served: an effect to run on a fiber of its own, and what to make of its end.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Work {
-  readonly effect: Effect.Effect<unknown, unknown>
-  /** What the effect runs in; left out, the context that the conversation was made in. */
-  readonly context?: Context.Context<never> | undefined
-  /** The answer to the way the effect ended. Not asked when the request was cancelled. */
-  readonly reply: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome
-  /** What is still to be released before the answer leaves, if anything. */
-  readonly release?: ((exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> | undefined) | undefined
-  /** Whether the peer may cancel it. Default: true. */
-  readonly cancellable?: boolean | undefined
-}
-
-/**
- * One request while it is being answered, and the way to speak to its sender meanwhile: once it is answered or cancelled,
- * requests are refused with `NoBackChannel` and notifications dropped.
- *
- * @since 0.1.0
- * @category models
- */
-export class IncomingRequest implements Outbound {
-  /** @internal */ fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
-  /** @internal */ reason: "cancelled" | "closing" | undefined
-  /** @internal */ answered = false
-  /** @internal */ cancellable = true
-  /** @internal Whether more may be said on its behalf. */ open = true
-  /** @internal How many notifications wait for room on the channel. */ sending = 0
-  /** @internal */ whenSent: (() => void) | undefined
+export class ActiveRequest implements IncomingRequest {
+  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  reason: "cancelled" | "closing" | undefined
+  answered = false
+  cancellable = true
+  open = true
+  /** How many notifications wait for space on the channel. */
+  sending = 0
+  onSent: (() => void) | undefined
 
   constructor(
     readonly id: Message.RequestId,
     readonly method: string,
-    /** What it came in on. */
     readonly channel: Channel,
-    /** @internal */ readonly pending: Pending
+    private readonly pending: Pending
   ) {}
 
   request(method: string, params?: Message.Params, options?: RequestOptions): Effect.Effect<Message.Params, CallError> {
     return Effect.suspend(() =>
-      this.open && this.channel.canAsk?.() !== false
+      this.open && this.channel.canRequest?.() !== false
         ? this.pending.request(this.channel.unsafeSend, method, params, options)
         : Effect.fail(new NoBackChannel({ method }))
     )
@@ -107,7 +62,7 @@ export class IncomingRequest implements Outbound {
           () => Effect.ignore(this.channel.send(Message.notification(method, params))),
           () =>
             Effect.sync(() => {
-              if (--this.sending === 0) this.whenSent?.()
+              if (--this.sending === 0) this.onSent?.()
             })
         )
         : Effect.void
@@ -115,212 +70,207 @@ export class IncomingRequest implements Outbound {
   }
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class InFlight {
-  private readonly channels = new Map<Channel, Map<Message.RequestId, IncomingRequest>>()
+  private readonly channels = new Map<Channel, Map<Message.RequestId, ActiveRequest>>()
   private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
-  private whenIdle: Set<() => void> | undefined
-  private requests = 0
+  private onIdle: Set<() => void> | undefined
+  private count = 0
 
   constructor(
-    private readonly around: {
-      readonly runtime: Runtime.Runtime<never>
-      /** Those of the runtime, without a context: each request brings its own. */
-      readonly fiberRefs: FiberRefs.FiberRefs
-    },
+    private readonly env: Pick<ConversationEnv, "runtime" | "fiberRefs">,
     private readonly pending: Pending,
+    /** How many requests, and how many handlers of notifications, may run at once. */
     readonly limit: number,
     private readonly report: (diagnostic: Diagnostic) => void,
-    /** The one channel that stays: its table is not made anew whenever it has been empty. */
-    private readonly main?: Channel
+    /** The channel that stays: its table is kept while it is empty. */
+    private readonly mainChannel?: Channel
   ) {}
 
   /** How many requests are being answered. */
   get size(): number {
-    return this.requests
+    return this.count
   }
 
-  /** Reserves the id; gives the answer to send instead when the id is busy or too much is in flight. */
-  reserve(channel: Channel, request: Message.Request): IncomingRequest | "busy" | "full" {
-    let exchanges = this.channels.get(channel)
-    if (exchanges?.has(request.id) === true) return "busy"
-    if (this.requests >= this.limit) return "full"
-    if (exchanges === undefined) this.channels.set(channel, exchanges = new Map())
-    const exchange = new IncomingRequest(request.id, request.method, channel, this.pending)
-    exchanges.set(request.id, exchange)
-    this.requests++
-    return exchange
+  /** Whether no request is being answered and no notification handled. */
+  get isIdle(): boolean {
+    return this.count === 0 && (this.notifications?.size ?? 0) === 0
+  }
+
+  /** Adds the request to the table; returns why not when its id is busy or the limit is reached. */
+  reserve(channel: Channel, { id, method }: Message.Request): ActiveRequest | "busy" | "full" {
+    let requests = this.channels.get(channel)
+    if (requests?.has(id) === true) return "busy"
+    if (this.count >= this.limit) return "full"
+    if (requests === undefined) this.channels.set(channel, requests = new Map())
+    const request = new ActiveRequest(id, method, channel, this.pending)
+    requests.set(id, request)
+    this.count++
+    return request
   }
 
   /** Runs the work of a reserved request. Its first steps run before this returns. */
-  start(exchange: IncomingRequest, work: Work): void {
-    exchange.cancellable = work.cancellable !== false
+  start(request: ActiveRequest, work: Work): void {
+    request.cancellable = work.cancellable !== false
     const fiber = Runtime.runFork(this.runtimeOf(work.context), work.effect)
-    exchange.fiber = fiber
-    fiber.addObserver((exit) => this.ended(exchange, work, exit))
+    request.fiber = fiber
+    fiber.addObserver((exit) => this.onExit(request, work, exit))
     // It was interrupted while it ran its first steps.
-    if (exchange.reason !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+    if (request.reason !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
   }
 
-  /** Runs the handler of a notification; dropped when too many are being handled. */
+  /** Runs the handler of a notification; drops it when too many are running. */
   handle(method: string, handler: Effect.Effect<void>): void {
     const notifications = this.notifications ??= new Map()
     if (notifications.size >= this.limit) return this.report(Diagnostic.Overloaded({ method, limit: this.limit }))
-    const fiber = Runtime.runFork(this.around.runtime, handler)
+    const fiber = Runtime.runFork(this.env.runtime, handler)
     const exit = fiber.unsafePoll()
-    if (exit !== null) return this.handled(method, exit)
+    if (exit !== null) return this.reportDefect(method, exit)
     notifications.set(fiber, method)
     fiber.addObserver((exit) => {
       notifications.delete(fiber)
-      this.handled(method, exit)
-      this.settle()
+      this.reportDefect(method, exit)
+      this.wakeIfIdle()
     })
   }
 
-  /** Interrupts the request that the peer no longer wants. Unknown and finished ones are none of our business. */
+  /** Interrupts the request that the peer has cancelled. Ids that are unknown or already answered are ignored. */
   cancel(channel: Channel, id: Message.RequestId): void {
-    const twin = twinOf(id)
+    const other = otherForm(id)
     const found = this.channels.get(channel)?.get(id) ?? this.search(id) ??
-      (twin === undefined ? undefined : this.channels.get(channel)?.get(twin) ?? this.search(twin))
+      (other === undefined ? undefined : this.channels.get(channel)?.get(other) ?? this.search(other))
     if (found === undefined) return
     if (found === "several") return this.report(Diagnostic.AmbiguousCancel({ id }))
     if (found.cancellable) this.interrupt(found, "cancelled")
   }
 
-  /** Whether the fiber is the one of a handler. */
-  runs(fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean {
+  /** Whether the fiber runs a handler. */
+  isHandler(fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean {
     return this.notifications?.has(fiber as Fiber.RuntimeFiber<void>) === true ||
-      this.exchanges().some((exchange) => exchange.fiber === fiber)
+      this.requests().some((request) => request.fiber === fiber)
   }
 
-  /** Interrupts everything. Nothing may be reserved any more. */
-  stop(): void {
-    for (const exchange of this.exchanges()) this.interrupt(exchange, "closing")
+  /** Interrupts everything. Nothing may be reserved afterwards. */
+  interruptAll(): void {
+    for (const request of this.requests()) this.interrupt(request, "closing")
     for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
   }
 
-  /** Waits for what was stopped, for that long, and answers what still runs on its behalf. */
-  close(patience: Duration.Duration): Effect.Effect<void> {
+  /** Waits until everything has ended, no longer than the timeout; then answers the requests that still run. */
+  close(timeout: Duration.Duration): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.isIdle
         ? Effect.void
-        : Effect.zipRight(Effect.timeoutOption(this.idle, patience), Effect.sync(() => this.detach()))
+        : Effect.zipRight(Effect.timeoutOption(this.awaitIdle, timeout), Effect.sync(() => this.detach()))
     )
   }
 
-  /** Whether nothing is being answered, and no notification handled. */
-  get isIdle(): boolean {
-    return this.requests === 0 && (this.notifications?.size ?? 0) === 0
-  }
-
   private detach(): void {
-    for (const exchange of this.exchanges()) {
-      this.report(Diagnostic.Detached({ method: exchange.method }))
-      this.answer(exchange, Outcome.closing)
+    for (const request of this.requests()) {
+      this.report(Diagnostic.Detached({ method: request.method }))
+      this.answer(request, Outcome.closing)
     }
     for (const method of this.notifications?.values() ?? []) this.report(Diagnostic.Detached({ method }))
   }
 
-  private get idle(): Effect.Effect<void> {
+  private get awaitIdle(): Effect.Effect<void> {
     return Effect.async<void>((resume) => {
       const wake = () => resume(Effect.void)
       if (this.isIdle) return wake()
-      const waiting = this.whenIdle ??= new Set()
+      const waiting = this.onIdle ??= new Set()
       waiting.add(wake)
       return Effect.sync(() => waiting.delete(wake))
     })
   }
 
-  private exchanges(): ReadonlyArray<IncomingRequest> {
-    return [...this.channels.values()].flatMap((exchanges) => [...exchanges.values()])
+  private requests(): ReadonlyArray<ActiveRequest> {
+    return [...this.channels.values()].flatMap((requests) => [...requests.values()])
   }
 
-  private search(id: Message.RequestId): IncomingRequest | "several" | undefined {
-    let found: IncomingRequest | undefined
-    for (const exchanges of this.channels.values()) {
-      const exchange = exchanges.get(id)
-      if (exchange === undefined) continue
+  private search(id: Message.RequestId): ActiveRequest | "several" | undefined {
+    let found: ActiveRequest | undefined
+    for (const requests of this.channels.values()) {
+      const request = requests.get(id)
+      if (request === undefined) continue
       if (found !== undefined) return "several"
-      found = exchange
+      found = request
     }
     return found
   }
 
-  private interrupt(exchange: IncomingRequest, reason: "cancelled" | "closing"): void {
-    exchange.reason ??= reason
-    if (exchange.reason === "cancelled") exchange.open = false
-    exchange.fiber?.unsafeInterruptAsFork(FiberId.none)
+  private interrupt(request: ActiveRequest, reason: "cancelled" | "closing"): void {
+    request.reason ??= reason
+    if (request.reason === "cancelled") request.open = false
+    request.fiber?.unsafeInterruptAsFork(FiberId.none)
   }
 
-  private ended(exchange: IncomingRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
-    const release = Outcome.attempt(() => work.release?.(exit), Effect.failCause)
-    if (release === undefined) return this.finish(exchange, work, exit)
+  private onExit(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
+    const release = Attempt.attempt(() => work.release?.(exit), Effect.failCause)
+    if (release === undefined) return this.finish(request, work, exit)
     Runtime.runFork(this.runtimeOf(work.context), release).addObserver((released) =>
-      this.finish(exchange, work, released._tag === "Failure" && exit._tag === "Success" ? released : exit)
+      this.finish(request, work, released._tag === "Failure" && exit._tag === "Success" ? released : exit)
     )
   }
 
-  private finish(exchange: IncomingRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
-    if (exchange.answered) return
-    exchange.open = false
-    if (exchange.reason === "cancelled") return this.silence(exchange)
-    if (exchange.sending > 0) {
-      // What was said before the answer leaves before it, also where it still waits for room.
-      exchange.whenSent = () => this.finish(exchange, work, exit)
+  private finish(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
+    if (request.answered) return
+    request.open = false
+    if (request.reason === "cancelled") return this.leaveUnanswered(request)
+    if (request.sending > 0) {
+      // Notifications that still wait for space on the channel are sent before the answer.
+      request.onSent = () => this.finish(request, work, exit)
       return
     }
-    const closed = exchange.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
-    this.answer(exchange, closed ? Outcome.closing : Outcome.total(exit, work.reply))
+    const closed = request.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
+    this.answer(request, closed ? Outcome.closing : Attempt.outcomeOf(exit, work.reply))
   }
 
-  private answer(exchange: IncomingRequest, reply: Outcome.Outcome): void {
-    this.remove(exchange)
-    if (reply.died !== undefined) {
-      this.report(Diagnostic.HandlerDied({ method: exchange.method, cause: reply.died }))
+  private answer(request: ActiveRequest, outcome: Outcome.Outcome): void {
+    this.remove(request)
+    if (outcome.died !== undefined) {
+      this.report(Diagnostic.HandlerDied({ method: request.method, cause: outcome.died }))
     }
-    this.tell(exchange, ({ channel, id }) => channel.unsafeSend(Outcome.toMessage(id, reply)))
+    this.callChannel(request, ({ channel, id }) => channel.unsafeSend(Outcome.toMessage(id, outcome)))
   }
 
-  private silence(exchange: IncomingRequest): void {
-    this.remove(exchange)
-    if (exchange.channel.unanswered !== undefined) this.tell(exchange, ({ channel, id }) => channel.unanswered!(id))
+  private leaveUnanswered(request: ActiveRequest): void {
+    this.remove(request)
+    if (request.channel.onUnanswered !== undefined) {
+      this.callChannel(request, ({ channel, id }) => channel.onUnanswered!(id))
+    }
   }
 
-  // From an observer, where not even a broken transport may throw.
-  private tell(exchange: IncomingRequest, how: (exchange: IncomingRequest) => void): void {
-    Outcome.attempt(
-      () => how(exchange),
-      (cause) => this.report(Diagnostic.HandlerDied({ method: exchange.method, cause }))
+  // Called in an observer, where not even a broken transport may throw.
+  private callChannel(request: ActiveRequest, call: (request: ActiveRequest) => void): void {
+    Attempt.attempt(
+      () => call(request),
+      (cause) => this.report(Diagnostic.HandlerDied({ method: request.method, cause }))
     )
   }
 
-  private remove(exchange: IncomingRequest): void {
-    exchange.answered = true
-    exchange.open = false
-    this.requests--
-    const exchanges = this.channels.get(exchange.channel)!
-    exchanges.delete(exchange.id)
-    if (exchanges.size === 0 && exchange.channel !== this.main) this.channels.delete(exchange.channel)
-    this.settle()
+  private remove(request: ActiveRequest): void {
+    request.answered = true
+    request.open = false
+    this.count--
+    const requests = this.channels.get(request.channel)!
+    requests.delete(request.id)
+    if (requests.size === 0 && request.channel !== this.mainChannel) this.channels.delete(request.channel)
+    this.wakeIfIdle()
   }
 
-  private handled(method: string, exit: Exit.Exit<void>): void {
+  private reportDefect(method: string, exit: Exit.Exit<void>): void {
     if (exit._tag === "Failure" && !Cause.isInterruptedOnly(exit.cause)) {
       this.report(Diagnostic.HandlerDied({ method, cause: exit.cause }))
     }
   }
 
-  private settle(): void {
-    if (this.whenIdle === undefined || this.whenIdle.size === 0 || !this.isIdle) return
-    for (const wake of this.whenIdle) wake()
-    this.whenIdle.clear()
+  private wakeIfIdle(): void {
+    if (this.onIdle === undefined || this.onIdle.size === 0 || !this.isIdle) return
+    for (const wake of this.onIdle) wake()
+    this.onIdle.clear()
   }
 
   private runtimeOf(context: Context.Context<never> | undefined): Runtime.Runtime<never> {
-    const { fiberRefs, runtime } = this.around
+    const { fiberRefs, runtime } = this.env
     return context === undefined ? runtime : Runtime.make({
       context,
       fiberRefs,

@@ -1,27 +1,14 @@
 /**
- * Text to value and back, within bounds: how deep a document may nest, and that no member is named `__proto__`.
+ * Parses and writes JSON text, within limits: the depth of a document is bounded, and no member may be named `__proto__`.
  *
- * The one room that calls `JSON.parse` and `JSON.stringify`. It knows no message shape; a refusal is a sentence, which
- * `LineFraming` turns into an answer.
- *
- * @since 0.1.0
+ * The only module that calls `JSON.parse` and `JSON.stringify`. It knows no message; `Message` turns a refusal into an
+ * answer.
  */
 
-/**
- * How many objects and arrays may stand inside one another.
- *
- * @since 0.1.0
- * @category limits
- */
+/** How deep objects and arrays may nest. */
 export const MAX_DEPTH = 64
 
-/**
- * Why a text was refused. `syntax` is not JSON; `depth` and `prototype` are JSON that is not taken, with the value
- * still at hand so that an answer can carry its id.
- *
- * @since 0.1.0
- * @category models
- */
+/** Why a text was refused. `depth` and `prototype` carry the parsed value, so that an answer can have its id. */
 export class Refused {
   readonly _tag = "Refused"
   constructor(
@@ -32,13 +19,8 @@ export class Refused {
 }
 
 /**
- * Reads one JSON document. Never throws.
- *
- * A key named `__proto__` is refused, not dropped: what copies such an object could make the peer's value a
- * prototype.
- *
- * @since 0.1.0
- * @category decoding
+ * Parses one JSON document. Never throws. A member named `__proto__` is refused, because code that copies the object could
+ * make the peer's value a prototype.
  */
 export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
   let value: unknown
@@ -48,12 +30,12 @@ export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
     return new Refused("syntax", "Parse error: the input is not JSON")
   }
   try {
-    if (opens(text, maxDepth) && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
+    if (mayBeDeeper(text, maxDepth) && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
     return mayName(text) && namesPrototype(value)
       ? new Refused("prototype", `Invalid request: a member is named "__proto__"`, value)
       : value
   } catch {
-    // A limit that the stack cannot keep.
+    // The limit is so high that the stack overflowed.
     return tooDeep(value, maxDepth)
   }
 }
@@ -61,13 +43,7 @@ export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
 const tooDeep = (value: unknown, limit: number): Refused =>
   new Refused("depth", `Invalid request: nested more than ${limit} levels deep`, value)
 
-/**
- * Writes one JSON document on one line; `undefined` when the value has no JSON form (a cycle, a `bigint`, a `toJSON`
- * that throws).
- *
- * @since 0.1.0
- * @category encoding
- */
+/** Writes one JSON document; `undefined` when the value has no JSON form (a cycle, a `bigint`, a `toJSON` that throws). */
 export const stringify = (value: unknown): string | undefined => {
   try {
     return JSON.stringify(value)
@@ -76,8 +52,8 @@ export const stringify = (value: unknown): string | undefined => {
   }
 }
 
-/** Whether the text opens more brackets than the limit: the cheap question that most documents answer with no. */
-const opens = (text: string, limit: number): boolean => {
+/** Whether the text has more opening brackets than the limit: a cheap test that most documents do not pass. */
+const mayBeDeeper = (text: string, limit: number): boolean => {
   if (text.length <= 2 * limit) return false
   let seen = 0
   for (let at = text.indexOf("{"); at !== -1; at = text.indexOf("{", at + 1)) {
@@ -104,7 +80,7 @@ const deeperThan = (value: unknown, depth: number): boolean => {
   return false
 }
 
-// Any letter of the name may be written as an escape.
+// Any letter of `__proto__` may be written as an escape sequence.
 const escapedName = /\\u00(?:5f|6f|7[024])/i
 
 const mayName = (text: string): boolean => text.includes("__proto__") || escapedName.test(text)

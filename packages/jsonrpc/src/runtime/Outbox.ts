@@ -1,10 +1,11 @@
 /**
- * Values waiting to be written, in order. A sender that can wait waits while the outbox is full; one that cannot (an
- * answer, a request) is always taken in, because their number is bounded elsewhere.
+ * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer` (for
+ * answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it; it knows no
+ * message.
  *
- * The buffer between any sender and any writer: the transports use it. It knows nothing of messages.
- *
- * @since 0.1.0
+ * A class with mutable fields, because every message passes one: Effect's `Queue` completes a `Deferred` for each suspended
+ * taker and cannot exceed its capacity. `values` is what waits, in order; `reader` is set while the writer waits for a
+ * value; once `exit` is set no value is added.
  */
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
@@ -13,113 +14,103 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 
-/**
- * How many values may wait before `offer` suspends.
- *
- * @since 0.1.0
- * @category limits
- */
+/** How many values may wait before `offer` suspends, by default. */
 export const CAPACITY = 256
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class Outbox<in out A, in out E = never> {
   private values: Array<A> = []
-  private readonly waiting = new Set<() => void>()
+  private readonly suspended = new Set<() => void>()
   private reader: (() => void) | undefined
-  private ended: Exit.Exit<void, E> | undefined
+  private exit: Exit.Exit<void, E> | undefined
 
   constructor(readonly capacity: number) {}
 
-  /** Suspends while the outbox is full; an outbox that has ended is not. */
-  readonly room: Effect.Effect<void> = Effect.async<void>((resume) => {
+  /** Suspends while the outbox is full. An outbox that has ended is not full. */
+  readonly awaitSpace: Effect.Effect<void> = Effect.async<void>((resume) => {
     const wake = () => resume(Effect.void)
-    // Asked again here, because a fiber may be made to yield between looking and waiting.
+    // Checked again, because the fiber may have yielded between the check of its caller and this one.
     if (!this.isFull) return wake()
-    this.waiting.add(wake)
-    return Effect.sync(() => this.waiting.delete(wake))
+    this.suspended.add(wake)
+    return Effect.sync(() => this.suspended.delete(wake))
   })
 
-  /** How many values wait to be taken. */
+  /** How many values wait. */
   get size(): number {
     return this.values.length
   }
 
-  /** Whether `end` was called. */
   get isEnded(): boolean {
-    return this.ended !== undefined
+    return this.exit !== undefined
   }
 
-  /** Whether `offer` has to wait. */
+  /** Whether `offer` suspends. */
   get isFull(): boolean {
-    return this.ended === undefined && this.values.length >= this.capacity
+    return this.exit === undefined && this.values.length >= this.capacity
   }
 
-  /** Takes the value in, whatever the size; `false` when the outbox has ended. */
+  /** Adds the value, whatever the size; `false` when the outbox has ended. */
   unsafeOffer(value: A): boolean {
-    if (this.ended !== undefined) return false
+    if (this.exit !== undefined) return false
     this.values.push(value)
-    this.wake()
+    this.wakeReader()
     return true
   }
 
-  /** Takes the value in, as soon as there is room; `false` when the outbox has ended. */
+  /** Adds the value as soon as there is space; `false` when the outbox has ended. */
   offer(value: A): Effect.Effect<boolean> {
     return Effect.suspend(() =>
       this.isFull
-        ? Effect.zipRight(this.room, this.offer(value))
+        ? Effect.zipRight(this.awaitSpace, this.offer(value))
         : Effect.succeed(this.unsafeOffer(value))
     )
   }
 
-  /** Ends the outbox: what waits can still be taken, nothing more comes in. The first call decides how it ends. */
+  /** Ends the outbox: no value is added any more, those that wait can still be taken. The first call decides the exit. */
   end(exit: Exit.Exit<void, E>): void {
-    if (this.ended !== undefined) return
-    this.ended = exit
-    this.release()
-    this.wake()
+    if (this.exit !== undefined) return
+    this.exit = exit
+    this.wakeSuspended()
+    this.wakeReader()
   }
 
-  /** Everything that waits, or nothing at all: never suspends. */
+  /** Takes all values that wait, without suspending. */
   unsafeTakeAll(): Array<A> {
     const taken = this.values
     if (taken.length > 0) {
       this.values = []
-      this.release()
+      this.wakeSuspended()
     }
     return taken
   }
 
-  /** Everything that waits, as soon as there is something; fails with `None` or the error when ended and empty. */
+  /** Takes all values that wait, at least one. Fails with `None`, or the error, when the outbox is empty and has ended. */
   get takeAll(): Effect.Effect<Array<A>, Option.Option<E>> {
     return Effect.suspend((): Effect.Effect<Array<A>, Option.Option<E>> => {
       if (this.values.length > 0) return Effect.succeed(this.unsafeTakeAll())
-      if (this.ended !== undefined) {
-        return Exit.isSuccess(this.ended)
+      if (this.exit !== undefined) {
+        return Exit.isSuccess(this.exit)
           ? Effect.fail(Option.none())
-          : Effect.failCause(Cause.map(this.ended.cause, Option.some))
+          : Effect.failCause(Cause.map(this.exit.cause, Option.some))
       }
-      return Effect.zipRight(this.something, this.takeAll)
+      return Effect.zipRight(this.awaitValue, this.takeAll)
     })
   }
 
-  /** What comes in, for one reader, a chunk at a time. */
+  /** The values, for one reader. */
   get stream(): Stream.Stream<A, E> {
     return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Chunk.unsafeFromArray))
   }
 
-  private readonly something: Effect.Effect<void> = Effect.async<void>((resume) => {
+  private readonly awaitValue: Effect.Effect<void> = Effect.async<void>((resume) => {
     const wake = () => resume(Effect.void)
-    if (this.values.length > 0 || this.ended !== undefined) return wake()
+    if (this.values.length > 0 || this.exit !== undefined) return wake()
     this.reader = wake
     return Effect.sync(() => {
       if (this.reader === wake) this.reader = undefined
     })
   })
 
-  private wake(): void {
+  private wakeReader(): void {
     const reader = this.reader
     if (reader !== undefined) {
       this.reader = undefined
@@ -127,18 +118,13 @@ export class Outbox<in out A, in out E = never> {
     }
   }
 
-  private release(): void {
-    // Each sender asks again when it runs: those that find the outbox full wait once more, in their order.
-    const woken = [...this.waiting]
-    this.waiting.clear()
+  private wakeSuspended(): void {
+    // Each sender checks again when it runs; those that find the outbox full wait once more, in their order.
+    const woken = [...this.suspended]
+    this.suspended.clear()
     for (const wake of woken) wake()
   }
 }
 
-/**
- * An outbox that lets `capacity` values, at least one, wait before `offer` suspends.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** An outbox in which `capacity` values, at least one, may wait before `offer` suspends. */
 export const make = <A, E = never>(capacity: number = CAPACITY): Outbox<A, E> => new Outbox(Math.max(1, capacity))

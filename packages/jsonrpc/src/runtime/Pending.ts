@@ -1,80 +1,69 @@
 /**
- * Requests we have asked, by id, and who waits: the room that gives out ids, keeps deadlines, finds the call that an
- * answer or a progress notification belongs to, and ends every call in exactly one way.
+ * The requests that we sent and that wait for an answer, by id. It issues ids, keeps deadlines, finds the call that an
+ * answer or a progress notification belongs to, and ends every call in exactly one way. The peer's requests are in
+ * `InFlight`.
  *
- * It knows nothing of requests we are answering; that is `InFlight`.
- *
- * @since 0.1.0
+ * A class with mutable fields, because this code runs for every request, most of it in the read loop; a `Deferred` and a
+ * timer per call would cost more than the call. A call is in the table from before it is sent until it is resumed;
+ * after `close` the table only shrinks.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as JsonRpcError from "../JsonRpcError.js"
+import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
-import { ConnectionClosed, RequestTimeout } from "../Outbound.js"
 import * as Progress from "../Progress.js"
-import { TransportError } from "../Transport.js"
+import type { Undelivered } from "../Transport.js"
+import * as Attempt from "./Attempt.js"
 import * as DeadlineTimer from "./DeadlineTimer.js"
 import * as Json from "./Json.js"
-import * as Outcome from "./Outcome.js"
+import { ProgressDelivery } from "./ProgressDelivery.js"
+import { otherForm } from "./RequestIds.js"
 
-/**
- * The notification that tells a peer to stop working on a request.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The notification that asks a peer to stop working on a request. */
 export const CANCELLED = "notifications/cancelled"
 
-/**
- * Says something to the peer now; `false` when nobody is left to hear it.
- *
- * @since 0.1.0
- * @category models
- */
-export type Emit = (message: Message.Message) => boolean
+/** Sends a message at once; `false` when the transport is closed. */
+export type Send = (message: Message.Message) => boolean
 
 type CallExit = Effect.Effect<Message.Params, CallError>
 
 interface Call {
   readonly id: Message.RequestId
   readonly method: string
-  readonly emit: Emit
-  readonly resume: (outcome: CallExit) => void
+  readonly send: Send
+  readonly resume: (exit: CallExit) => void
   readonly cancelOnAbandon: boolean
   readonly started: number
   readonly millis: number
   readonly latest: number
-  readonly extends: boolean
-  readonly delivery: Progress.Delivery | undefined
+  readonly resetOnProgress: boolean
+  readonly delivery: ProgressDelivery | undefined
   deadline: number
-  /** The answer, while progress that came before it is still being delivered. */
+  /** The answer, while progress that arrived before it is still being delivered. */
   answer: CallExit | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class Pending {
   private readonly calls = new Map<Message.RequestId, Call>()
-  private made: DeadlineTimer.DeadlineTimer | undefined
+  private madeTimer: DeadlineTimer.DeadlineTimer | undefined
   private lastId = 0
   private closed: ConnectionClosed | undefined
 
   constructor(
-    private readonly makeAlarm: (ring: (now: number) => number) => DeadlineTimer.DeadlineTimer,
+    private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
     /** Milliseconds; `Infinity` for none. */
     private readonly defaultTimeout: number
   ) {}
 
-  private get alarm(): DeadlineTimer.DeadlineTimer {
-    return this.made ??= this.makeAlarm((now) => this.expire(now))
+  private get timer(): DeadlineTimer.DeadlineTimer {
+    return this.madeTimer ??= this.makeTimer((now) => this.expire(now))
   }
 
-  /** Whether there is, or was, a deadline. */
-  get isAlarmed(): boolean {
-    return this.made !== undefined
+  /** Whether a call has ever had a deadline. */
+  get hasTimer(): boolean {
+    return this.madeTimer !== undefined
   }
 
   /** How many calls wait. */
@@ -82,43 +71,43 @@ export class Pending {
     return this.calls.size
   }
 
-  /** Whether an id is one of ours from earlier: what tells a late answer from a made-up one. */
+  /** Whether we issued this id before. It distinguishes a late answer from one to a request that we never sent. */
   wasIssued(id: Message.RequestId): boolean {
-    const ours = typeof id === "number" ? id : twinOf(id)
+    const ours = typeof id === "number" ? id : otherForm(id)
     return typeof ours === "number" && ours >= 1 && ours <= this.lastId
   }
 
-  /** Asks through `emit` and waits. */
+  /** Sends a request and waits for its answer. */
   request(
-    emit: Emit,
+    send: Send,
     method: string,
     params: Message.Params | undefined,
     options: RequestOptions | undefined
   ): Effect.Effect<Message.Params, CallError> {
     const onProgress = options?.onProgress
     return onProgress === undefined
-      ? this.start(emit, method, params, options, undefined)
+      ? this.run(send, method, params, options, undefined)
       : Effect.flatMap(
         Effect.runtime<never>(),
-        (runtime) => this.start(emit, method, params, options, new Progress.Delivery(runtime, onProgress))
+        (runtime) => this.run(send, method, params, options, new ProgressDelivery(runtime, onProgress))
       )
   }
 
-  private start(
-    emit: Emit,
+  private run(
+    send: Send,
     method: string,
     params: Message.Params | undefined,
     options: RequestOptions | undefined,
-    delivery: Progress.Delivery | undefined
+    delivery: ProgressDelivery | undefined
   ): Effect.Effect<Message.Params, CallError> {
     // Uninterruptible around the wait, because a fiber can be interrupted after its request was sent and before it waits.
     return Effect.uninterruptibleMask((restore) => {
       let early: CallExit | undefined
-      let resume = (outcome: CallExit): void => {
-        early = outcome
+      let resume = (exit: CallExit): void => {
+        early = exit
       }
-      const call = this.send(emit, method, params, options, delivery, (outcome) => resume(outcome))
-      // Over `Direct` the answer is often here already, and there is nothing to wait for.
+      const call = this.begin(send, method, params, options, delivery, (exit) => resume(exit))
+      // Over `Direct` the answer has often arrived already.
       if (early !== undefined) return early
       return Effect.catchAllCause(
         restore(Effect.async<Message.Params, CallError>((wake) => {
@@ -134,13 +123,13 @@ export class Pending {
     })
   }
 
-  private send(
-    emit: Emit,
+  private begin(
+    send: Send,
     method: string,
     params: Message.Params | undefined,
     options: RequestOptions | undefined,
-    delivery: Progress.Delivery | undefined,
-    resume: (outcome: CallExit) => void
+    delivery: ProgressDelivery | undefined,
+    resume: (exit: CallExit) => void
   ): Call | undefined {
     const millis = options?.timeout === undefined ? this.defaultTimeout : DeadlineTimer.millis(options.timeout)
     const total = options?.maxTotalTimeout === undefined ? Infinity : DeadlineTimer.millis(options.maxTotalTimeout)
@@ -148,78 +137,79 @@ export class Pending {
       resume(Effect.fail(this.closed ?? new RequestTimeout({ method, millis: 0 })))
       return undefined
     }
-    const now = millis === Infinity && total === Infinity ? 0 : this.alarm.now()
-    const id = this.mint()
-    const extending = options?.resetTimeoutOnProgress === true
+    const now = millis === Infinity && total === Infinity ? 0 : this.timer.now()
+    const id = ++this.lastId
+    const resetOnProgress = options?.resetTimeoutOnProgress === true
     const call: Call = {
       id,
       method,
-      emit,
+      send,
       resume,
       cancelOnAbandon: options?.cancelOnAbandon !== false,
       started: now,
       millis,
       latest: now + total,
-      extends: extending,
+      resetOnProgress,
       delivery,
       deadline: now + Math.min(millis, total),
       answer: undefined
     }
     this.calls.set(id, call)
-    if (call.deadline !== Infinity) this.alarm.set(call.deadline)
-    const message = Message.request(id, method, delivery === undefined && !extending ? params : asking(params, id))
-    const sent = Outcome.attempt(() => emit(message), (defect) => {
+    if (call.deadline !== Infinity) this.timer.set(call.deadline)
+    const wantsProgress = delivery !== undefined || resetOnProgress
+    const message = Message.request(id, method, wantsProgress ? withProgressToken(params, id) : params)
+    const sent = Attempt.attempt(() => send(message), (defect) => {
       this.resume(call, Effect.failCause(defect))
       return true
     })
-    if (!sent) this.resume(call, Effect.fail(this.closed ?? unsent(message)))
+    if (!sent) this.resume(call, Effect.fail(this.closed ?? notSent(message)))
     return call
   }
 
   /** Ends the call that the response answers; `false` when there is none. */
-  settle(response: Message.Response): boolean {
+  onResponse(response: Message.Response): boolean {
     const call = this.find(response.id)
     if (call === undefined) return false
     this.end(
       call,
       Message.isSuccess(response)
         ? Effect.succeed(response.result)
-        // Three members and no more: any other would be the peer's to choose, in an object of ours.
+        // `toObject` copies the three members of an error: others from the peer must not become fields of our error.
         : Effect.fail(new JsonRpcError.JsonRpcError(JsonRpcError.toObject(response.error)))
     )
     return true
   }
 
   /** Ends the call that a malformed response was meant to answer; `false` when there is none. */
-  spoil(malformed: Message.Malformed): boolean {
+  malformed(malformed: Message.Malformed): boolean {
     const call = this.find(malformed.id)
     if (call === undefined) return false
     this.end(call, Effect.fail(new TransportError({ reason: "Decode", message: malformed.message })))
     return true
   }
 
-  /** Ends the call that the transport could not deliver, or whose answer it lost; `false` when there is none. */
-  lose({ error, id }: Message.Undelivered): boolean {
+  /** Ends the call whose request or answer the transport has lost; `false` when there is none. */
+  undelivered({ error, id }: Undelivered): boolean {
     const call = this.find(id)
     if (call === undefined) return false
     this.end(call, Effect.fail(error))
     return true
   }
 
-  /** Hands progress to the call that its token names; `false` when no call takes it. */
+  /** Passes progress to the call that its token names; `false` when no call wants it. */
   progress(params: Message.Params | undefined): boolean {
     const call = this.find(Progress.token(params))
     const progress = Progress.fromParams(params)
     if (call === undefined || progress === undefined) return false
-    if (call.extends) call.deadline = Math.min(this.alarm.now() + call.millis, call.latest)
-    if (call.delivery === undefined) return call.extends
+    if (call.resetOnProgress) call.deadline = Math.min(this.timer.now() + call.millis, call.latest)
+    if (call.delivery === undefined) return call.resetOnProgress
     call.delivery.offer(progress)
     return true
   }
 
   /**
-   * Ends every call, and every one to come, with `ConnectionClosed`. A call whose answer is here already gets it, after
-   * the progress that came before. Gives what is left to wait for.
+   * Ends every call, and every later one, with `ConnectionClosed`. A call whose answer has arrived still gets it, after
+   * the progress that arrived before. Returns the fiber that the caller has to wait for, if there is one.
    */
   close(cause?: TransportError): Fiber.RuntimeFiber<void> | undefined {
     if (this.closed !== undefined) return undefined
@@ -229,48 +219,43 @@ export class Pending {
       call.delivery?.stop()
       this.resume(call, Effect.fail(this.closed))
     }
-    return this.calls.size === 0 ? this.made?.stop() : undefined
+    return this.calls.size === 0 ? this.madeTimer?.stop() : undefined
   }
 
-  private mint(): number {
-    return ++this.lastId
-  }
-
-  // The peer may have turned our number into a string, or a string into a number: the exact id wins, then its twin.
   private find(id: unknown): Call | undefined {
     if (!Message.isRequestId(id)) return undefined
-    const twin = this.calls.has(id) ? id : twinOf(id)
-    const call = twin === undefined ? undefined : this.calls.get(twin)
+    const key = this.calls.has(id) ? id : otherForm(id)
+    const call = key === undefined ? undefined : this.calls.get(key)
     return call?.answer === undefined ? call : undefined
   }
 
-  private end(call: Call, outcome: CallExit): void {
-    if (call.delivery === undefined) return this.resume(call, outcome)
-    call.answer = outcome
-    call.delivery.drained(() => this.resume(call, outcome))
+  private end(call: Call, exit: CallExit): void {
+    if (call.delivery === undefined) return this.resume(call, exit)
+    call.answer = exit
+    call.delivery.whenDrained(() => this.resume(call, exit))
   }
 
-  private resume(call: Call, outcome: CallExit): void {
-    if (this.forget(call)) call.resume(outcome)
+  private resume(call: Call, exit: CallExit): void {
+    if (this.remove(call)) call.resume(exit)
   }
 
-  private forget(call: Call): boolean {
+  private remove(call: Call): boolean {
     const waited = this.calls.delete(call.id)
-    if (this.closed !== undefined && this.calls.size === 0) this.made?.stop()
+    if (this.closed !== undefined && this.calls.size === 0) this.madeTimer?.stop()
     return waited
   }
 
   private abandon(call: Call, reason: string): Effect.Effect<void> {
     const delivering = call.delivery?.stop()
-    // Over already: by its timeout, say, which no callback may hold up.
-    if (!this.forget(call)) return Effect.void
+    // The call has ended already, by its timeout for example, which does not wait for a callback.
+    if (!this.remove(call)) return Effect.void
     this.cancel(call, reason)
     return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.await(delivering))
   }
 
   private cancel(call: Call, reason: string): void {
     if (!call.cancelOnAbandon || call.answer !== undefined) return
-    Outcome.attempt(() => call.emit(Message.notification(CANCELLED, { requestId: call.id, reason })), () => false)
+    Attempt.attempt(() => call.send(Message.notification(CANCELLED, { requestId: call.id, reason })), () => false)
   }
 
   private expire(now: number): number {
@@ -280,8 +265,8 @@ export class Pending {
         next = Math.min(next, call.deadline)
         continue
       }
-      // What was due before it may have ended it: everything is synchronous over `Direct`.
-      if (!this.forget(call)) continue
+      // An earlier iteration may have ended it: over `Direct`, cancelling one call can end another at once.
+      if (!this.remove(call)) continue
       call.delivery?.stop()
       const millis = Math.round(call.deadline - call.started)
       this.cancel(call, `timed out after ${millis} ms`)
@@ -291,25 +276,13 @@ export class Pending {
   }
 }
 
-/**
- * The other way to write an id: `7` for `"7"` and back. `"07"` and `"x"` have none.
- *
- * @since 0.1.0
- * @category conversions
- */
-export const twinOf = (id: Message.RequestId): Message.RequestId | undefined => {
-  if (typeof id === "number") return String(id)
-  const number = Number(id)
-  return Number.isSafeInteger(number) && String(number) === id ? number : undefined
-}
-
-// The token is the id: unique among the calls in flight, and it tells nothing new.
-const asking = (params: Message.Params | undefined, id: Message.RequestId): Message.Params => ({
+// The id of the request serves as its token: it is unique among the calls in flight.
+const withProgressToken = (params: Message.Params | undefined, id: Message.RequestId): Message.Params => ({
   ...params,
   _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }
 })
 
-const unsent = (message: Message.Request): CallError =>
+const notSent = (message: Message.Request): CallError =>
   Json.stringify(message) === undefined
     ? new TransportError({ reason: "Encode", message: `The parameters of "${message.method}" have no JSON form` })
     : new ConnectionClosed({})

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Deferred, Effect } from "effect"
-import type * as InFlight from "../../src/runtime/InFlight.js"
-import * as Outcome from "../../src/runtime/Outcome.js"
 import { endless, refusal, side, talk } from "../Talk.js"
 
 describe("notifications/cancelled", () => {
@@ -201,7 +201,7 @@ describe("a cancelled request", () => {
 
   it.scoped("says nothing more: its finalizers' notifications are dropped and their requests refused", () =>
     Effect.gen(function*() {
-      const exchanges = yield* Deferred.make<InFlight.IncomingRequest>()
+      const exchanges = yield* Deferred.make<Side.IncomingRequest>()
       const refused = yield* Deferred.make<string>()
       const t = yield* talk(side({
         talkative: (_, exchange) =>

@@ -1,17 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import * as DeadlineTimer from "../../src/runtime/DeadlineTimer.js"
 import * as InFlight from "../../src/runtime/InFlight.js"
-import * as Outcome from "../../src/runtime/Outcome.js"
 import * as Pending from "../../src/runtime/Pending.js"
 import { endless, side, talk } from "../Talk.js"
 
 describe("several channels in one conversation", () => {
   const channel = () => {
     const written: Array<Message.Message> = []
-    const channel: InFlight.Channel = {
+    const channel: Side.Channel = {
       send: (message) => Effect.sync(() => written.push(message)),
       unsafeSend: (message) => written.push(message) > 0
     }
@@ -100,7 +101,7 @@ describe("several channels in one conversation", () => {
       const inflight = new InFlight.InFlight({ runtime, fiberRefs: runtime.fiberRefs }, pending, 64, () => undefined)
       for (let id = 0; id < 100; id++) {
         const exchange = inflight.reserve(channel().channel, Message.request(id, "m"))
-        assert.instanceOf(exchange, InFlight.IncomingRequest)
+        assert.instanceOf(exchange, InFlight.ActiveRequest)
         inflight.start(exchange, { effect: Effect.succeed({}), reply: Outcome.fromExit })
       }
       assert.strictEqual(inflight["channels"].size, 0)
@@ -136,7 +137,7 @@ describe("several channels in one conversation", () => {
       const unanswered: Array<Message.RequestId> = []
       t.conversation.receive(Message.request(1, "endless"), {
         ...post,
-        unanswered: (id) => {
+        onUnanswered: (id) => {
           unanswered.push(id)
           throw new Error("boom")
         }
@@ -159,7 +160,7 @@ describe("several channels in one conversation", () => {
           }))
       }))
       const { channel: post, written } = channel()
-      t.conversation.receive(Message.request(1, "ask"), { ...post, canAsk: () => false })
+      t.conversation.receive(Message.request(1, "ask"), { ...post, canRequest: () => false })
       assert.include(JSON.stringify(written), "Cannot send")
       yield* t.peer.ask(2, "ask")
       assert.deepInclude(yield* t.peer.hear, { method: "question" })

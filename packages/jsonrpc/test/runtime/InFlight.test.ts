@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Cause, Context, Deferred, Effect, Exit, Fiber } from "effect"
-import type * as InFlight from "../../src/runtime/InFlight.js"
-import * as Outcome from "../../src/runtime/Outcome.js"
 import { refusal, side, talk } from "../Talk.js"
 
 const internal = (id: Message.RequestId) => Message.failure(id, JsonRpcError.internal)
 
 /** Work that waits at a gate, and says when it has come there. */
 const gate = Effect.gen(function*() {
-  const came = yield* Deferred.make<InFlight.IncomingRequest>()
+  const came = yield* Deferred.make<Side.IncomingRequest>()
   const opened = yield* Deferred.make<void>()
   return {
-    serve: (_: Message.Request, exchange: InFlight.IncomingRequest) =>
+    serve: (_: Message.Request, exchange: Side.IncomingRequest) =>
       Effect.zipRight(Deferred.succeed(came, exchange), Effect.as(Deferred.await(opened), { passed: true })),
     came: Deferred.await(came),
     open: Deferred.succeed(opened, undefined)
@@ -86,7 +86,7 @@ describe("a request", () => {
       }
     }))
 
-  const bugs: ReadonlyArray<readonly [name: string, work: () => Effect.Effect<unknown, unknown> | InFlight.Work]> = [
+  const bugs: ReadonlyArray<readonly [name: string, work: () => Effect.Effect<unknown, unknown> | Side.Work]> = [
     ["dies", () => Effect.die("s3cret")],
     ["fails with what is no error of the protocol", () => Effect.fail(new Error("s3cret"))],
     ["gives nothing", () => Effect.void],
@@ -266,7 +266,7 @@ describe("an exchange", () => {
       assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { passed: true }))
       yield* exchange.notify("late")
       const error = yield* refusal(exchange.request("late"))
-      assert.deepInclude(error as Outbound.NoBackChannel, { _tag: "NoBackChannel", method: "late" })
+      assert.deepInclude(error as LocalError.NoBackChannel, { _tag: "NoBackChannel", method: "late" })
       assert.deepStrictEqual(yield* t.peer.heard, [])
       yield* t.peer.answer(1, { inTime: true })
       assert.deepStrictEqual(yield* Fiber.join(waiting), { inTime: true })
@@ -274,7 +274,7 @@ describe("an exchange", () => {
 
   it.scoped("is answered after what was said for it, also where that still waits for room", () =>
     Effect.gen(function*() {
-      const exchanges = yield* Deferred.make<InFlight.IncomingRequest>()
+      const exchanges = yield* Deferred.make<Side.IncomingRequest>()
       const [done, released, room] = yield* Effect.all([
         Deferred.make<void>(),
         Deferred.make<void>(),
@@ -291,7 +291,7 @@ describe("an exchange", () => {
         })
       }))
       const written: Array<Message.Message> = []
-      const narrow: InFlight.Channel = {
+      const narrow: Side.Channel = {
         send: (message) => Effect.zipRight(Deferred.await(room), Effect.sync(() => written.push(message))),
         unsafeSend: (message) => written.push(message) > 0
       }
@@ -315,7 +315,7 @@ describe("an exchange", () => {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
       const written: Array<Message.Message> = []
-      const stuck: InFlight.Channel = { send: () => Effect.never, unsafeSend: (message) => written.push(message) > 0 }
+      const stuck: Side.Channel = { send: () => Effect.never, unsafeSend: (message) => written.push(message) > 0 }
       t.conversation.receive(Message.request(1, "slow"), stuck)
       const exchange = yield* slow.came
       const note = yield* Effect.fork(exchange.notify("never"))
@@ -332,7 +332,7 @@ describe("a channel that throws", () => {
     Effect.gen(function*() {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
-      const broken: InFlight.Channel = {
+      const broken: Side.Channel = {
         send: () => Effect.void,
         unsafeSend: () => {
           throw new Error("broken")

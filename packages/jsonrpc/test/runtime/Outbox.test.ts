@@ -96,7 +96,7 @@ describe("Outbox", () => {
       outbox.unsafeOffer(1)
       const [gone, patient] = [yield* suspended(outbox.offer(2)), yield* suspended(outbox.offer(3))]
       yield* Fiber.interrupt(gone)
-      assert.strictEqual(outbox["waiting"].size, 1)
+      assert.strictEqual(outbox["suspended"].size, 1)
       assert.deepStrictEqual(outbox.unsafeTakeAll(), [1])
       yield* Fiber.join(patient)
       assert.deepStrictEqual(outbox.unsafeTakeAll(), [3])
@@ -158,7 +158,7 @@ describe("an outbox that has ended", () => {
       outbox.unsafeOffer(0)
       outbox.end(Exit.void)
       assert.isFalse(outbox.isFull)
-      yield* outbox.room
+      yield* outbox.awaitSpace
     }))
 })
 

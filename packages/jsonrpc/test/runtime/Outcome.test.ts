@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import { Cause, Effect, Exit, FiberId } from "effect"
-import * as Outcome from "../../src/runtime/Outcome.js"
+import * as Attempt from "../../src/runtime/Attempt.js"
 
 const no = new JsonRpcError.JsonRpcError({ code: -5, message: "no", data: { why: 1 } })
 
@@ -38,13 +39,13 @@ describe("Reply.fromExit", () => {
 describe("Reply.total", () => {
   it("gives the reply that it is given", () => {
     const reply = { result: {} }
-    assert.strictEqual(Outcome.total(Exit.void, () => reply), reply)
-    assert.strictEqual(Outcome.total(Exit.fail(no), Outcome.fromExit).error, no)
+    assert.strictEqual(Attempt.outcomeOf(Exit.void, () => reply), reply)
+    assert.strictEqual(Attempt.outcomeOf(Exit.fail(no), Outcome.fromExit).error, no)
   })
 
   it("hands over the exit", () => {
     const exit = Exit.succeed({ a: 1 })
-    assert.deepStrictEqual(Outcome.total(exit, Outcome.fromExit), { result: { a: 1 } })
+    assert.deepStrictEqual(Attempt.outcomeOf(exit, Outcome.fromExit), { result: { a: 1 } })
   })
 
   const thrower = {
@@ -69,7 +70,7 @@ describe("Reply.total", () => {
 
   for (const [name, reply] of faults) {
     it(`says "Internal error" when the mapping ${name}`, () => {
-      const given = Outcome.total(Exit.void, reply as () => Outcome.Outcome)
+      const given = Attempt.outcomeOf(Exit.void, reply as () => Outcome.Outcome)
       assert.deepStrictEqual(given.error, JsonRpcError.internal)
       assert.isTrue(given.died !== undefined && Cause.isDie(given.died))
     })
@@ -78,13 +79,13 @@ describe("Reply.total", () => {
 
 describe("Reply.attempt", () => {
   it("gives what the code gives", () => {
-    assert.strictEqual(Outcome.attempt(() => 1, () => 2), 1)
+    assert.strictEqual(Attempt.attempt(() => 1, () => 2), 1)
   })
 
   it.effect("makes a defect of what the code throws", () =>
     Effect.gen(function*() {
       const error = new Error("thrown")
-      const attempted = Outcome.attempt((): Effect.Effect<void> => {
+      const attempted = Attempt.attempt((): Effect.Effect<void> => {
         throw error
       }, Effect.failCause)
       assert.deepStrictEqual(yield* Effect.exit(attempted), Exit.die(error))

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import { make } from "@effect-mcp/jsonrpc/Conversation"
 import * as Direct from "@effect-mcp/jsonrpc/Direct"
+import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
@@ -31,7 +32,7 @@ const endOf = (call: Effect.Effect.Success<ReturnType<typeof calling>>, from: nu
     yield* TestClock.adjust(1)
     const error = yield* refusal(Fiber.join(call.fiber))
     assert.strictEqual(error._tag, "RequestTimeout")
-    return error as Outbound.RequestTimeout
+    return error as LocalError.RequestTimeout
   })
 
 describe("a timeout", () => {
@@ -228,7 +229,7 @@ describe("over Direct, where a cancel is heard before it is said", () => {
   it.scoped("a call that another's timeout brings to an end gets that end, and no cancel of its own", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
-      const heard: Array<Message.Delivery> = []
+      const heard: Array<Transport.Delivery> = []
       yield* Effect.fork(right.run!((incoming) => {
         heard.push(incoming)
         const { method, params } = incoming as Message.Notification

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
+import { SessionExpired } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { SessionExpired } from "@effect-mcp/jsonrpc/Outbound"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
-import * as Pending from "../../src/runtime/Pending.js"
+import * as RequestIds from "../../src/runtime/RequestIds.js"
 import { refusal, side, talk } from "../Talk.js"
 
 const asked = (incoming: Message.Incoming) => incoming as Message.Request
@@ -139,7 +140,7 @@ describe("the id of a call", () => {
   ]
   for (const [id, twin] of twins) {
     it(`has ${JSON.stringify(twin) ?? "no other form"} for ${JSON.stringify(id)}`, () => {
-      assert.strictEqual(Pending.twinOf(id), twin)
+      assert.strictEqual(RequestIds.otherForm(id), twin)
     })
   }
 })
@@ -210,7 +211,7 @@ describe("a call that the transport could not deliver", () => {
       const { fiber, request } = yield* calling(t, "lost")
       const other = yield* calling(t, "m")
       const error = new SessionExpired({ method: "lost" })
-      t.conversation.receive(new Message.Undelivered(request.id, error))
+      t.conversation.receive(new Transport.Undelivered(request.id, error))
       assert.strictEqual(yield* Effect.flip(Fiber.join(fiber)), error)
       assert.strictEqual(other.fiber.unsafePoll(), null)
       assert.strictEqual(t.conversation.pending(), 1)
@@ -219,7 +220,7 @@ describe("a call that the transport could not deliver", () => {
   it.scoped("that does not wait any more is nobody's", () =>
     Effect.gen(function*() {
       const t = yield* talk()
-      t.conversation.receive(new Message.Undelivered(7, new SessionExpired({ method: "m" })))
+      t.conversation.receive(new Transport.Undelivered(7, new SessionExpired({ method: "m" })))
       yield* t.peer.ask(1, "ping")
       assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, {}))
     }))
@@ -340,8 +341,8 @@ describe("when the conversation closes", () => {
 
   it.scoped("a call that the peer leaves waiting fails, and says what broke the pipe", () =>
     Effect.gen(function*() {
-      const fault = new Transport.TransportError({ reason: "Read", message: "the pipe broke" })
-      const broken = yield* Deferred.make<void, Transport.TransportError>()
+      const fault = new LocalError.TransportError({ reason: "Read", message: "the pipe broke" })
+      const broken = yield* Deferred.make<void, LocalError.TransportError>()
       const [end] = yield* Transport.memory()
       const conversation = yield* Conversation.make({ ...end, run: () => Deferred.await(broken) }, side({}))
       const fiber = yield* Effect.fork(conversation.request("m"))

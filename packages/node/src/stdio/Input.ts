@@ -7,8 +7,8 @@
  * @since 0.1.0
  */
 import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"

@@ -7,7 +7,8 @@
  * @since 0.1.0
  */
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,12 +1,4 @@
-/**
- * Who owns this process's standard input and output: one reader, one writer, and everybody else is sent to stderr.
- *
- * A protocol on standard output is broken by a single stray line, so whoever serves one claims the streams here. It
- * knows nothing of the protocol; `Detour` has the means.
- *
- * @since 0.1.0
- */
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import type * as Scope from "effect/Scope"

@@ -1,11 +1,4 @@
-/**
- * Starts a program, never through a shell, and says in words what to do when it does not start.
- *
- * What becomes of the program afterwards is the business of `Subprocess`.
- *
- * @since 0.1.0
- */
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

@@ -1,13 +1,4 @@
-/**
- * A program that runs on our account: how it ended, and how to end it, step by step, with everything it started. Every
- * wait has an end, and a program that ends by itself is never signalled.
- *
- * It knows nothing of what travels through the pipes: that is `StdioClient`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#stdio
- * @since 0.1.0
- */
-import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -100,7 +100,7 @@ const heard = ({ connect, name }: Connector.Connector, said: Transcript.Transcri
         incoming: transport.incoming,
         run: (receive) =>
           Transport.run(transport, (delivery) => {
-            if (!Message.isUndelivered(delivery) && !Message.isMalformed(delivery)) {
+            if (!Transport.isUndelivered(delivery) && !Message.isMalformed(delivery)) {
               said.add({ from: "server", message: delivery })
             }
             receive(delivery)

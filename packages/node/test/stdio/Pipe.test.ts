@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Side from "@effect-mcp/jsonrpc/Side"
 import { Chunk, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
 import type { Duplex } from "node:stream"
 import { PassThrough, Writable } from "node:stream"
@@ -33,8 +34,8 @@ describe("Pipe", () => {
     Effect.gen(function*() {
       const { left, right } = wires()
       const client = yield* talk(yield* Pipe.make(left))
-      const side = yield* Conversation.side({
-        request: ({ params }, outbound) => Effect.as(outbound.notify("notifications/seen", params), params ?? {})
+      const side = yield* Side.make({
+        onRequest: ({ params }, outbound) => Effect.as(outbound.notify("notifications/seen", params), params ?? {})
       })
       yield* Conversation.make(yield* Pipe.make(right), side)
       const answers = yield* Effect.forEach(

@@ -1,13 +1,4 @@
-/**
- * The server's one HTTP path: it lets a request in, reads it, decides which era it belongs to, and hands it to the rooms of
- * that era. The core that all shells share.
- *
- * It knows neither sockets nor fibers of requests: a shell hands over an `HttpExchange`, and this answers it.
- *
- * @since 0.1.0
- */
-import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -145,7 +136,7 @@ class Desk implements Endpoint {
       return Refusal.send(exchange, Refusal.tooLarge(maxBodyBytes))
     }
     exchange.body(maxBodyBytes, (body) => {
-      if (typeof body === "string") return then(LineFraming.fromText(body, maxDepth))
+      if (typeof body === "string") return then(Message.fromText(body, maxDepth))
       Refusal.send(
         exchange,
         body.fault === "size"

@@ -4,8 +4,6 @@
  *
  * @since 0.1.0
  */
-import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Runtime from "effect/Runtime"
@@ -65,11 +63,3 @@ export const make = <R = never>(
       (yield* Effect.runtime<R>()) as Runtime.Runtime<never>
     )
   })
-
-/**
- * The text of a message; an answer that has no JSON form says "Internal error" under its id, other messages have none.
- *
- * @since 0.1.0
- * @category encoding
- */
-export const textOf = (message: Message.Message): string | undefined => LineFraming.encode(message)?.slice(0, -1)

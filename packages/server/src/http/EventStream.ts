@@ -72,7 +72,7 @@ export class EventStream implements Reader, Expirable {
 
   /** Suspends while as much waits as may. */
   get room(): Effect.Effect<void> {
-    return this.outbox.room
+    return this.outbox.awaitSpace
   }
 
   /** Whether the reader takes what it is given: nothing waits. */

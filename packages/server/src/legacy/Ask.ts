@@ -5,9 +5,9 @@
  * @since 0.1.0
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Machine from "@effect-mcp/jsonrpc/unstable/Machine"
+import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Predicate from "effect/Predicate"
@@ -27,8 +27,8 @@ export const refusal = (
     )
   }
   if (batch.length === 0) return Refusal.badRequest("the batch is empty")
-  if (batch.length > Machine.MAX_BATCH) {
-    return Refusal.badRequest(`the batch has ${batch.length} messages, which may be ${Machine.MAX_BATCH}`)
+  if (batch.length > Batch.MAX_BATCH) {
+    return Refusal.badRequest(`the batch has ${batch.length} messages, which may be ${Batch.MAX_BATCH}`)
   }
   // MUST NOT be part of a batch (2025-03-26 basic/lifecycle#initialization)
   return batch.some((element) => Predicate.isRecord(element) && element.method === Methods.initialize.name)

@@ -7,16 +7,15 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  * @since 0.1.0
  */
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { StreamKey } from "../EventStore.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
-import { textOf } from "../http/EndpointContext.js"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import type { Expirable } from "../http/Sweeper.js"
 import type { Principal, RequestOrigin } from "../runtime/RequestOrigin.js"
@@ -89,7 +88,7 @@ export class Post implements Channel, RequestOrigin, Expirable {
     this.headers_ = options.headers
   }
 
-  get facts(): RequestOrigin {
+  get origin(): RequestOrigin {
     return this
   }
 
@@ -119,7 +118,7 @@ export class Post implements Channel, RequestOrigin, Expirable {
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     if (Message.isResponse(message)) return this.answer(message)
-    const text = this.isMute ? undefined : textOf(message)
+    const text = this.isMute ? undefined : Message.toText(message)
     return text !== undefined && this.open().push(text)
   }
 
@@ -131,12 +130,12 @@ export class Post implements Channel, RequestOrigin, Expirable {
     })
   }
 
-  canAsk(): boolean {
+  canRequest(): boolean {
     if (this.isDone || this.isMute || this.options.session === undefined) return false
     return this.lane === undefined ? !this.exchange.isGone || this.isResumable : this.lane.isHeard
   }
 
-  unanswered(id: Message.RequestId): void {
+  onUnanswered(id: Message.RequestId): void {
     this.unsafeSend(Message.failure(id, { code: REQUEST_CANCELLED, message: "Request cancelled" }))
   }
 
@@ -179,7 +178,7 @@ export class Post implements Channel, RequestOrigin, Expirable {
   }
 
   private answer(response: Message.Response): boolean {
-    const text = textOf(response) ?? ""
+    const text = Message.toText(response) ?? ""
     const { onAnswer } = this.options
     if (onAnswer !== undefined) this.headers_ = onAnswer(response)
     this.left--

@@ -37,7 +37,7 @@ export class SerialQueue {
 
   /** Suspends while as much waits as may. */
   get room(): Effect.Effect<void> {
-    return this.steps.room
+    return this.steps.awaitSpace
   }
 
   /** Whether something is being done. */

@@ -1,14 +1,5 @@
-/**
- * One side of a legacy conversation, as the server: which request may be made now, what serves it, in which context, and
- * how its result is said to a peer of this revision. What the methods do is behind `Router`; those that only this era has
- * are in `Routes`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
- * @since 0.1.0
- */
-import type { Side } from "@effect-mcp/jsonrpc/Conversation"
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
-import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { Channel, IncomingRequest, Side, Work } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams, InvalidRequest, MethodNotFound } from "@effect-mcp/protocol/McpError"
@@ -74,8 +65,8 @@ export interface Serving {
  * @category constructors
  */
 export const side = (serving: Serving, connection: Connection): Side => ({
-  request: (request, exchange) => serving.request(connection, request, exchange),
-  notification: (notification, channel) => serving.notification(connection, notification, channel)
+  onRequest: (request, exchange) => serving.request(connection, request, exchange),
+  onNotification: (notification, channel) => serving.notification(connection, notification, channel)
 })
 
 /**

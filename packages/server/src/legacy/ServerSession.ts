@@ -7,7 +7,7 @@
 import type { Notification, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import { none } from "@effect-mcp/jsonrpc/Outbound"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"

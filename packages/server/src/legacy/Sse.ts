@@ -5,18 +5,18 @@
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  * @since 0.1.0
  */
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import type { FedConversation } from "../Dispatcher.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
-import { textOf } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
@@ -155,7 +155,7 @@ class Pipe implements Transport {
   }
 
   readonly unsafeSend = (message: Message.Message): boolean => {
-    const text = textOf(message)
+    const text = Message.toText(message)
     return text !== undefined && this.stream.push(frame(text))
   }
 
@@ -171,13 +171,13 @@ class Pipe implements Transport {
       if (this.asked.get(id!) === channel) this.asked.delete(id!)
     }
     const channel: Channel = {
-      facts,
+      origin: facts,
       send: (message) => this.send(message),
       unsafeSend: (message) => {
         if (Message.isResponse(message)) ended(message.id)
         return this.unsafeSend(message)
       },
-      unanswered: ended
+      onUnanswered: ended
     }
     return channel
   }

@@ -7,16 +7,16 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  * @since 0.1.0
  */
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Transport, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { StreamKey } from "../EventStore.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
-import { textOf } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
@@ -62,11 +62,11 @@ export class Standalone implements Transport {
     this.lane.attached?.end()
   }
 
-  readonly canAsk = (): boolean => this.isAttached
+  readonly canRequest = (): boolean => this.isAttached
 
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.over) return false
-    const text = textOf(message)
+    const text = Message.toText(message)
     if (text === undefined) return false
     if (isNews(message) && this.isUntold(text)) return true
     if (this.lane.isHeard) return this.lane.push(text)
@@ -85,7 +85,12 @@ export class Standalone implements Transport {
 
   /** This road, as that of messages that came with these facts. */
   carrying(facts: RequestOrigin): Channel {
-    return { facts, canAsk: this.canAsk, unsafeSend: this.unsafeSend, send: (message) => this.send(message) }
+    return {
+      origin: facts,
+      canRequest: this.canRequest,
+      unsafeSend: this.unsafeSend,
+      send: (message) => this.send(message)
+    }
   }
 
   /** Lets the client read what was kept, and what will be said. */

@@ -8,7 +8,7 @@
  * @since 0.1.0
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Outcome from "@effect-mcp/jsonrpc/unstable/Outcome"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { EndpointContext } from "../http/EndpointContext.js"

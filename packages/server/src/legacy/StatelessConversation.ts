@@ -7,13 +7,12 @@
  * @since 0.1.0
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import type { Channel, Work } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import type { Channel, Work } from "@effect-mcp/jsonrpc/unstable/InFlight"
-import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/unstable/InFlight"
-import { CANCELLED } from "@effect-mcp/jsonrpc/unstable/Pending"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
@@ -55,9 +54,9 @@ export const make = (
   const shares = new Shares(options.maxInFlight ?? MAX_IN_FLIGHT)
   return Effect.map(
     Conversation.make(nobody, {
-      request: (request, exchange) =>
+      onRequest: (request, exchange) =>
         shares.count(exchange.channel, serving.request(connections.get(exchange.channel)!, request, exchange)),
-      notification: () => undefined
+      onNotification: () => undefined
     }, {
       maxInFlight: options.maxExchanges ?? MAX_EXCHANGES,
       closeTimeout: options.closeTimeout
@@ -72,7 +71,8 @@ export const make = (
       connections.set(channel, stranger(incoming, version))
       conversation.receive(incoming, channel)
       if (Message.isMalformed(incoming)) return nothing
-      return () => conversation.receive(Message.notification(CANCELLED, { requestId: incoming.id }), channel)
+      return () =>
+        conversation.receive(Message.notification(Methods.cancelled.name, { requestId: incoming.id }), channel)
     }
   )
 }

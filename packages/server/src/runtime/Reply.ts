@@ -9,10 +9,11 @@
  * @since 0.1.0
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
-import type { CallError, LocalError } from "@effect-mcp/jsonrpc/Outbound"
-import { isLocalError } from "@effect-mcp/jsonrpc/Outbound"
-import * as Outcome from "@effect-mcp/jsonrpc/unstable/Outcome"
+import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Era } from "@effect-mcp/protocol/Era"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Cause from "effect/Cause"

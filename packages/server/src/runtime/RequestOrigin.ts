@@ -1,12 +1,4 @@
-/**
- * What brought a message here, where that is more than a pipe: the HTTP request it came in, the session it belongs to, who
- * sent it. Handlers read it as part of `RequestContext`.
- *
- * The HTTP rooms make one for each POST, as the facts of its channel; a pipe that is no HTTP has none.
- *
- * @since 0.1.0
- */
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Effect from "effect/Effect"
 
 /**
@@ -65,4 +57,4 @@ export const request = (
  * @since 0.1.0
  * @category getters
  */
-export const of = (channel: Channel): RequestOrigin => (channel.facts ?? none) as RequestOrigin
+export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import { Effect } from "effect"
 import * as EndpointContext from "../../src/http/EndpointContext.js"
@@ -30,18 +29,4 @@ describe("Site", () => {
       visit.hangUp()
       assert.strictEqual(over, 1)
     }).pipe(Effect.provide(serve(GreetLive))))
-})
-
-describe("textOf", () => {
-  it("is one line of JSON", () => {
-    assert.strictEqual(
-      EndpointContext.textOf(Message.notification("a", { b: "c\nd" })),
-      `{"jsonrpc":"2.0","method":"a","params":{"b":"c\\nd"}}`
-    )
-  })
-
-  it("is nothing for what has no JSON form, and an error for an answer that has none", () => {
-    assert.isUndefined(EndpointContext.textOf(Message.notification("a", { b: 1n })))
-    assert.include(EndpointContext.textOf(Message.success(7, { b: 1n })), `"code":-32603`)
-  })
 })

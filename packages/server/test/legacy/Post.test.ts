@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { NoBackChannel } from "@effect-mcp/jsonrpc/LocalError"
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { NoBackChannel } from "@effect-mcp/jsonrpc/Outbound"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Exit, TestClock } from "effect"

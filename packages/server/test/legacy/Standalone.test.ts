@@ -57,13 +57,13 @@ describe("Standalone", () => {
       yield* standalone.send(note(1))
       assert.isTrue(standalone.unsafeSend(Message.request(7, "ping")))
       assert.deepStrictEqual(heard(visit), [1, 7])
-      assert.isTrue(standalone.canAsk())
+      assert.isTrue(standalone.canRequest())
     }).pipe(provided))
 
   it.scoped("keeps notifications while there is none, and asks nobody", () =>
     Effect.gen(function*() {
       const standalone = yield* open()
-      assert.isFalse(standalone.canAsk())
+      assert.isFalse(standalone.canRequest())
       assert.isFalse(standalone.unsafeSend(Message.request(7, "ping")))
       for (let n = 1; n <= 3; n++) yield* standalone.send(note(n))
       const visit = get()

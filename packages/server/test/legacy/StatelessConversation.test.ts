@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
@@ -26,7 +26,7 @@ const post = (facts?: RequestOrigin.RequestOrigin) =>
     const channel: Channel = {
       send: (message) => Effect.sync(() => say(message)),
       unsafeSend: say,
-      ...(facts === undefined ? undefined : { facts })
+      ...(facts === undefined ? undefined : { origin: facts })
     }
     const judge = (version: string) => OfficialSchema.make(version as LegacyVersion)
     return {

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import { Cause, Exit } from "effect"
 import * as Reply from "../../src/runtime/Reply.js"
@@ -71,23 +70,26 @@ describe("Reply", () => {
 
   it("says why a question to the client was not answered, and nothing of what is wrong with the pipe", () => {
     const why = (error: unknown) => Reply.fromCause(Cause.fail(error), "legacy").error
-    assert.deepInclude(why(new Outbound.RequestTimeout({ method: "roots/list", millis: 5 })), {
+    assert.deepInclude(why(new LocalError.RequestTimeout({ method: "roots/list", millis: 5 })), {
       code: -32603,
       message: `Request "roots/list" timed out after 5 ms`
     })
-    assert.include(why(new Outbound.NoBackChannel({ method: "roots/list" }))?.message ?? "", `Cannot send "roots/list"`)
-    const broken = new Transport.TransportError({ reason: "Write", message: "EPIPE /home/ada/secret" })
+    assert.include(
+      why(new LocalError.NoBackChannel({ method: "roots/list" }))?.message ?? "",
+      `Cannot send "roots/list"`
+    )
+    const broken = new LocalError.TransportError({ reason: "Write", message: "EPIPE /home/ada/secret" })
     assert.deepInclude(why(broken), { code: -32603, message: "The other side could not be asked" })
-    assert.deepInclude(why(new Transport.TransportError({ reason: "Decode", message: "not valid: secret" })), {
+    assert.deepInclude(why(new LocalError.TransportError({ reason: "Decode", message: "not valid: secret" })), {
       code: -32603,
       message: "The other side gave an answer that is not valid"
     })
     // What a program said last may be anything; it is for the operator.
-    const closed = new Outbound.ConnectionClosed({ cause: broken })
+    const closed = new LocalError.ConnectionClosed({ cause: broken })
     const reply = Reply.fromCause(Cause.fail(closed), "legacy")
     assert.deepInclude(reply.error, { code: -32603, message: "The other side has closed the connection" })
     assert.deepStrictEqual(reply.died, Cause.fail(closed))
-    assert.include(why(new Outbound.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
+    assert.include(why(new LocalError.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
   })
 
   it("knows which failures are answers of their own", () => {
@@ -95,7 +97,7 @@ describe("Reply", () => {
       const failure of [
         new McpError.InvalidParams({ message: "no" }),
         new JsonRpcError.JsonRpcError({ code: 7, message: "own" }),
-        new Outbound.NoBackChannel({ method: "a" })
+        new LocalError.NoBackChannel({ method: "a" })
       ]
     ) {
       assert.isTrue(Reply.isProtocolError(failure))

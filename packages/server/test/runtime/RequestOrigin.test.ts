@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { Effect } from "effect"
 import * as RequestOrigin from "../../src/runtime/RequestOrigin.js"
 
 const channel = (facts?: unknown): Channel => ({
   send: () => Effect.void,
   unsafeSend: () => true,
-  ...(facts === undefined ? undefined : { facts })
+  ...(facts === undefined ? undefined : { origin: facts })
 })
 
 describe("Carrier", () => {

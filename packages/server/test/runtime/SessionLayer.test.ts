@@ -4,7 +4,7 @@ import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Channel } from "@effect-mcp/jsonrpc/unstable/InFlight"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Handler from "@effect-mcp/server/Handler"
@@ -246,7 +246,7 @@ describe("Where there is no session", () => {
             log.push("answered")
             return Queue.unsafeOffer(answers, message)
           },
-          canAsk: () => false
+          canRequest: () => false
         })
         for (const  of of[1, 2]) {
           exchange(Message.request(1, "tools/call", { name: "count" }), channel(), "2025-11-25")
@@ -270,7 +270,7 @@ describe("Where there is no session", () => {
           Deferred.unsafeDone(answer, Effect.succeed(message))
           return true
         },
-        canAsk: () => false
+        canRequest: () => false
       }
       exchange(Message.request(1, "tools/call", { name: "count" }), channel, "2025-11-25")
       assert.deepInclude(yield* Deferred.await(answer), { error: { code: -32600, message: "closed" } })

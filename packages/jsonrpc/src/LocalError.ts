@@ -1,0 +1,97 @@
+/**
+ * The ways a call can fail on this side, without an answer from the peer. The peer's own refusal is a `JsonRpcError`, so
+ * the two are never confused.
+ *
+ * `Transport` and `Conversation` fail with these errors. How they are mapped for applications is left to the packages
+ * above.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+
+/**
+ * The transport failed on this side.
+ *
+ * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has no
+ * JSON form. `Decode`: the peer sent a response that is malformed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TransportError extends Data.TaggedError("TransportError")<{
+  readonly reason: "Open" | "Read" | "Write" | "Encode" | "Decode"
+  readonly message: string
+  readonly cause?: unknown
+}> {}
+
+/**
+ * The conversation is over: no answer will come.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
+  /** The failure of the transport that ended the conversation, if it ended with one. */
+  readonly cause?: TransportError | undefined
+}> {
+  override get message(): string {
+    return this.cause === undefined ? "Connection closed" : `Connection closed: ${this.cause.message}`
+  }
+}
+
+/**
+ * No answer came in time. The request was cancelled at the peer, unless `cancelOnAbandon` is `false`.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
+  readonly method: string
+  /** How long the request waited, in milliseconds. */
+  readonly millis: number
+}> {
+  override get message(): string {
+    return `Request "${this.method}" timed out after ${this.millis} ms`
+  }
+}
+
+/**
+ * This channel cannot carry requests to the other side.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly method: string }> {
+  override get message(): string {
+    return `Cannot send "${this.method}": there is no channel to the other side, or the request it belonged to has been answered`
+  }
+}
+
+/**
+ * The server no longer knows our session. The request may have been served before that, or not. A new session has begun,
+ * or can be begun.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
+  override get message(): string {
+    return `The session expired before "${this.method}" was answered: it may have been served, or not`
+  }
+}
+
+/**
+ * Any failure of a call on this side.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type LocalError = ConnectionClosed | RequestTimeout | NoBackChannel | SessionExpired | TransportError
+
+/**
+ * @since 0.1.0
+ * @category guards
+ */
+export const isLocalError = (error: unknown): error is LocalError =>
+  error instanceof ConnectionClosed || error instanceof RequestTimeout || error instanceof NoBackChannel ||
+  error instanceof SessionExpired || error instanceof TransportError

@@ -1,0 +1,64 @@
+/**
+ * How a request ended, before it is a response: a result or an error, without an id.
+ *
+ * A `Side` maps the exit of a handler to an `Outcome`, and the conversation sends it under the id of the request. Whether a
+ * response is sent at all (a cancelled request gets none) is not decided here.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as JsonRpcError from "./JsonRpcError.js"
+import * as Message from "./Message.js"
+
+/**
+ * `died` carries the cause when the error hides a bug of this side from the peer; it is reported to the operator.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Outcome =
+  | { readonly result: Message.Params; readonly error?: undefined; readonly died?: undefined }
+  | {
+    readonly result?: undefined
+    readonly error: JsonRpcError.ErrorObject
+    readonly died?: Cause.Cause<unknown> | undefined
+  }
+
+/**
+ * The outcome of a handler that fails with `JsonRpcError`: its result, its error, or "Internal error" for anything else.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const fromExit = (exit: Exit.Exit<unknown, unknown>): Outcome => {
+  if (exit._tag === "Success") return { result: exit.value as Message.Params }
+  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
+  return failure instanceof JsonRpcError.JsonRpcError ? { error: failure } : died(exit.cause)
+}
+
+/**
+ * "Internal error" for the peer, and the cause for the operator.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const died = (cause: Cause.Cause<unknown>): Outcome => ({ error: JsonRpcError.internal, died: cause })
+
+/**
+ * The outcome of a request that was in flight when the conversation closed.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const closing: Outcome = { error: { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" } }
+
+/**
+ * The response that carries an outcome.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const toMessage = (id: Message.RequestId, outcome: Outcome): Message.Response =>
+  outcome.error === undefined ? Message.success(id, outcome.result) : Message.failure(id, outcome.error)

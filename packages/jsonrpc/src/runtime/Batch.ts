@@ -1,0 +1,19 @@
+/**
+ * JSON-RPC batches, which the revision 2025-03-26 alone has: how large they may be, and the messages in them. Whether a
+ * batch is allowed at all is decided by its readers: conversations and both sides of HTTP.
+ */
+import * as Message from "../Message.js"
+
+/** How many messages a batch may hold. */
+export const MAX_BATCH = 100
+
+/** The messages of a batch; `undefined` when the batch is empty or too large. A batch inside a batch is malformed. */
+export const messages = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> | undefined =>
+  batch.length === 0 || batch.length > MAX_BATCH ? undefined : batch.map(element)
+
+const element = (value: unknown): Message.Incoming => {
+  const incoming = Message.fromUnknown(value)
+  return Message.isMalformed(incoming) && incoming.batch !== undefined
+    ? new Message.Malformed(incoming.kind, incoming.code, incoming.message)
+    : incoming
+}

@@ -1,0 +1,27 @@
+/**
+ * What the conversations of one context have in common: the runtime of their fibers and the clock of their deadlines.
+ * It is read once, so that making a conversation allocates no runtime of its own.
+ */
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
+import * as Runtime from "effect/Runtime"
+import * as RuntimeFlags from "effect/RuntimeFlags"
+
+export interface ConversationEnv {
+  readonly runtime: Runtime.Runtime<never>
+  /** The fiber refs of the runtime without a context: each request brings its own. */
+  readonly fiberRefs: FiberRefs.FiberRefs
+  readonly clock: Clock.Clock
+}
+
+export const current: Effect.Effect<ConversationEnv> = Effect.zipWith(
+  Effect.runtime<never>(),
+  Effect.clock,
+  (own, clock) => {
+    // Handlers can be interrupted, even when the conversation is made in an uninterruptible region.
+    const runtime = Runtime.enableRuntimeFlag(own, RuntimeFlags.Interruption)
+    return { runtime, clock, fiberRefs: FiberRefs.delete(runtime.fiberRefs, FiberRef.currentContext) }
+  }
+)
