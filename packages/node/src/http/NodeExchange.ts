@@ -98,20 +98,16 @@ export class NodeExchange implements HttpExchange {
   }
 }
 
-/** What is written in one turn of the event loop leaves together. */
+/**
+ * Node sends in one piece what is written to a response in one turn of the event loop. This writer never corks the
+ * response itself: since Node 22, `end` of a corked response sends the last chunk before the text that it holds, and a
+ * full buffer of text beyond ASCII may report no `drain`.
+ */
 class NodeWriter implements Writer {
-  private corked = false
-
   constructor(private readonly response: ServerResponse) {}
 
   write(text: string): boolean {
-    const { response } = this
-    if (!this.corked) {
-      this.corked = true
-      response.cork()
-      process.nextTick(this.uncork)
-    }
-    return response.write(text)
+    return this.response.write(text)
   }
 
   readonly end = (): void => {
@@ -120,10 +116,5 @@ class NodeWriter implements Writer {
 
   readonly cut = (): void => {
     this.response.destroy()
-  }
-
-  private readonly uncork = (): void => {
-    this.corked = false
-    this.response.uncork()
   }
 }

@@ -142,13 +142,16 @@ const linesTo = (receive: (line: string) => Effect.Effect<void>): Effect.Effect<
   Effect.gen(function*() {
     const outbox = Outbox.make<string>(MAX_LINES)
     let lost = 0
+    const reportLost = () => {
+      if (lost > 0) outbox.unsafeOffer(`[${lost} lines were lost]`)
+      lost = 0
+    }
     const lines = new Lines((line) => {
       if (outbox.size >= outbox.capacity) {
         lost++
         return
       }
-      if (lost > 0) outbox.unsafeOffer(`[${lost} lines were lost]`)
-      lost = 0
+      reportLost()
       outbox.unsafeOffer(line)
     })
     const one = (line: string) =>
@@ -158,6 +161,7 @@ const linesTo = (receive: (line: string) => Effect.Effect<void>): Effect.Effect<
       )
     const end = () => {
       lines.end()
+      reportLost()
       outbox.end(Exit.void)
     }
     yield* Effect.acquireRelease(

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
-import { Deferred, Effect, TestClock } from "effect"
+import { Deferred, Effect, Layer, TestClock } from "effect"
 import * as http from "node:http"
 import { act, ask, call, dial, initialize, listen, open, request, served, until } from "../HttpFixture.js"
 
@@ -249,6 +249,72 @@ describe("an event stream", () => {
       assert.lengthOf([...text.matchAll(/notifications\/message/g)], 200)
     }).pipe(
       Effect.provide(served(act(Effect.forEach(Array.from({ length: 200 }), () => log("x"), { discard: true }))))
+    ))
+})
+
+describe("a streamed answer", () => {
+  const logs = (count: number) =>
+    Effect.forEach(Array.from({ length: count }, (_, n) => n), (n) => log(n), { discard: true })
+
+  // Written in one turn of the event loop, and in two of them.
+  const live = Layer.mergeAll(
+    act(logs(3), "at-once"),
+    act(Effect.zipRight(logs(2), Effect.zipRight(Effect.promise(() => new Promise(setImmediate)), logs(1))), "in-turns")
+  )
+
+  /** The data of the log messages in an event stream, and the ids of its results. */
+  const parts = (text: string): ReadonlyArray<unknown> =>
+    [...text.matchAll(/^data: (\{.*\})$/gm)]
+      .map(([, json]) => JSON.parse(json!))
+      .map((message) => "id" in message ? `answer ${message.id}` : message.params.data)
+
+  it.scopedLive("arrives whole and in order, and the connection serves the next request", () =>
+    Effect.gen(function*() {
+      const { url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+      yield* Effect.addFinalizer(() => Effect.sync(() => agent.destroy()))
+      const free = () => Object.values(agent.freeSockets).flat()
+      const sockets = new Set<unknown>()
+      for (let id = 1; id <= 20; id++) {
+        for (const [name, data] of [["at-once", [0, 1, 2]], ["in-turns", [0, 1, 0]]] as const) {
+          const answer = yield* ask(url, call(id, name), session, agent)
+          assert.strictEqual(answer.status, 200)
+          assert.deepStrictEqual(parts(answer.text), [...data, `answer ${id}`])
+          yield* until(() => free().length === 1)
+          sockets.add(free()[0])
+        }
+        const plain = yield* ask(url, ping(id), session, agent)
+        assert.deepStrictEqual([plain.status, plain.json.id], [200, id])
+      }
+      assert.strictEqual(sockets.size, 1)
+    }).pipe(Effect.provide(served(live))))
+
+  it.scopedLive("arrives whole when the client has sent further requests behind it", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* HttpServer.HttpServer
+      const session = yield* open(url)
+      const { socket, text } = yield* dial(port)
+      const count = 20
+      const body = (id: number) => JSON.stringify(call(id, id % 2 === 0 ? "at-once" : "in-turns"))
+      socket.write(Array.from({ length: count }, (_, id) => request(body(id), session)).join(""))
+      yield* until(() => [...text().matchAll(/^0\r\n\r\n/gm)].length === count)
+      assert.deepStrictEqual(
+        parts(text().replaceAll("\r", "")),
+        Array.from({ length: count }, (_, id) => [...id % 2 === 0 ? [0, 1, 2] : [0, 1, 0], `answer ${id}`]).flat()
+      )
+    }).pipe(Effect.provide(served(live))))
+
+  // Some versions of Node count one buffer in characters and the other in bytes.
+  it.scoped("of long text beyond ASCII does not stall while its client reads", () =>
+    Effect.gen(function*() {
+      const { url } = yield* HttpServer.HttpServer
+      const answer = yield* ask(url, call(1, "act"), yield* open(url))
+      assert.lengthOf(parts(answer.text), 301)
+    }).pipe(
+      Effect.provide(
+        served(act(Effect.forEach(Array.from({ length: 300 }), () => log("日".repeat(7_000)), { discard: true })))
+      )
     ))
 })
 

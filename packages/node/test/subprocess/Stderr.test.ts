@@ -95,6 +95,28 @@ describe("Stderr", () => {
       assert.match(heard.at(-2)!, /^\[\d+ lines were lost\]$/)
     }))
 
+  it.scoped("reports the lines that it lost at the very end", () =>
+    Effect.gen(function*() {
+      const heard: Array<string> = []
+      const go = yield* Deferred.make<void>()
+      const log = yield* Stderr.make((line) =>
+        Effect.zipRight(
+          Deferred.await(go),
+          Effect.sync(() => {
+            heard.push(line)
+          })
+        )
+      )
+      const stream = new PassThrough()
+      log.attach(stream)
+      const count = Stderr.MAX_LINES * 3
+      stream.end("x\n".repeat(count))
+      yield* log.ended
+      yield* Deferred.succeed(go, undefined)
+      yield* Effect.repeat(turn, { until: () => heard.some((line) => line !== "x") })
+      assert.strictEqual(heard.at(-1), `[${count - (heard.length - 1)} lines were lost]`)
+    }))
+
   it.effect("hears the last lines out when it closes", () =>
     Effect.gen(function*() {
       const heard: Array<string> = []
