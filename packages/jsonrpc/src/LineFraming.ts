@@ -3,7 +3,7 @@
  * the same messages, however they are cut into chunks; a line that is no message does not affect the lines after it.
  *
  * It knows neither where the bytes come from nor what the messages mean. The text of one message is read and written by
- * `Message`.
+ * `MessageText`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
+import * as MessageText from "./MessageText.js"
 
 /**
  * How many bytes a line may have.
@@ -111,7 +112,7 @@ export class Decoder {
       if (this.held > 0) this.keep(last)
       const text = this.decode(this.held > 0 ? this.buffer.subarray(0, this.held) : last)
       if (typeof text !== "string") messages.push(text)
-      else if (text !== "" && text.trim() !== "") messages.push(Message.fromText(text, this.maxDepth))
+      else if (text !== "" && text.trim() !== "") messages.push(MessageText.parse(text, this.maxDepth))
     }
     this.skipping = false
     this.clear()
@@ -142,7 +143,7 @@ const unreadable = (why: string): Message.Malformed =>
  * @category encoding
  */
 export const encode = (message: Message.Message): string | undefined => {
-  const text = Message.toText(message)
+  const text = MessageText.stringify(message)
   return text === undefined ? undefined : text + "\n"
 }
 

@@ -1,14 +1,13 @@
 /**
- * JSON-RPC messages: requests, notifications and responses, as values and as JSON text. Input that is none of these
- * becomes a `Malformed` value with the code to answer and, where one can be read, the id to answer under; nothing throws.
+ * JSON-RPC messages as values: requests, notifications and responses. Input that is none of these becomes a `Malformed`
+ * value with the code to answer and, where one can be read, the id to answer under; nothing throws.
  *
  * Messages are the parsed JSON objects themselves, checked and passed on without a copy. This module knows no method name;
- * splitting a stream of bytes into texts is left to `LineFraming` and `Sse`.
+ * their text is read and written by `MessageText`.
  *
  * @since 0.1.0
  */
 import * as JsonRpcError from "./JsonRpcError.js"
-import * as Json from "./runtime/Json.js"
 
 /**
  * A string or an integer. `1` and `"1"` are two ids; a response repeats the id of its request unchanged.
@@ -254,34 +253,4 @@ const response = (u: Record<string, unknown>): Incoming => {
     return invalid("response", `"error" must have an integer "code" and a string "message"`, id)
   }
   return u as unknown as Failure
-}
-
-/**
- * Reads one message from a JSON document; the result is `Malformed` when it is none.
- *
- * @since 0.1.0
- * @category decoding
- */
-export const fromText = (text: string, maxDepth?: number): Incoming => {
-  const value = Json.parse(text, maxDepth)
-  if (!(value instanceof Json.Refused)) return fromUnknown(value)
-  const code = value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST
-  const refused = value.value === undefined ? undefined : fromUnknown(value.value)
-  if (refused === undefined) return new Malformed("request", code, value.message)
-  if (isMalformed(refused)) return new Malformed(refused.kind, code, value.message, refused.id)
-  if (isNotification(refused)) return new Malformed("notification", code, value.message)
-  return new Malformed(isResponse(refused) ? "response" : "request", code, value.message, refused.id ?? undefined)
-}
-
-/**
- * The JSON text of a message, on one line and without a newline. An answer that has no JSON form becomes "Internal error"
- * under its id; for a request or a notification without a JSON form, the result is `undefined`.
- *
- * @since 0.1.0
- * @category encoding
- */
-export const toText = (message: Message): string | undefined => {
-  const text = Json.stringify(message)
-  if (text !== undefined || !isResponse(message) || message.id === undefined || message.id === null) return text
-  return Json.stringify(failure(message.id, JsonRpcError.internal))
 }

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Side from "@effect-mcp/jsonrpc/Side"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import { Context, Deferred, Effect, Fiber, Logger, TestClock } from "effect"
+import { Deferred, Effect, Fiber, Logger, TestClock } from "effect"
 import * as Diagnostics from "../src/runtime/Diagnostics.js"
 import { peer, refusal, side, talk } from "./Talk.js"
 
@@ -78,7 +78,7 @@ describe("malformed input", () => {
     it.scoped(`${answer === undefined ? "is not answered" : "is answered"}: ${text}, and costs nothing else`, () =>
       Effect.gen(function*() {
         const t = yield* talk()
-        const malformed = Message.fromText(text) as Message.Malformed
+        const malformed = MessageText.parse(text) as Message.Malformed
         t.conversation.receive(malformed)
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Malformed", malformed })
         assert.deepStrictEqual<unknown>(yield* t.peer.heard, answer === undefined ? [] : [answer])
@@ -244,48 +244,5 @@ describe("Conversation.make", () => {
       yield* t.leave
       assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
       assert.deepStrictEqual(t.diagnostics, [])
-    }))
-})
-
-describe("Conversation.side", () => {
-  class Db extends Context.Tag("Db")<Db, string>() {}
-
-  it.scoped("makes a side of functions that need services", () =>
-    Effect.gen(function*() {
-      const told: Array<string> = []
-      const served = yield* Side.make({
-        onRequest: ({ method }, outbound) =>
-          Effect.gen(function*() {
-            yield* outbound.notify("note")
-            return { db: yield* Db, method }
-          }),
-        onNotification: ({ method }) => Effect.map(Db, (db) => told.push(`${db}: ${method}`))
-      }).pipe(Effect.provideService(Db, "notes"))
-      const t = yield* talk(served)
-      yield* t.peer.tell("hello")
-      yield* t.peer.ask(1, "which")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.notification("note"))
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { db: "notes", method: "which" }))
-      assert.deepStrictEqual(told, ["notes: hello"])
-    }))
-
-  it.scoped("answers with the error, hides the defect, and needs no notification handler", () =>
-    Effect.gen(function*() {
-      const error = new JsonRpcError.JsonRpcError({ code: 7, message: "no" })
-      const served = yield* Side.make({
-        onRequest: ({ method }) => {
-          if (method === "throws") throw new Error("s3cret")
-          return method === "fails" ? error : Effect.die("s3cret")
-        }
-      })
-      const t = yield* talk(served)
-      yield* t.peer.tell("nobody listens")
-      for (const method of ["fails", "throws", "dies"]) yield* t.peer.ask(method, method)
-      const answers = [yield* t.peer.hear, yield* t.peer.hear, yield* t.peer.hear]
-      assert.deepStrictEqual<unknown>(answers, [
-        Message.failure("fails", error),
-        Message.failure("throws", JsonRpcError.internal),
-        Message.failure("dies", JsonRpcError.internal)
-      ])
     }))
 })

@@ -158,54 +158,6 @@ describe("the limit of a line", () => {
   })
 })
 
-describe("LineFraming.fromText", () => {
-  const deep = "[".repeat(70) + "]".repeat(70)
-  const refusals: ReadonlyArray<readonly [name: string, text: string, verdict: unknown]> = [
-    ["text that is not JSON", "{", parseError],
-    ["a request that nests too deep", `{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":${deep}}}`, {
-      kind: "request",
-      code: JsonRpcError.INVALID_REQUEST,
-      id: 7
-    }],
-    ["a notification that nests too deep", `{"jsonrpc":"2.0","method":"m","params":{"a":${deep}}}`, {
-      kind: "notification",
-      code: JsonRpcError.INVALID_REQUEST,
-      id: undefined
-    }],
-    ["a result that names a prototype", `{"jsonrpc":"2.0","id":"a","result":{"__proto__":{}}}`, {
-      kind: "response",
-      code: JsonRpcError.INVALID_REQUEST,
-      id: "a"
-    }],
-    [
-      "an error without an id that names a prototype",
-      `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m","data":{"__proto__":1}}}`,
-      {
-        kind: "response",
-        code: JsonRpcError.INVALID_REQUEST,
-        id: undefined
-      }
-    ],
-    ["no message that names a prototype", `{"id":3,"__proto__":1}`, {
-      kind: "request",
-      code: JsonRpcError.INVALID_REQUEST,
-      id: 3
-    }],
-    ["a batch that nests too deep", deep, { kind: "request", code: JsonRpcError.INVALID_REQUEST, id: undefined }]
-  ]
-
-  for (const [name, text, verdict] of refusals) {
-    it(`refuses ${name}`, () => {
-      assert.deepStrictEqual(shape(Message.fromText(text)), verdict)
-    })
-  }
-
-  it("takes the depth it is told", () => {
-    const text = `{"jsonrpc":"2.0","method":"m","params":{"a":${deep}}}`
-    assert.isFalse(Message.isMalformed(Message.fromText(text, 100)))
-  })
-})
-
 describe("LineFraming.encode", () => {
   it("ends every message with a newline, and has no other", () => {
     const text = line(Message.notification("m", { text: "a\nb\r\n" }))
@@ -213,25 +165,8 @@ describe("LineFraming.encode", () => {
     assert.deepStrictEqual(JSON.parse(text), Message.notification("m", { text: "a\nb\r\n" }))
   })
 
-  it("says \"Internal error\" under its id for an answer that has no JSON form", () => {
-    const cycle: Record<string, unknown> = {}
-    cycle.self = cycle
-    for (const result of [cycle, { a: 1n }]) {
-      for (const id of [0, "", "x"]) {
-        assert.deepStrictEqual(
-          JSON.parse(line(Message.success(id, result))),
-          Message.failure(id, JsonRpcError.internal)
-        )
-      }
-    }
-    const error = Message.failure(4, { code: 1, message: "m", data: 1n })
-    assert.deepStrictEqual(JSON.parse(line(error)), Message.failure(4, JsonRpcError.internal))
-  })
-
-  it("gives nothing for a request, a notification or an answer without an id that has no JSON form", () => {
+  it("is undefined when the message has no text", () => {
     assert.strictEqual(LineFraming.encode(Message.request(1, "m", { a: 1n })), undefined)
-    assert.strictEqual(LineFraming.encode(Message.notification("m", { a: 1n })), undefined)
-    assert.strictEqual(LineFraming.encode(Message.failure(undefined, { code: 1, message: "m", data: 1n })), undefined)
   })
 })
 

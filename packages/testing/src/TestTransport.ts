@@ -8,6 +8,7 @@
  */
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
@@ -75,8 +76,8 @@ type Hear = (said: Message.Incoming, message: Message.Message) => void
 const overWire = (transport: Transport.Transport, hear: Hear): Transport.Transport => {
   const say = (message: Message.Incoming): Message.Incoming | undefined => {
     if (Message.isMalformed(message)) return message
-    const text = Message.toText(message)
-    return text === undefined ? undefined : Message.fromText(text)
+    const text = MessageText.stringify(message)
+    return text === undefined ? undefined : MessageText.parse(text)
   }
   const taken = (said: Message.Incoming, message: Message.Message) =>
     hear(said, Message.isMalformed(said) ? message : said)

@@ -1,4 +1,5 @@
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -136,7 +137,7 @@ class Desk implements Endpoint {
       return Refusal.send(exchange, Refusal.tooLarge(maxBodyBytes))
     }
     exchange.body(maxBodyBytes, (body) => {
-      if (typeof body === "string") return then(Message.fromText(body, maxDepth))
+      if (typeof body === "string") return then(MessageText.parse(body, maxDepth))
       Refusal.send(
         exchange,
         body.fault === "size"

@@ -9,6 +9,7 @@
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
@@ -118,7 +119,7 @@ export class Post implements Channel, RequestOrigin, Expirable {
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     if (Message.isResponse(message)) return this.answer(message)
-    const text = this.isMute ? undefined : Message.toText(message)
+    const text = this.isMute ? undefined : MessageText.stringify(message)
     return text !== undefined && this.open().push(text)
   }
 
@@ -178,7 +179,7 @@ export class Post implements Channel, RequestOrigin, Expirable {
   }
 
   private answer(response: Message.Response): boolean {
-    const text = Message.toText(response) ?? ""
+    const text = MessageText.stringify(response) ?? ""
     const { onAnswer } = this.options
     if (onAnswer !== undefined) this.headers_ = onAnswer(response)
     this.left--

@@ -7,6 +7,7 @@
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
@@ -155,7 +156,7 @@ class Pipe implements Transport {
   }
 
   readonly unsafeSend = (message: Message.Message): boolean => {
-    const text = Message.toText(message)
+    const text = MessageText.stringify(message)
     return text !== undefined && this.stream.push(frame(text))
   }
 

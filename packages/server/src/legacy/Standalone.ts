@@ -9,6 +9,7 @@
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
@@ -66,7 +67,7 @@ export class Standalone implements Transport {
 
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.over) return false
-    const text = Message.toText(message)
+    const text = MessageText.stringify(message)
     if (text === undefined) return false
     if (isNews(message) && this.isUntold(text)) return true
     if (this.lane.isHeard) return this.lane.push(text)
