@@ -1,61 +1,44 @@
 /**
- * The two eras of the protocol: *legacy*, which opens with a handshake and keeps a session, and *modern*, in which every
- * request speaks for itself. The words are the specification's own. Which era a message belongs to is asked once, at the
- * door; what follows from it is the business of the rooms of that era.
+ * The two eras of the protocol, in the specification's words: *legacy*, which begins with a handshake and may keep a
+ * session, and *modern*, in which every request stands alone. A server classifies each message once, where it arrives; the
+ * modules after that point belong to one era or to both.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  * @since 0.1.0
  */
+import type { JsonObject } from "./Json.js"
 import { keys } from "./Meta.js"
 import * as Version from "./Version.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type Era = "legacy" | "modern"
 
-/**
- * The `_meta` key in which a modern request names its revision.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The `_meta` key in which a modern request names its revision. @since 0.1.0 @category constants */
 export const VERSION_KEY = keys.protocolVersion
 
-/**
- * The era of a revision; `undefined` for one we do not know.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The era of a revision; `undefined` for an unknown revision. @since 0.1.0 @category getters */
 export const ofVersion = (version: string): Era | undefined =>
   Version.isLegacy(version) ? "legacy" : Version.isModern(version) ? "modern" : undefined
 
-/**
- * What decides the era of a message.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Classified {
-  readonly method: string
-  readonly params?: { readonly [key: string]: unknown } | undefined
-}
+const date = /^\d{4}-\d{2}-\d{2}$/
 
 /**
- * The era of a request: modern when its `_meta` names a revision, whatever it names, and legacy otherwise. `initialize`
- * opens a legacy conversation whatever it carries.
+ * The era of a request or a notification: modern when its `_meta` names a revision, known or not, else legacy.
+ * `initialize` is legacy whatever its `_meta` holds.
  *
- * Over HTTP the header may name a revision that the body does not: a modern one makes the request modern, and incomplete.
+ * `header` is the `MCP-Protocol-Version` of an HTTP request. When it names a modern or a later revision and the body names
+ * none, the request is modern and its envelope is incomplete.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  * @since 0.1.0
  * @category classification
  */
-export const ofMessage = ({ method, params }: Classified, header?: string): Era => {
+export const ofMessage = (
+  { method, params }: { readonly method: string; readonly params?: JsonObject | undefined },
+  header?: string
+): Era => {
   if (method === "initialize") return "legacy"
   const meta = params?._meta
   if (typeof meta === "object" && meta !== null && Object.hasOwn(meta, VERSION_KEY)) return "modern"
-  return header !== undefined && Version.isAtLeast(header, Version.modern[0]) ? "modern" : "legacy"
+  return header !== undefined && date.test(header) && Version.isAtLeast(header, Version.modern[0]) ? "modern" : "legacy"
 }

@@ -1,6 +1,9 @@
 /**
- * What a method is: its name, who may send it, its parameters and result, the capability that gates it, and the revisions
- * that have it. The two tables, `legacy/Methods` and `modern/Methods`, are made of these; no method is named here.
+ * A method as a value: its name, which side sends it, the schemas of its parameters and result, the capability it needs,
+ * and the revisions that have it. The two tables, `legacy/Methods` and `modern/Methods`, consist of these values; no method
+ * is named here.
+ *
+ * Checks and projections are compiled once for each method, when they are first used.
  *
  * @since 0.1.0
  */
@@ -8,117 +11,82 @@ import type * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
+import * as Projection from "./schema/Projection.js"
 import * as SchemaCheck from "./schema/SchemaCheck.js"
 import type { Version } from "./Version.js"
 
-/**
- * Who may send a message.
- *
- * @since 0.1.0
- * @category models
- */
+/** The side that may send a message. @since 0.1.0 @category models */
 export type Sender = "client" | "server" | "both"
 
 interface Common<Name extends string, Params> {
   readonly name: Name
   readonly from: Sender
   readonly params: Schema.Schema<Params>
-  /** Checks parameters, given `{}` for absent ones; built on first use. */
+  /** Checks parameters; absent ones count as `{}`. */
   readonly decodeParams: (params: unknown) => Either.Either<Params, ParseResult.ParseError>
-  /** What must have been declared for the method to exist, as a path: `resources.subscribe`. */
+  /**
+   * What to send of the parameters to a peer of a revision: newer fields are left out, newer kinds of content become older
+   * ones, and parameters that need no change are the same object. The same function for each revision.
+   */
+  readonly narrowParams: (version: Version) => (params: Params) => unknown
+  /** The capability that the method needs, as a path: `resources.subscribe`. */
   readonly capability: string | undefined
-  /** Who must have declared it. Whoever is asked can answer; whoever tells said that it would. */
+  /** The side that must have declared the capability. */
   readonly declaredBy: "sender" | "receiver"
-  /** The first revision that has it. */
+  /** The first revision that has the method. */
   readonly since: Version
-  /** The last revision that has it, if it has left. */
+  /** The last revision that has it; `undefined` while the latest does. */
   readonly until: Version | undefined
-  /** The first revision in which the capability is asked for. */
+  /** The first revision in which the method needs its capability. */
   readonly gatedSince: Version
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Request<Name extends string = string, Params = any, Result = any> extends Common<Name, Params> {
   readonly kind: "request"
   readonly result: Schema.Schema<Result>
-  /** Checks a result; built on first use. */
   readonly decodeResult: (result: unknown) => Either.Either<Result, ParseResult.ParseError>
-  /** Whether a value is a result of this method; built on first use. */
+  /** Whether a value is a result of this method. */
   readonly isResult: (result: unknown) => boolean
+  /** As `narrowParams`, for the result. */
+  readonly narrowResult: (version: Version) => (result: Result) => unknown
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Notification<Name extends string = string, Params = any> extends Common<Name, Params> {
   readonly kind: "notification"
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type Method = Request | Notification
 
 /**
- * Helper types of methods.
+ * Types taken from a method.
  *
  * @since 0.1.0
  */
 export declare namespace Method {
-  /**
-   * @since 0.1.0
-   * @category models
-   */
+  /** @since 0.1.0 @category models */
   export type Params<M> = M extends Request<string, infer P, any> ? P : M extends Notification<string, infer P> ? P
   : never
 
-  /**
-   * @since 0.1.0
-   * @category models
-   */
+  /** @since 0.1.0 @category models */
   export type Result<M> = M extends Request<string, any, infer R> ? R : never
 }
 
-/**
- * Whether a revision has a method. What it is gated by is another question.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a revision has a method, whatever capability it needs. @since 0.1.0 @category predicates */
 export const isIn = ({ since, until }: Method, version: Version): boolean =>
   version >= since && (until === undefined || version <= until)
 
-/**
- * The capability that gates a method in a revision; `undefined` when none does.
- *
- * @since 0.1.0
- * @category getters
- */
-export const gate = ({ capability, gatedSince }: Method, version: Version): string | undefined =>
-  version >= gatedSince ? capability : undefined
-
-/**
- * Parameters of a method that has none of its own.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The parameters of a method that has none of its own. @since 0.1.0 @category schemas */
 export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undefined }> = Schema.Struct(Meta.request)
 
-/**
- * The result of a method, or the parameters of a notification, that has nothing to say.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** A result, or the parameters of a notification, without members of its own. @since 0.1.0 @category schemas */
 export const Empty: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined }> = Schema.Struct(Meta.any)
 
 /**
+ * Defines a request. By default every revision has it, it needs no capability, and its receiver declares the capability.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -143,12 +111,16 @@ export const request = <const Name extends string, Params, Result>(options: {
     gatedSince: since,
     ...options,
     decodeParams: orEmpty(lazily(() => SchemaCheck.decoder(params))),
+    narrowParams: perVersion(params),
     decodeResult: lazily(() => SchemaCheck.decoder(result)),
-    isResult: lazily(() => SchemaCheck.compile(result))
+    isResult: lazily(() => SchemaCheck.compile(result)),
+    narrowResult: perVersion(result)
   }
 }
 
 /**
+ * Defines a notification. By default every revision has it, it needs no capability, and its sender declares the capability.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -171,19 +143,15 @@ export const notification = <const Name extends string, Params>(options: {
     until: undefined,
     gatedSince: since,
     ...options,
-    decodeParams: orEmpty(lazily(() => SchemaCheck.decoder(params)))
+    decodeParams: orEmpty(lazily(() => SchemaCheck.decoder(params))),
+    narrowParams: perVersion(params)
   }
 }
 
-/**
- * Methods by name; two of one name are a bug of the table's author.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Methods by name. Throws when two of them have the same name. @since 0.1.0 @category constructors */
 export const table = <const M extends ReadonlyArray<Method>>(...methods: M): ReadonlyMap<string, M[number]> => {
   const byName = new Map(methods.map((method) => [method.name, method]))
-  if (byName.size !== methods.length) throw new Error("A method stands twice in its table")
+  if (byName.size !== methods.length) throw new Error("A table has two methods of the same name")
   return byName
 }
 
@@ -192,6 +160,11 @@ const lazily = <A>(make: () => (u: unknown) => A): (u: unknown) => A => {
   return (u) => (made ??= make())(u)
 }
 
-const none = {}
+const empty = {}
 
-const orEmpty = <A>(decode: (u: unknown) => A): (u: unknown) => A => (u) => decode(u ?? none)
+const orEmpty = <A>(decode: (u: unknown) => A): (u: unknown) => A => (u) => decode(u ?? empty)
+
+const perVersion = <A>(schema: Schema.Schema<A>): (version: Version) => (value: A) => unknown => {
+  const compiled: Partial<Record<Version, (value: A) => unknown>> = {}
+  return (version) => compiled[version] ??= Projection.compile(schema, version)
+}

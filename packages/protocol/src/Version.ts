@@ -1,8 +1,9 @@
 /**
- * The dated revisions of the Model Context Protocol, their order, and the choice of one that both sides speak.
+ * The dated revisions of the Model Context Protocol: their order, how two sides agree on one, and what an implementation
+ * does differently in some of them.
  *
- * What differs between them is not here: each field says for itself when it came (`Since`), each method in the tables of
- * `legacy/Methods` and `modern/Methods`.
+ * Fields and methods name their own revisions: see `Since` for fields and the tables in `legacy/Methods` and
+ * `modern/Methods` for methods.
  *
  * @since 0.1.0
  */
@@ -10,29 +11,25 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
 /**
+ * A revision whose conversations begin with `initialize`.
+ *
  * @since 0.1.0
  * @category models
  */
 export type LegacyVersion = "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25"
 
 /**
+ * A revision in which every request carries all that the server must know of its client.
+ *
  * @since 0.1.0
  * @category models
  */
 export type ModernVersion = "2026-07-28"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type Version = LegacyVersion | ModernVersion
 
-/**
- * The revisions that begin with `initialize`, oldest first.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The legacy revisions, oldest first. @since 0.1.0 @category constants */
 export const legacy: readonly [LegacyVersion, ...Array<LegacyVersion>] = [
   "2024-11-05",
   "2025-03-26",
@@ -40,61 +37,47 @@ export const legacy: readonly [LegacyVersion, ...Array<LegacyVersion>] = [
   "2025-11-25"
 ]
 
-/**
- * The revisions in which every request speaks for itself, oldest first.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The modern revisions, oldest first. @since 0.1.0 @category constants */
 export const modern: readonly [ModernVersion, ...Array<ModernVersion>] = ["2026-07-28"]
 
-/**
- * Every revision, oldest first.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Every revision, oldest first. @since 0.1.0 @category constants */
 export const all: ReadonlyArray<Version> = [...legacy, ...modern]
 
 /**
- * What a client asks for in `initialize`, and a server offers when it does not know what it was asked for.
+ * The revision that a client requests in `initialize`, and the one that a server answers when it does not speak the
+ * requested one.
  *
  * @since 0.1.0
  * @category constants
  */
 export const latestLegacy: LegacyVersion = "2025-11-25"
 
-/**
- * What a client asks for when it does not know what the server speaks.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The revision of a modern client's first request. @since 0.1.0 @category constants */
 export const latestModern: ModernVersion = "2026-07-28"
 
 /**
+ * The revision of an HTTP request that carries no `MCP-Protocol-Version` header and belongs to no session.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
  * @since 0.1.0
- * @category schemas
+ * @category constants
  */
+export const withoutHeader: LegacyVersion = "2025-03-26"
+
+/** @since 0.1.0 @category schemas */
 export const Version: Schema.Literal<[LegacyVersion, LegacyVersion, LegacyVersion, LegacyVersion, ModernVersion]> =
   Schema.Literal("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 @category guards */
 export const isLegacy = (version: string): version is LegacyVersion =>
   (legacy as ReadonlyArray<string>).includes(version)
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 @category guards */
 export const isModern = (version: string): version is ModernVersion =>
   (modern as ReadonlyArray<string>).includes(version)
 
 /**
- * Whether `version` is `than` or newer. Revisions are dates, and dates of this form sort as text.
+ * Whether `version` is `than` or newer. Revisions are dates, and dates in this notation sort as text.
  *
  * @since 0.1.0
  * @category predicates
@@ -102,7 +85,36 @@ export const isModern = (version: string): version is ModernVersion =>
 export const isAtLeast = (version: string, than: Version): boolean => version >= than
 
 /**
- * What a server answers to `initialize`: the version asked for if it speaks it, else the latest it speaks.
+ * Whether messages may be sent in JSON-RPC batches.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
+ * @since 0.1.0
+ * @category predicates
+ */
+export const hasBatches = (version: string | undefined): boolean => version === "2025-03-26"
+
+/**
+ * Whether a resumable SSE stream begins with an event that has an id and no data. Clients of older revisions take such an
+ * event for a message.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+ * @since 0.1.0
+ * @category predicates
+ */
+export const primesStreams = (version: string | undefined): boolean => version !== undefined && version >= "2025-11-25"
+
+/**
+ * Whether a tool call with arguments that do not fit is answered with a result that the model reads. Older revisions
+ * answer it with a protocol error.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling
+ * @since 0.1.0
+ * @category predicates
+ */
+export const hasArgumentErrorResults = (version: string): boolean => version >= "2025-11-25"
+
+/**
+ * The revision that a server answers to `initialize`: the requested one if it speaks it, else the latest it speaks.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  * @since 0.1.0
@@ -116,8 +128,8 @@ export const negotiate = (
     supported.reduce((latest, version) => version > latest ? version : latest)
 
 /**
- * What a client does with the answer to `initialize`: the version of the conversation if it speaks that, and nothing if it
- * has to hang up.
+ * The revision of the conversation once a server has answered `initialize`. None when the client does not speak it: then
+ * the client must disconnect.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  * @since 0.1.0
@@ -125,21 +137,5 @@ export const negotiate = (
  */
 export const agreed = (
   answered: string,
-  spoken: ReadonlyArray<LegacyVersion> = legacy
-): Option.Option<LegacyVersion> => Option.fromNullable(spoken.find((version) => version === answered))
-
-/**
- * What a client picks of the versions that a server says it supports, in `server/discover` or in a refusal: the latest that
- * it speaks, too.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#version-negotiation
- * @since 0.1.0
- * @category negotiation
- */
-export const latestCommon = <V extends Version = Version>(
-  supported: ReadonlyArray<string>,
-  spoken: ReadonlyArray<V> = all as ReadonlyArray<V>
-): Option.Option<V> =>
-  Option.fromNullable(
-    spoken.filter((version) => supported.includes(version)).sort().at(-1)
-  )
+  supported: ReadonlyArray<LegacyVersion> = legacy
+): Option.Option<LegacyVersion> => Option.fromNullable(supported.find((version) => version === answered))

@@ -12,6 +12,7 @@ import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { Delivery, Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -127,8 +128,8 @@ export const make = (
       maxInFlight: options.maxInFlight,
       closeTimeout: options.closeTimeout,
       timeout: options.requestTimeout ?? "60 seconds",
-      // JSON-RPC batching is of 2025-03-26 alone, which no client speaks before `initialize`.
-      batches: () => connection().accepted && connection().version === "2025-03-26"
+      // Before `initialize` no revision is agreed on.
+      batches: () => connection().accepted && Version.hasBatches(connection().version)
     })
     // What the application's session layer is built in; without one, nothing is put into it.
     const home = yield* Effect.scope

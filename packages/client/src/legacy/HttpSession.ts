@@ -12,6 +12,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 
@@ -43,7 +44,7 @@ export class HttpSession {
 
   /** Whether the server may send JSON-RPC batches. */
   get takesBatches(): boolean {
-    return this.version === "2025-03-26"
+    return Version.hasBatches(this.version)
   }
 
   /** A message on its way. `initialize` names no session: it begins one. */

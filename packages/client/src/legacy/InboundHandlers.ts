@@ -10,7 +10,6 @@ import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
 import type { ElicitFormParams, ElicitResult } from "@effect-mcp/protocol/Elicitation"
 import type { ElicitParams, ElicitUrlParams } from "@effect-mcp/protocol/legacy/Elicitation"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Sampling from "@effect-mcp/protocol/Sampling"
@@ -153,7 +152,7 @@ const work = (
     if (exit._tag === "Failure") return failed(exit.cause)
     if (method === undefined) return { result: exit.value as {} }
     return method.isResult(exit.value)
-      ? { result: Narrow.compile(method.result, version())(exit.value) as {} }
+      ? { result: method.narrowResult(version())(exit.value) as {} }
       : Outcome.died(Cause.die(new Error(`The answer to "${method.name}" is something else than its result`)))
   }
 })

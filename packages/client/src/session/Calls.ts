@@ -9,7 +9,6 @@ import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Method from "@effect-mcp/protocol/Method"
-import * as Projection from "@effect-mcp/protocol/unstable/Projection"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -48,7 +47,7 @@ export const make = (outbound: Outbound, version: Version): Call => {
   const check = <R>(method: Method.Request<string, any, R>) => (answer: Params): Either.Either<R, ClientError> =>
     Either.mapLeft(method.decodeResult(answer), ({ issue }) => invalidResult(`"${method.name}"`, issue))
   return (method, params, options) => {
-    const said = params === undefined ? undefined : Projection.compile(method.params, version)(params) as Params
+    const said = params === undefined ? undefined : method.narrowParams(version)(params) as Params
     return Effect.matchEffect(send(outbound, method.name, said, options), {
       onFailure: (error) => Effect.fail(fromCall(error)),
       onSuccess: check(method)

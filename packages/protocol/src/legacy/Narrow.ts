@@ -1,8 +1,9 @@
 /**
- * Says to a peer of a legacy revision only what that revision knows: newer fields are left out, newer kinds of content
- * become the nearest older one. Compiled once per schema and version; what needs no change is passed on untouched.
+ * What to send of a value to a peer of a legacy revision: newer fields are left out, newer kinds of content become the
+ * nearest older one, and a value that needs no change is passed on as the same object.
  *
- * How is the business of `Projection`; `modern/Narrow` is the same for the other era.
+ * For values that are not the parameters or the result of a method; a method has its own `narrowParams` and
+ * `narrowResult`. `modern/Narrow` does the same for the other era.
  *
  * @since 0.1.0
  */
@@ -10,17 +11,9 @@ import type * as Schema from "effect/Schema"
 import * as Projection from "../schema/Projection.js"
 import type { LegacyVersion } from "../Version.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export type Narrow<in A> = Projection.Projection<A>
+/** Gives what to send of a value. @since 0.1.0 @category models */
+export type Narrow<in A> = (value: A) => unknown
 
-/**
- * What to do to a value of this schema before a peer of this version sees it.
- *
- * @since 0.1.0
- * @category compiling
- */
+/** The same function for the same schema and revision. @since 0.1.0 @category compiling */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: LegacyVersion): Narrow<A> =>
   Projection.compile(schema, version)

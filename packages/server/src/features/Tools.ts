@@ -99,7 +99,7 @@ const refused = (
   version: string
 ): Effect.Effect<Tools.CallToolResult, InvalidParams> => {
   const message = `Invalid arguments for tool "${name}": ${Issue.sentence(issue)}`
-  return Version.isAtLeast(version, "2025-11-25")
+  return Version.hasArgumentErrorResults(version)
     ? Effect.succeed({ content: [{ type: "text", text: message }], isError: true })
     : Effect.fail(new InvalidParams({ message, data: { issues: Issue.places(issue) } }))
 }

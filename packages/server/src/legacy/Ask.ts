@@ -11,7 +11,6 @@ import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
@@ -50,7 +49,7 @@ export const ask = <A>(
     if (problem !== undefined) {
       return Effect.fail(new McpError.InternalError({ message: `"${method.name}" cannot be asked: ${problem}` }))
     }
-    const asked = Narrow.compile(method.params, version)(params) as JsonObject
+    const asked = method.narrowParams(version)(params) as JsonObject
     return Effect.matchEffect(
       Effect.contextWithEffect((context: Context.Context<never>) =>
         outbound.request(method.name, traced(asked, context), options)

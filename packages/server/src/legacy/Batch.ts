@@ -7,7 +7,7 @@
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import type { LegacyVersion } from "@effect-mcp/protocol/Version"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Predicate from "effect/Predicate"
 import * as Refusal from "../http/Refusal.js"
 
@@ -19,9 +19,9 @@ import * as Refusal from "../http/Refusal.js"
  */
 export const refusal = (
   batch: ReadonlyArray<unknown>,
-  version: LegacyVersion | undefined
+  version: Version.LegacyVersion | undefined
 ): Refusal.Refusal | undefined => {
-  if (version !== "2025-03-26") {
+  if (!Version.hasBatches(version)) {
     return Refusal.badRequest(
       "a batch of messages was sent, which is possible at 2025-03-26 only; send them one by one"
     )

@@ -1,10 +1,9 @@
 /**
  * A result in the words of the peer's revision, after a look at those that are not of our own making. What has to be left
- * out for which revision is the business of `@effect-mcp/protocol/legacy/Narrow`.
+ * out for which revision is known to the method itself.
  *
  * @since 0.1.0
  */
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import type * as Method from "@effect-mcp/protocol/Method"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Reply from "../runtime/Reply.js"
@@ -25,11 +24,12 @@ export const result = (
 ): ReturnType<typeof Reply.result> => {
   const reply = trusted && !meddled ? { result: value as {} } : Reply.result(value, method)
   if (reply.result === undefined) return reply
-  return { result: (kept === true ? narrowOnce : narrow)(method, version, reply.result) }
+  return {
+    result: kept === true
+      ? narrowOnce(method, version, reply.result)
+      : method.narrowResult(version)(reply.result) as {}
+  }
 }
-
-const narrow = (method: Method.Request, version: LegacyVersion, result: {}): {} =>
-  Narrow.compile(method.result, version)(result) as {}
 
 const narrowed = new WeakMap<{}, Map<LegacyVersion, {}>>()
 
@@ -38,6 +38,6 @@ const narrowOnce = (method: Method.Request, version: LegacyVersion, result: {}):
   let versions = narrowed.get(result)
   if (versions === undefined) narrowed.set(result, versions = new Map())
   let told = versions.get(version)
-  if (told === undefined) versions.set(version, told = narrow(method, version, result))
+  if (told === undefined) versions.set(version, told = method.narrowResult(version)(result) as {})
   return told
 }

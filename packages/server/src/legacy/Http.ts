@@ -77,7 +77,7 @@ export class Http {
     if (after !== "" && this.site.events !== undefined) return this.resume(exchange, session, after)
     if (session.standalone.isAttached) return Refusal.send(exchange, Refusal.secondStream)
     const version = session.opened.version()
-    session.standalone.attach(exchange, version !== undefined && Version.isAtLeast(version, "2025-11-25"))
+    session.standalone.attach(exchange, Version.primesStreams(version))
   }
 
   delete(exchange: HttpExchange, principal: Principal | undefined): void {

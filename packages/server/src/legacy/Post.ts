@@ -175,7 +175,7 @@ export class Post implements Channel, RequestOrigin, Expirable {
   /** Whether the client is told at the beginning what to come back with: older ones take such an event for a message. */
   private get isPrimed(): boolean {
     const { version } = this.options
-    return this.isResumable && version !== undefined && Version.isAtLeast(version, "2025-11-25")
+    return this.isResumable && Version.primesStreams(version)
   }
 
   private answer(response: Message.Response): boolean {

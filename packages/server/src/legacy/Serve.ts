@@ -3,8 +3,8 @@ import type { Channel, IncomingRequest, Side, Work } from "@effect-mcp/jsonrpc/S
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams, InvalidRequest, MethodNotFound } from "@effect-mcp/protocol/McpError"
+import * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -80,7 +80,7 @@ export const make = (server: Server): Serving => {
 
   const find = (connection: Connection, method: string): Route | undefined => {
     const route = router.handler(method) ?? own.find(method, connection) ?? router.find(method)
-    return route !== undefined && Version.isAtLeast(connection.version, route.method.since) ? route : router.fallback()
+    return route !== undefined && Method.isIn(route.method, connection.version) ? route : router.fallback()
   }
 
   const plan = (connection: Connection, request: Request, exchange: IncomingRequest): Work => {

@@ -13,7 +13,6 @@ import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as Logging from "@effect-mcp/protocol/Logging"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import type * as Method from "@effect-mcp/protocol/Method"
@@ -194,9 +193,6 @@ export class LegacyServerSession implements ServerSessionService {
   }
 
   private tell<P extends object>(method: Method.Notification<string, P>, params: P): Effect.Effect<void> {
-    return this.channel.notify(
-      method.name,
-      Narrow.compile(method.params, this.connection.version)(params) as JsonObject
-    )
+    return this.channel.notify(method.name, method.narrowParams(this.connection.version)(params) as JsonObject)
   }
 }

@@ -21,14 +21,6 @@ import { accepted, isInitialize } from "./Http.js"
 import { Post } from "./Post.js"
 
 /**
- * The revision of a client that does not say (2025-11-25 basic/transports#protocol-version-header).
- *
- * @since 0.1.0
- * @category constants
- */
-export const ASSUMED_VERSION: LegacyVersion = "2025-03-26"
-
-/**
  * @since 0.1.0
  * @category models
  */
@@ -50,7 +42,7 @@ export class Stateless {
   post(exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void {
     const header = isInitialize(incoming) ? undefined : exchange.headers["mcp-protocol-version"]
     const { versions } = this.site.dispatcher
-    const version = header ?? (versions.includes(ASSUMED_VERSION) ? ASSUMED_VERSION : Version.negotiate("", versions))
+    const version = header ?? Version.negotiate(Version.withoutHeader, versions)
     if (!Version.isLegacy(version) || !versions.includes(version)) {
       return Refusal.send(exchange, Refusal.unsupportedVersion(version, versions))
     }
