@@ -321,7 +321,7 @@ describe("A form of fields that are described already", () => {
         properties: { a: { type: "number", minimum: 2, maximum: 1 }, b: { type: "string", enum: [] } },
         required: ["c"]
       }),
-      "a: minimum is above maximum; b: there is nothing to choose from; c: is required and not asked"
+      "a: minimum is above maximum; b: there are no choices; c: is required and is not a field of the form"
     )
   })
 })

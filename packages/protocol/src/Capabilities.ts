@@ -1,45 +1,39 @@
 /**
- * What a client and a server say they can do, and what follows from it. The objects are open: a key we do not know stays.
- * Presence is the statement; most values are empty objects.
+ * What a client and a server declare that they can do, and how code asks whether a capability is declared. The objects
+ * are open: unknown keys stay. Most capabilities are empty objects, and their presence declares them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { JsonObject, Key, Presence } from "./Json.js"
-import { onlyIfUntil, since, until } from "./schema/Since.js"
+import { limitedUntil, since, until } from "./schema/Since.js"
 
 const presence = Schema.optional(Presence)
 const listChanged = Schema.optional(Schema.Boolean)
 const settings = Schema.optional(Schema.Record({ key: Key, value: JsonObject }))
 
-// 2025-06-18 has forms only: whoever opens pages only says nothing there.
+// 2025-06-18 knows forms only: a client that opens URLs and has no forms declares nothing there.
 const hasForms = (elicitation: unknown): boolean => {
   const { form, url } = elicitation as { readonly form?: unknown; readonly url?: unknown }
   return form !== undefined || url === undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ClientCapabilities extends Schema.Schema.Type<typeof ClientCapabilities> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ClientCapabilities = Schema.Struct({
   experimental: settings,
-  /** Roots can be listed, and a change of them is told. */
+  /** The client has roots, and may notify the server when they change. */
   roots: Schema.optional(Schema.Struct({ listChanged: until("2025-11-25", listChanged) })),
-  /** A model can be asked, with tools of the server's, with the context of other servers. */
+  /** The client calls a model; `tools`: with tools of the server; `context`: with context from other servers. */
   sampling: Schema.optional(Schema.Struct({
     context: since("2025-11-25", presence),
     tools: since("2025-11-25", presence)
   })),
-  /** A person can be asked, by a form or by a page to open; an empty object means forms. */
-  elicitation: onlyIfUntil(
+  /** The client asks its user, by a form or by a URL to open. An empty object declares forms. */
+  elicitation: limitedUntil(
     "2025-06-18",
     hasForms,
     since(
@@ -61,20 +55,14 @@ export const ClientCapabilities = Schema.Struct({
       }))
     )
   ),
-  /** By identifier, with their settings. Legacy peers carry them too, in their open objects. */
+  /** By identifier, with settings. Legacy peers accept them as unknown keys. */
   extensions: settings
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ServerCapabilities extends Schema.Schema.Type<typeof ServerCapabilities> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ServerCapabilities = Schema.Struct({
   experimental: settings,
   logging: presence,
@@ -93,21 +81,16 @@ export const ServerCapabilities = Schema.Struct({
       }))
     )
   ),
-  /** By identifier, with their settings. Legacy peers carry them too, in their open objects. */
+  /** By identifier, with settings. Legacy peers accept them as unknown keys. */
   extensions: settings
 })
 
-/**
- * What a side of a conversation can do, whichever side it is.
- *
- * @since 0.1.0
- * @category models
- */
+/** The capabilities of either side. @since 0.1.0 @category models */
 export type Capabilities = ClientCapabilities | ServerCapabilities
 
 /**
- * Whether something is declared, by its path: `tools`, `resources.subscribe`, `elicitation.url`. An empty `elicitation`
- * declares `elicitation.form`.
+ * Whether a capability is declared, by its path: `tools`, `resources.subscribe`, `elicitation.url`. An empty
+ * `elicitation` declares `elicitation.form`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities
  * @since 0.1.0
@@ -122,7 +105,7 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
 }
 
 /**
- * The part of what is required that is not declared; `undefined` when nothing is missing.
+ * The part of the required capabilities that is not declared; `undefined` when all are.
  *
  * @since 0.1.0
  * @category getters
@@ -138,7 +121,7 @@ export const missing = (
   ) as ClientCapabilities | undefined
 }
 
-// A name from outside must not find what every object has.
+// A path from a peer must not find inherited members.
 const at = (value: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce((inner, key) => isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined, value)
 

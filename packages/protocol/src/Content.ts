@@ -1,43 +1,34 @@
 /**
- * What messages, tool results and prompts are made of: text, pictures, sound, links to resources and resources
- * themselves. Base64 stays the string it is on the wire.
+ * The content of messages, tool results and prompts: text, images, audio, links to resources and embedded resources.
+ * Base64 stays text.
  *
- * A kind that a revision does not know is told to its peers as text.
+ * A kind of content that a revision does not know is sent to its peers as text.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { icons, named } from "./Implementation.js"
+import { iconFields, nameFields } from "./Implementation.js"
 import { Integer } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { since, sinceOtherwise } from "./schema/Since.js"
+import { replacedBefore, since } from "./schema/Since.js"
 import { Base64, Uri } from "./schema/Text.js"
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Role: Schema.Literal<["user", "assistant"]> = Schema.Literal("user", "assistant")
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type Role = typeof Role.Type
 
 /**
- * Hints about a piece of content: for whom it is, how much it matters (0 to 1), and when it last changed (ISO 8601).
+ * The audience of a piece of content, its priority (0 to 1), and when it was last modified (ISO 8601).
  *
  * @since 0.1.0
  * @category models
  */
 export interface Annotations extends Schema.Schema.Type<typeof Annotations> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Annotations = Schema.Struct({
   audience: Schema.optional(Schema.Array(Role)),
   priority: Schema.optional(Schema.Number.pipe(Schema.between(0, 1))),
@@ -47,28 +38,16 @@ export const Annotations = Schema.Struct({
 const annotated = { annotations: Schema.optional(Annotations) }
 const meta = { _meta: since("2025-06-18", Meta.any._meta) }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface TextContent extends Schema.Schema.Type<typeof TextContent> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const TextContent = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, ...annotated, ...meta })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ImageContent extends Schema.Schema.Type<typeof ImageContent> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ImageContent = Schema.Struct({
   type: Schema.Literal("image"),
   data: Base64,
@@ -77,16 +56,10 @@ export const ImageContent = Schema.Struct({
   ...meta
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface AudioContent extends Schema.Schema.Type<typeof AudioContent> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const AudioContent = Schema.Struct({
   type: Schema.Literal("audio"),
   data: Base64,
@@ -95,16 +68,10 @@ export const AudioContent = Schema.Struct({
   ...meta
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface TextResourceContents extends Schema.Schema.Type<typeof TextResourceContents> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const TextResourceContents = Schema.Struct({
   uri: Uri,
   mimeType: Schema.optional(Schema.String),
@@ -112,16 +79,10 @@ export const TextResourceContents = Schema.Struct({
   ...meta
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface BlobResourceContents extends Schema.Schema.Type<typeof BlobResourceContents> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const BlobResourceContents = Schema.Struct({
   uri: Uri,
   mimeType: Schema.optional(Schema.String),
@@ -129,27 +90,16 @@ export const BlobResourceContents = Schema.Struct({
   ...meta
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type ResourceContents = TextResourceContents | BlobResourceContents
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ResourceContents = Schema.Union(TextResourceContents, BlobResourceContents)
 
-/**
- * What describes a resource: where it is, what it is called, and how many bytes it has before any encoding.
- *
- * @since 0.1.0
- * @category fields
- */
-export const described = {
-  ...named,
-  ...icons,
+/** The fields that describe a resource; `size` counts bytes before any encoding. @since 0.1.0 @category fields */
+export const resourceFields = {
+  ...nameFields,
+  ...iconFields,
   uri: Uri,
   description: Schema.optional(Schema.String),
   mimeType: Schema.optional(Schema.String),
@@ -158,30 +108,16 @@ export const described = {
   ...meta
 }
 
-/**
- * A resource that can be read, in place of its content.
- *
- * @since 0.1.0
- * @category models
- */
+/** A resource that the client can read, in place of its content. @since 0.1.0 @category models */
 export interface ResourceLink extends Schema.Schema.Type<typeof ResourceLink> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
-export const ResourceLink = Schema.Struct({ type: Schema.Literal("resource_link"), ...described })
+/** @since 0.1.0 @category schemas */
+export const ResourceLink = Schema.Struct({ type: Schema.Literal("resource_link"), ...resourceFields })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface EmbeddedResource extends Schema.Schema.Type<typeof EmbeddedResource> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const EmbeddedResource = Schema.Struct({
   type: Schema.Literal("resource"),
   resource: ResourceContents,
@@ -189,31 +125,20 @@ export const EmbeddedResource = Schema.Struct({
   ...meta
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
-/**
- * Text in place of something else, with the annotations of that.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const inWords = (
+/** Text that replaces content of another kind, with its annotations. @since 0.1.0 @category constructors */
+export const asText = (
   text: string,
   { annotations }: { readonly annotations?: Annotations | undefined } = {}
 ): TextContent => annotations === undefined ? { type: "text", text } : { type: "text", text, annotations }
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ContentBlock: Schema.Schema<ContentBlock> = Schema.Union(
   TextContent,
   ImageContent,
-  sinceOtherwise("2025-03-26", AudioContent, (audio) => inWords(`[audio: ${audio.mimeType}]`, audio)),
-  sinceOtherwise("2025-06-18", ResourceLink, (link) => inWords(`[resource: ${link.name}] ${link.uri}`, link)),
+  replacedBefore("2025-03-26", AudioContent, (audio) => asText(`[audio: ${audio.mimeType}]`, audio)),
+  replacedBefore("2025-06-18", ResourceLink, (link) => asText(`[resource: ${link.name}] ${link.uri}`, link)),
   EmbeddedResource
 )

@@ -1,8 +1,9 @@
 /**
- * The words of elicitation: a server asks a person, by a form or by a page to open, and the client says what became of
- * it.
+ * The types of elicitation: a server asks the user of a client, by a form or by a URL to open, and the client answers
+ * with what the user did.
  *
- * What only the legacy era says of it (the id of a page, the notice that it is done) is in `legacy/Elicitation`.
+ * What only the legacy era has (the id of a URL elicitation, the notification that it is done) is in
+ * `legacy/Elicitation`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
  * @since 0.1.0
@@ -16,38 +17,27 @@ import { Uri } from "./schema/Text.js"
 import * as Tasks from "./Tasks.js"
 
 const asked = {
-  /** What people read. */
+  /** Shown to the user. */
   message: Schema.String,
-  ...Tasks.augmented,
+  ...Tasks.taskField,
   _meta: until("2025-11-25", Meta.request._meta)
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ElicitFormParams extends Schema.Schema.Type<typeof ElicitFormParams> {}
 
-/**
- * A form. Without a mode it is one, too.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** A form. `mode` may be absent. @since 0.1.0 @category schemas */
 export const ElicitFormParams = Schema.Struct({
   ...asked,
   mode: since("2025-11-25", Schema.optional(Schema.Literal("form"))),
   requestedSchema: RequestedSchema
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlParams> {}
 
 /**
- * A page to open. Needs the capability `elicitation.url`; peers before 2025-11-25 cannot be asked so.
+ * A URL to open. Needs the capability `elicitation.url`; no revision before 2025-11-25 has it.
  *
  * @since 0.1.0
  * @category schemas
@@ -55,94 +45,58 @@ export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlPara
 export const ElicitUrlParams = Schema.Struct({
   ...asked,
   mode: Schema.Literal("url"),
-  /** Shown in full before it is opened, and opened only with consent. */
+  /** The client shows it in full and opens it only with the user's consent. */
   url: Uri
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type ElicitParams = ElicitFormParams | ElicitUrlParams
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ElicitParams: Schema.Schema<ElicitParams> = Schema.Union(ElicitUrlParams, ElicitFormParams)
 
-/**
- * The capability that a client must have declared to be asked so.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The capability that these parameters need. @since 0.1.0 @category getters */
 export const capability = ({ mode }: Pick<ElicitParams, "mode">): "elicitation.form" | "elicitation.url" =>
   mode === "url" ? "elicitation.url" : "elicitation.form"
 
-/**
- * What became of it: filled in, refused, or closed without either.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** Whether the user submitted, refused, or dismissed the form or URL. @since 0.1.0 @category schemas */
 export const ElicitAction: Schema.Literal<["accept", "decline", "cancel"]> = Schema.Literal(
   "accept",
   "decline",
   "cancel"
 )
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type ElicitAction = typeof ElicitAction.Type
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type ElicitValue = string | number | boolean | ReadonlyArray<string>
 
-/**
- * What was filled in, by the name of the field.
- *
- * @since 0.1.0
- * @category models
- */
+/** The submitted values, by field name. @since 0.1.0 @category models */
 export interface ElicitContent {
   readonly [name: string]: ElicitValue
 }
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ElicitContent: Schema.Schema<ElicitContent> = Schema.Record({
   key: Key,
   value: Schema.Union(Schema.String, Schema.Finite, Schema.Boolean, Schema.Array(Schema.String))
 })
 
-const inOneValue = (content: ElicitContent): ElicitContent =>
+const joinLists = (content: ElicitContent): ElicitContent =>
   Object.values(content).some(Array.isArray)
     ? Object.fromEntries(
       Object.entries(content).map(([name, value]) => [name, typeof value === "object" ? value.join(", ") : value])
     )
     : content
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ElicitResult extends Schema.Schema.Type<typeof ElicitResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ElicitResult = Schema.Struct({
   action: ElicitAction,
-  /** Only of a form, and only when it was accepted. */
-  content: rewritten({ until: "2025-06-18" }, inOneValue, Schema.optional(ElicitContent)),
+  /** Present only when a form was accepted. */
+  content: rewritten({ until: "2025-06-18" }, joinLists, Schema.optional(ElicitContent)),
   _meta: until("2025-11-25", Meta.any._meta)
 })

@@ -1,16 +1,16 @@
 /**
- * The fields of a form: text, numbers, yes or no, and choices of one or several, with titles or without. The flat part of
- * JSON Schema that elicitation allows, and no more.
+ * The JSON Schema subset that describes a form: strings, numbers, booleans, and choices of one or several strings, with
+ * or without titles.
  *
- * 2025-06-18 knows one shape of choice, and of one only: others are told to such peers in that shape. What a form may ask
- * beyond its shape, and which answers fit it, is said in `ElicitationForm`.
+ * 2025-06-18 knows one kind of choice only, and the others are sent to its peers in that shape. The rules beyond the
+ * shape, and whether an answer fits, are in `rules/ElicitationForm`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
-import { since, sinceOtherwise } from "./schema/Since.js"
+import { replacedBefore, since } from "./schema/Since.js"
 
 const words = {
   title: Schema.optional(Schema.String),
@@ -25,16 +25,10 @@ const several = {
   default: Schema.optional(strings)
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface StringSchema extends Schema.Schema.Type<typeof StringSchema> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const StringSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
@@ -44,16 +38,10 @@ export const StringSchema = Schema.Struct({
   default: since("2025-11-25", Schema.optional(Schema.String))
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface NumberSchema extends Schema.Schema.Type<typeof NumberSchema> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const NumberSchema = Schema.Struct({
   type: Schema.Literal("number", "integer"),
   ...words,
@@ -62,55 +50,33 @@ export const NumberSchema = Schema.Struct({
   default: since("2025-11-25", Schema.optional(Schema.Finite))
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface BooleanSchema extends Schema.Schema.Type<typeof BooleanSchema> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const BooleanSchema = Schema.Struct({
   type: Schema.Literal("boolean"),
   ...words,
   default: Schema.optional(Schema.Boolean)
 })
 
-/**
- * One of several strings. Their titles in a list of their own are the form of 2025-06-18.
- *
- * @since 0.1.0
- * @category models
- */
+/** One of several strings. `enumNames` holds the titles, as 2025-06-18 writes them. @since 0.1.0 @category models */
 export interface EnumSchema extends Schema.Schema.Type<typeof EnumSchema> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const EnumSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
   enum: strings,
-  /** What people read, in the order of `enum`. */
+  /** Titles, in the order of `enum`. */
   enumNames: Schema.optional(strings),
   default: since("2025-11-25", Schema.optional(Schema.String))
 })
 
-/**
- * One of several strings, each with its title.
- *
- * @since 0.1.0
- * @category models
- */
+/** One of several strings, each with its title. @since 0.1.0 @category models */
 export interface TitledEnumSchema extends Schema.Schema.Type<typeof TitledEnumSchema> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const TitledEnumSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
@@ -118,18 +84,10 @@ export const TitledEnumSchema = Schema.Struct({
   default: Schema.optional(Schema.String)
 })
 
-/**
- * Any number of several strings.
- *
- * @since 0.1.0
- * @category models
- */
+/** Any number of several strings. @since 0.1.0 @category models */
 export interface MultiEnumSchema extends Schema.Schema.Type<typeof MultiEnumSchema> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const MultiEnumSchema = Schema.Struct({
   type: Schema.Literal("array"),
   ...words,
@@ -137,18 +95,10 @@ export const MultiEnumSchema = Schema.Struct({
   items: Schema.Struct({ type: Schema.Literal("string"), enum: strings })
 })
 
-/**
- * Any number of several strings, each with its title.
- *
- * @since 0.1.0
- * @category models
- */
+/** Any number of several strings, each with its title. @since 0.1.0 @category models */
 export interface TitledMultiEnumSchema extends Schema.Schema.Type<typeof TitledMultiEnumSchema> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const TitledMultiEnumSchema = Schema.Struct({
   type: Schema.Literal("array"),
   ...words,
@@ -156,10 +106,7 @@ export const TitledMultiEnumSchema = Schema.Struct({
   items: Schema.Struct({ anyOf: titled })
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type PrimitiveSchema =
   | StringSchema
   | NumberSchema
@@ -187,33 +134,25 @@ const titledChoice = (field: Parameters<typeof choice>[0], choices: Choices): En
   choice(field, choices.map((one) => one.const), choices.map(({ title }) => title))
 
 /**
- * One field. The shapes that say more come first: what has choices would also do as text.
+ * One field. The order matters: a field with choices would also conform to `StringSchema`.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
-  sinceOtherwise("2025-11-25", TitledEnumSchema, (field) => titledChoice(field, field.oneOf)),
+  replacedBefore("2025-11-25", TitledEnumSchema, (field) => titledChoice(field, field.oneOf)),
   EnumSchema,
-  sinceOtherwise("2025-11-25", TitledMultiEnumSchema, (field) => titledChoice(field, field.items.anyOf)),
-  sinceOtherwise("2025-11-25", MultiEnumSchema, (field) => choice(field, field.items.enum)),
+  replacedBefore("2025-11-25", TitledMultiEnumSchema, (field) => titledChoice(field, field.items.anyOf)),
+  replacedBefore("2025-11-25", MultiEnumSchema, (field) => choice(field, field.items.enum)),
   StringSchema,
   NumberSchema,
   BooleanSchema
 )
 
-/**
- * What a form asks: its fields by name, and which of them must be filled in.
- *
- * @since 0.1.0
- * @category models
- */
+/** A form: its fields by name, and the names of those that the user must fill in. @since 0.1.0 @category models */
 export interface RequestedSchema extends Schema.Schema.Type<typeof RequestedSchema> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const RequestedSchema = Schema.Struct({
   $schema: since("2025-11-25", Schema.optional(Schema.String)),
   type: Schema.Literal("object"),

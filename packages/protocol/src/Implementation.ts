@@ -1,6 +1,6 @@
 /**
- * Who speaks: the name and version that clients and servers tell each other, and the icons that stand for many things.
- * For people to read; nothing may depend on it.
+ * The name and version with which clients and servers introduce themselves, and the icons that many types have. They
+ * are shown to people; no behaviour may depend on them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  * @since 0.1.0
@@ -10,17 +10,14 @@ import { since } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
 /**
- * A picture: an `https:` or `data:` address, its type, the sizes it is good for (`48x48`, `any`) and the theme it is for.
+ * An image: an `https:` or `data:` URI, its media type, the sizes it is good for (`48x48`, `any`) and its theme.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Icon extends Schema.Schema.Type<typeof Icon> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Icon = Schema.Struct({
   src: Uri,
   mimeType: Schema.optional(Schema.String),
@@ -28,38 +25,24 @@ export const Icon = Schema.Struct({
   theme: Schema.optional(Schema.Literal("light", "dark"))
 })
 
-/**
- * What named things have in common: the name programs use, and the title people read.
- *
- * @since 0.1.0
- * @category fields
- */
-export const named = {
+/** The name that programs use and the title that people read. @since 0.1.0 @category fields */
+export const nameFields = {
   name: Schema.String,
   title: since("2025-06-18", Schema.optional(Schema.String))
 }
 
-/**
- * @since 0.1.0
- * @category fields
- */
-export const icons = {
+/** @since 0.1.0 @category fields */
+export const iconFields = {
   icons: since("2025-11-25", Schema.optional(Schema.Array(Icon)))
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Implementation extends Schema.Schema.Type<typeof Implementation> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Implementation = Schema.Struct({
-  ...named,
-  ...icons,
+  ...nameFields,
+  ...iconFields,
   version: Schema.String,
   description: since("2025-11-25", Schema.optional(Schema.String)),
   websiteUrl: since("2025-11-25", Schema.optional(Uri))

@@ -1,5 +1,6 @@
 /**
- * The words of logging: what a server tells of its work, and how much of it a client wants to hear.
+ * The types of logging: the messages that a server sends to its client about its work, and the level from which a
+ * client wants them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
@@ -8,60 +9,33 @@ import * as Schema from "effect/Schema"
 import { JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 
-/**
- * From the least to the most severe, as in RFC 5424.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** From the least to the most severe, as in RFC 5424. @since 0.1.0 @category schemas */
 export const LoggingLevel: Schema.Literal<
   ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 > = Schema.Literal("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type LoggingLevel = typeof LoggingLevel.Type
 
-/**
- * Whether a message of `level` is to be heard by whoever asked for `threshold`.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a message of `level` reaches a client that set the level `threshold`. @since 0.1.0 @category predicates */
 export const isAtLeast = (level: LoggingLevel, threshold: LoggingLevel): boolean =>
   LoggingLevel.literals.indexOf(level) >= LoggingLevel.literals.indexOf(threshold)
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface LoggingMessage extends Schema.Schema.Type<typeof LoggingMessage> {}
 
-/**
- * The parameters of `notifications/message`.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The parameters of `notifications/message`. @since 0.1.0 @category schemas */
 export const LoggingMessage = Schema.Struct({
   level: LoggingLevel,
-  /** The name of what logs. */
+  /** The name of the logger. */
   logger: Schema.optional(Schema.String),
   /** Any JSON. */
   data: JsonValue,
   ...Meta.any
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface SetLevelParams extends Schema.Schema.Type<typeof SetLevelParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const SetLevelParams = Schema.Struct({ level: LoggingLevel, ...Meta.request })

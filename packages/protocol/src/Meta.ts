@@ -1,7 +1,8 @@
 /**
- * `_meta`: what travels beside the content of any message, open to everybody. The keys that the specification reserves
- * are named here; all others are kept as they come. Which names a key may have is said in `MetaKey`; what a modern
- * request must carry, in `modern/Envelope`.
+ * `_meta`: the open object beside the content of any message. The keys that the specification defines are named here,
+ * all others are passed on unchanged.
+ *
+ * Which keys are valid or reserved is in `rules/MetaKey`; what a modern request must carry is in `modern/Envelope`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta
  * @since 0.1.0
@@ -10,30 +11,30 @@ import * as Schema from "effect/Schema"
 import { JsonObject } from "./Json.js"
 
 /**
- * The keys of `_meta` that the specification gives a meaning, by what they hold.
+ * The keys that the specification defines.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  * @since 0.1.0
  * @category constants
  */
 export const keys = {
-  /** Of a request that asks for progress: the token that the notifications name. Every revision. */
+  /** In a request: the token that progress notifications for it carry. Every revision. */
   progressToken: "progressToken",
-  /** Of a modern request: its revision. */
+  /** In a modern request: its revision. */
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
-  /** Of a modern request: what the client can do. */
+  /** In a modern request: the capabilities of the client. */
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
-  /** Of a modern request: who the client is. */
+  /** In a modern request: the name and version of the client. */
   clientInfo: "io.modelcontextprotocol/clientInfo",
-  /** Of a modern request: from which level on it wants to hear logs; without it, none. */
+  /** In a modern request: the least severe log level that the client wants; absent, it wants no logs. */
   logLevel: "io.modelcontextprotocol/logLevel",
-  /** Of a modern result: who the server is. */
+  /** In a modern result: the name and version of the server. */
   serverInfo: "io.modelcontextprotocol/serverInfo",
-  /** Of all that a modern subscription tells: the id of the request that opened it. */
+  /** In a modern notification of a subscription: the id of the request that opened it. */
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
-  /** Of what belongs to a task of 2025-11-25. */
+  /** In a message of a task of 2025-11-25: the id of the task. */
   relatedTask: "io.modelcontextprotocol/related-task",
-  /** Of a task's creation in 2025-11-25: what the model may be told meanwhile. */
+  /** In the result that creates a task of 2025-11-25: text for the model to read at once. */
   modelImmediateResponse: "io.modelcontextprotocol/model-immediate-response",
   /** W3C Trace Context. */
   traceparent: "traceparent",
@@ -43,43 +44,24 @@ export const keys = {
   baggage: "baggage"
 } as const
 
-/**
- * A string or an integer that names a request or its progress.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The id of a request, or a progress token. @since 0.1.0 @category schemas */
 export const RequestId: Schema.Union<[typeof Schema.String, typeof Schema.Int]> = Schema.Union(
   Schema.String,
   Schema.Int
 )
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Meta extends JsonObject {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Meta: Schema.Schema<Meta> = JsonObject
 
-/**
- * `_meta` of a request: it may ask for progress, under a token of the sender's.
- *
- * @since 0.1.0
- * @category models
- */
+/** `_meta` of a request. @since 0.1.0 @category models */
 export interface RequestMeta extends Meta {
   readonly progressToken?: string | number | undefined
 }
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
   { progressToken: Schema.optional(RequestId) },
   { key: Schema.String, value: Schema.Unknown }
@@ -87,20 +69,10 @@ export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
   arbitrary: () => (fc) => fc.record({ progressToken: fc.oneof(fc.string(), fc.integer()) }, { requiredKeys: [] })
 })
 
-/**
- * The field that every request has for it.
- *
- * @since 0.1.0
- * @category fields
- */
+/** The field of requests. @since 0.1.0 @category fields */
 export const request: { readonly _meta: Schema.optional<Schema.Schema<RequestMeta>> } = {
   _meta: Schema.optional(RequestMeta)
 }
 
-/**
- * The field that notifications, results and most types have for it.
- *
- * @since 0.1.0
- * @category fields
- */
+/** The field of notifications, of results and of most types. @since 0.1.0 @category fields */
 export const any: { readonly _meta: Schema.optional<Schema.Schema<Meta>> } = { _meta: Schema.optional(Meta) }

@@ -60,11 +60,7 @@ export interface Notification<Name extends string = string, Params = any> extend
 /** @since 0.1.0 @category models */
 export type Method = Request | Notification
 
-/**
- * Types taken from a method.
- *
- * @since 0.1.0
- */
+/** Types taken from a method. @since 0.1.0 */
 export declare namespace Method {
   /** @since 0.1.0 @category models */
   export type Params<M> = M extends Request<string, infer P, any> ? P : M extends Notification<string, infer P> ? P

@@ -1,6 +1,6 @@
 /**
- * Lists in pages: an opaque cursor says where the next one begins. Who gives a cursor reads it; everybody else passes it
- * back as it is.
+ * Lists in pages: an opaque cursor says where the next page begins. Only the server that made a cursor reads it; the
+ * client sends it back unchanged.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  * @since 0.1.0
@@ -8,26 +8,15 @@
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface PaginatedParams extends Schema.Schema.Type<typeof PaginatedParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const PaginatedParams = Schema.Struct({ cursor: Schema.optional(Schema.String), ...Meta.request })
 
-/**
- * The fields that the result of a list adds to the list.
- *
- * @since 0.1.0
- * @category fields
- */
-export const page = {
-  /** Where the next page begins; absent on the last one. */
+/** The fields that a list result has beside its list. @since 0.1.0 @category fields */
+export const pageFields = {
+  /** Where the next page begins; absent on the last page. */
   nextCursor: Schema.optional(Schema.String),
   ...Meta.any
 }

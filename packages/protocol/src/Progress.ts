@@ -1,6 +1,6 @@
 /**
- * The words of progress and cancellation: how far a request is, and that nobody waits for it any more. How both are
- * delivered is the business of `@effect-mcp/jsonrpc`.
+ * The types of progress and cancellation: how far a request is, and that its sender no longer waits.
+ * `@effect-mcp/jsonrpc` delivers both.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
  * @since 0.1.0
@@ -9,39 +9,23 @@ import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
 import { since } from "./schema/Since.js"
 
-/**
- * The parameters of `notifications/progress`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The parameters of `notifications/progress`. @since 0.1.0 @category models */
 export interface ProgressParams extends Schema.Schema.Type<typeof ProgressParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ProgressParams = Schema.Struct({
   progressToken: Meta.RequestId,
-  /** Rises with every notification. */
+  /** Increases with every notification. */
   progress: Schema.Finite,
   total: Schema.optional(Schema.Finite),
   message: since("2025-03-26", Schema.optional(Schema.String)),
   ...Meta.any
 })
 
-/**
- * The parameters of `notifications/cancelled`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The parameters of `notifications/cancelled`. @since 0.1.0 @category models */
 export interface CancelledParams extends Schema.Schema.Type<typeof CancelledParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const CancelledParams = Schema.Struct({
   requestId: Schema.optional(Meta.RequestId),
   reason: Schema.optional(Schema.String),

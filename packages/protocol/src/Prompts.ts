@@ -1,5 +1,5 @@
 /**
- * The words of prompts: how a server lists the messages it has prepared, and how a client gets one with its arguments
+ * The types of prompts: how a server lists the messages it has prepared, and how a client gets one with its arguments
  * filled in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
@@ -7,97 +7,61 @@
  */
 import * as Schema from "effect/Schema"
 import { ContentBlock, Role } from "./Content.js"
-import { icons, named } from "./Implementation.js"
+import { iconFields, nameFields } from "./Implementation.js"
 import { Key } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { page } from "./Pagination.js"
+import { pageFields } from "./Pagination.js"
 import { since } from "./schema/Since.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface PromptArgument extends Schema.Schema.Type<typeof PromptArgument> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const PromptArgument = Schema.Struct({
-  ...named,
+  ...nameFields,
   description: Schema.optional(Schema.String),
-  /** Whether the prompt cannot be got without it. Default: false. */
+  /** Default: false. */
   required: Schema.optional(Schema.Boolean)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Prompt extends Schema.Schema.Type<typeof Prompt> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Prompt = Schema.Struct({
-  ...named,
-  ...icons,
+  ...nameFields,
+  ...iconFields,
   description: Schema.optional(Schema.String),
   arguments: Schema.optional(Schema.Array(PromptArgument)),
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ListPromptsResult extends Schema.Schema.Type<typeof ListPromptsResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
-export const ListPromptsResult = Schema.Struct({ prompts: Schema.Array(Prompt), ...page })
+/** @since 0.1.0 @category schemas */
+export const ListPromptsResult = Schema.Struct({ prompts: Schema.Array(Prompt), ...pageFields })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface GetPromptParams extends Schema.Schema.Type<typeof GetPromptParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const GetPromptParams = Schema.Struct({
   name: Schema.String,
   arguments: Schema.optional(Schema.Record({ key: Key, value: Schema.String })),
   ...Meta.request
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface PromptMessage extends Schema.Schema.Type<typeof PromptMessage> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const PromptMessage = Schema.Struct({ role: Role, content: ContentBlock })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface GetPromptResult extends Schema.Schema.Type<typeof GetPromptResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const GetPromptResult = Schema.Struct({
   description: Schema.optional(Schema.String),
   messages: Schema.Array(PromptMessage),

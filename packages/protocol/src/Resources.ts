@@ -1,122 +1,78 @@
 /**
- * The words of resources: how a server lists what can be read and the templates of what could be, how a client reads, and
- * how it hears of a change. Asking to hear of one differs per era: see `Subscriptions` of each.
+ * The types of resources: how a server lists resources and templates, how a client reads a resource, and how it learns
+ * of a change. How a client subscribes differs between eras: see `legacy/Subscriptions` and `modern/Subscriptions`.
  *
- * The contents of a resource and a link to one are in `Content`, because messages carry them too.
+ * The contents of a resource and links to one are in `Content`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Annotations, described, ResourceContents } from "./Content.js"
-import { icons, named } from "./Implementation.js"
+import { Annotations, ResourceContents, resourceFields } from "./Content.js"
+import { iconFields, nameFields } from "./Implementation.js"
 import * as Meta from "./Meta.js"
-import { page } from "./Pagination.js"
+import { pageFields } from "./Pagination.js"
 import { since } from "./schema/Since.js"
 import { Uri, UriTemplate } from "./schema/Text.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Resource extends Schema.Schema.Type<typeof Resource> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
-export const Resource = Schema.Struct(described)
+/** @since 0.1.0 @category schemas */
+export const Resource = Schema.Struct(resourceFields)
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ResourceTemplate extends Schema.Schema.Type<typeof ResourceTemplate> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ResourceTemplate = Schema.Struct({
-  ...named,
-  ...icons,
+  ...nameFields,
+  ...iconFields,
   uriTemplate: UriTemplate,
   description: Schema.optional(Schema.String),
-  /** Only if all that match have the same. */
+  /** Only if all resources of the template have the same. */
   mimeType: Schema.optional(Schema.String),
   annotations: Schema.optional(Annotations),
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ListResourcesResult extends Schema.Schema.Type<typeof ListResourcesResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
-export const ListResourcesResult = Schema.Struct({ resources: Schema.Array(Resource), ...page })
+/** @since 0.1.0 @category schemas */
+export const ListResourcesResult = Schema.Struct({ resources: Schema.Array(Resource), ...pageFields })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ListResourceTemplatesResult extends Schema.Schema.Type<typeof ListResourceTemplatesResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ListResourceTemplatesResult = Schema.Struct({
   resourceTemplates: Schema.Array(ResourceTemplate),
-  ...page
+  ...pageFields
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ReadResourceParams extends Schema.Schema.Type<typeof ReadResourceParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ReadResourceParams = Schema.Struct({ uri: Uri, ...Meta.request })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ReadResourceResult extends Schema.Schema.Type<typeof ReadResourceResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ReadResourceResult = Schema.Struct({
-  /** More than one when the address names a group, a folder. */
+  /** More than one when the URI names a group, such as a folder. */
   contents: Schema.Array(ResourceContents),
   ...Meta.any
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ResourceUpdated extends Schema.Schema.Type<typeof ResourceUpdated> {}
 
-/**
- * The parameters of `notifications/resources/updated`.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The parameters of `notifications/resources/updated`. @since 0.1.0 @category schemas */
 export const ResourceUpdated = Schema.Struct({
-  /** The one that was asked about, or one below it. */
+  /** The resource of the subscription, or one below it. */
   uri: Uri,
   ...Meta.any
 })

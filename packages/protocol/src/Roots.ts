@@ -1,6 +1,6 @@
 /**
- * The words of roots: the folders that a client lets a server work in. Which addresses lie inside one is said in
- * `FileUri`.
+ * The types of roots: the folders that a client lets a server work in. Which URIs are safe, and which lie in a folder,
+ * is in `rules/FileUri`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @since 0.1.0
@@ -10,16 +10,10 @@ import * as Meta from "./Meta.js"
 import { since, until } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Root extends Schema.Schema.Type<typeof Root> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Root = Schema.Struct({
   /** Begins with `file://`. */
   uri: Uri,
@@ -27,16 +21,10 @@ export const Root = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ListRootsResult extends Schema.Schema.Type<typeof ListRootsResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ListRootsResult = Schema.Struct({
   roots: Schema.Array(Root),
   _meta: until("2025-11-25", Meta.any._meta)

@@ -1,9 +1,9 @@
 /**
- * The words of sampling: a server asks the client for a message of its model, with tools of the server's if both can.
- * Which messages may follow which is said in `ToolDialogue`.
+ * The types of sampling: a server asks the client for a message of its model, with tools of the server if both support
+ * it. Which messages may follow each other is in `rules/ToolUseRules`.
  *
- * Before 2025-11-25 a message has one block of content: a list of blocks is told to such peers as so many messages, and
- * the list of a result in words.
+ * Before 2025-11-25 a message has one block of content: to such peers a message with several is sent as several
+ * messages, and the content of a result as one text.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @since 0.1.0
@@ -13,21 +13,15 @@ import { Role } from "./Content.js"
 import { Integer, JsonObject } from "./Json.js"
 import * as Meta from "./Meta.js"
 import type { SamplingContent } from "./SamplingContent.js"
-import { inOneBlock, SamplingBlock, SamplingBlocks } from "./SamplingContent.js"
+import { asOneBlock, SamplingBlock, SamplingBlocks } from "./SamplingContent.js"
 import { rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 import { Tool } from "./Tools.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface SamplingMessage extends Schema.Schema.Type<typeof SamplingMessage> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const SamplingMessage = Schema.Struct({
   role: Role,
   content: Schema.Union(SamplingBlock, SamplingBlocks),
@@ -36,38 +30,27 @@ export const SamplingMessage = Schema.Struct({
 
 const priority = Schema.optional(Schema.Number.pipe(Schema.between(0, 1)))
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ModelPreferences extends Schema.Schema.Type<typeof ModelPreferences> {}
 
 /**
- * Which model the server would like, in order of preference, and what matters to it, from 0 to 1.
+ * The models that a server prefers, and how much cost, speed and intelligence matter to it (0 to 1).
  *
  * @since 0.1.0
  * @category schemas
  */
 export const ModelPreferences = Schema.Struct({
-  /** Parts of names; the first that fits a model wins. */
+  /** Parts of model names, by preference. */
   hints: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) }))),
   costPriority: priority,
   speedPriority: priority,
   intelligencePriority: priority
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ToolChoice extends Schema.Schema.Type<typeof ToolChoice> {}
 
-/**
- * Whether the model may, must or must not use a tool. Default: it may.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** Whether the model may (`auto`, the default), must or must not use a tool. @since 0.1.0 @category schemas */
 export const ToolChoice = Schema.Struct({ mode: Schema.optional(Schema.Literal("auto", "required", "none")) })
 
 const oneBlockEach = (messages: ReadonlyArray<SamplingMessage>): ReadonlyArray<SamplingMessage> =>
@@ -79,24 +62,18 @@ const oneBlockEach = (messages: ReadonlyArray<SamplingMessage>): ReadonlyArray<S
     )
     : messages
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface CreateMessageParams extends Schema.Schema.Type<typeof CreateMessageParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const CreateMessageParams = Schema.Struct({
   messages: rewritten({ until: "2025-06-18" }, oneBlockEach, Schema.propertySignature(Schema.Array(SamplingMessage))),
   modelPreferences: Schema.optional(ModelPreferences),
   systemPrompt: Schema.optional(Schema.String),
-  /** What the client adds of its conversations with servers. Default: none; the others are deprecated. */
+  /** Context that the client adds from its servers. Default: none; the other values are deprecated. */
   includeContext: Schema.optional(Schema.Literal("none", "thisServer", "allServers")),
   temperature: Schema.optional(Schema.Finite),
-  /** The client may sample fewer, never more. */
+  /** The client may sample fewer tokens. */
   maxTokens: Integer,
   stopSequences: Schema.optional(Schema.Array(Schema.String)),
   /** For the provider of the model. */
@@ -105,40 +82,29 @@ export const CreateMessageParams = Schema.Struct({
   tools: since("2025-11-25", Schema.optional(Schema.Array(Tool))),
   /** Needs the capability `sampling.tools`. */
   toolChoice: since("2025-11-25", Schema.optional(ToolChoice)),
-  ...Tasks.augmented,
+  ...Tasks.taskField,
   _meta: until("2025-11-25", Meta.request._meta)
 })
 
-/**
- * The capability that a client must have declared to be asked so.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The capability that these parameters need. @since 0.1.0 @category getters */
 export const capability = (
   { toolChoice, tools }: Pick<CreateMessageParams, "tools" | "toolChoice">
 ): "sampling" | "sampling.tools" => tools === undefined && toolChoice === undefined ? "sampling" : "sampling.tools"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface CreateMessageResult extends Schema.Schema.Type<typeof CreateMessageResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const CreateMessageResult = Schema.Struct({
   role: Role,
   content: rewritten(
     { until: "2025-06-18" },
-    inOneBlock,
+    asOneBlock,
     Schema.propertySignature(Schema.Union(SamplingBlock, SamplingBlocks))
   ),
   /** The name of the model that answered. */
   model: Schema.String,
-  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or the provider's word. */
+  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a value of the provider. */
   stopReason: Schema.optional(Schema.String),
   ...Meta.any
 })

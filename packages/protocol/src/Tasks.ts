@@ -1,8 +1,8 @@
 /**
- * The words of tasks as 2025-11-25 tried them: a request may be answered with a task at once, and its result fetched
- * later. Types and what may follow what; nothing here runs one.
+ * The experimental tasks of 2025-11-25: a request may be answered with a task at once, and its result fetched later.
+ * Only types and the transitions between statuses; nothing here runs a task.
  *
- * The extension that took their place is not part of the core and not here.
+ * The tasks extension of 2026-07-28 is not part of the core and not here.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -11,84 +11,41 @@ import * as Schema from "effect/Schema"
 import type { JsonObject } from "./Json.js"
 import { Integer } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { page } from "./Pagination.js"
+import { pageFields } from "./Pagination.js"
 import { since, until } from "./schema/Since.js"
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const TaskStatus: Schema.Literal<["working", "input_required", "completed", "failed", "cancelled"]> = Schema
   .Literal("working", "input_required", "completed", "failed", "cancelled")
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type TaskStatus = typeof TaskStatus.Type
 
-/**
- * Whether a task in this status will never be in another.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a task with this status keeps it for ever. @since 0.1.0 @category predicates */
 export const isTerminal = (status: TaskStatus): boolean => status !== "working" && status !== "input_required"
 
-/**
- * Whether a task may go from one status to another.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a task may change from one status to another. @since 0.1.0 @category predicates */
 export const mayBecome = (from: TaskStatus, to: TaskStatus): boolean => !isTerminal(from) && from !== to
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface TaskMetadata extends Schema.Schema.Type<typeof TaskMetadata> {}
 
-/**
- * The wish for a task, and for how many milliseconds it should be kept.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** Asks for a task; `ttl`: for how many milliseconds the receiver should keep it. @since 0.1.0 @category schemas */
 export const TaskMetadata = Schema.Struct({ ttl: Schema.optional(Integer) })
 
-/**
- * The field with which a request asks to be answered with a task.
- *
- * @since 0.1.0
- * @category fields
- */
-export const augmented = { task: until("2025-11-25", since("2025-11-25", Schema.optional(TaskMetadata))) }
+/** The field of requests that can be answered with a task. @since 0.1.0 @category fields */
+export const taskField = { task: until("2025-11-25", since("2025-11-25", Schema.optional(TaskMetadata))) }
 
-/**
- * The value of the `_meta` key that says to which task a message belongs.
- *
- * @since 0.1.0
- * @category models
- */
+/** The value of the `_meta` key `related-task`. @since 0.1.0 @category models */
 export interface RelatedTask extends Schema.Schema.Type<typeof RelatedTask> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const RelatedTask = Schema.Struct({ taskId: Schema.String })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Task extends Schema.Schema.Type<typeof Task> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Task = Schema.Struct({
   taskId: Schema.String,
   status: TaskStatus,
@@ -97,44 +54,25 @@ export const Task = Schema.Struct({
   createdAt: Schema.String,
   /** ISO 8601. */
   lastUpdatedAt: Schema.String,
-  /** How many milliseconds after its creation it is kept; `null` is for ever. */
+  /** Milliseconds after creation; `null` means for ever. */
   ttl: Schema.NullOr(Integer),
-  /** How many milliseconds to wait before asking again. */
+  /** Milliseconds to wait between two `tasks/get`. */
   pollInterval: Schema.optional(Integer)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface CreateTaskResult extends Schema.Schema.Type<typeof CreateTaskResult> {}
 
-/**
- * What a request that asked for a task is answered with, in place of its result.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The result of a request that asked for a task. @since 0.1.0 @category schemas */
 export const CreateTaskResult = Schema.Struct({ task: Task, ...Meta.any })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface TaskParams extends Schema.Schema.Type<typeof TaskParams> {}
 
-/**
- * The parameters of the requests about one task.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The parameters of the requests about one task. @since 0.1.0 @category schemas */
 export const TaskParams = Schema.Struct({ taskId: Schema.String, ...Meta.request })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface TaskResult extends Schema.Schema.Type<typeof TaskResult> {}
 
 /**
@@ -145,25 +83,14 @@ export interface TaskResult extends Schema.Schema.Type<typeof TaskResult> {}
  */
 export const TaskResult = Schema.Struct({ ...Task.fields, ...Meta.any })
 
-/**
- * The result of `tasks/result`: whatever the request that began the task would have been answered with.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The result of `tasks/result`: the result of the request that created the task. @since 0.1.0 @category schemas */
 export const TaskPayload: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined } & JsonObject> = Schema.Struct(
   Meta.any,
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({ arbitrary: () => (fc) => fc.constantFrom({}, { content: [] }, { _meta: {}, roots: [] }) })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ListTasksResult extends Schema.Schema.Type<typeof ListTasksResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
-export const ListTasksResult = Schema.Struct({ tasks: Schema.Array(Task), ...page })
+/** @since 0.1.0 @category schemas */
+export const ListTasksResult = Schema.Struct({ tasks: Schema.Array(Task), ...pageFields })

@@ -1,5 +1,5 @@
 /**
- * The words of tools: how a server lists them, how a client calls one, what comes back.
+ * The types of tools: how a server lists them, how a client calls one, and what the call returns.
  *
  * To define a tool with schemas, see `Tool` in `@effect-mcp/definition`.
  *
@@ -8,47 +8,33 @@
  */
 import * as Schema from "effect/Schema"
 import { ContentBlock } from "./Content.js"
-import { icons, named } from "./Implementation.js"
+import { iconFields, nameFields } from "./Implementation.js"
 import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { page } from "./Pagination.js"
-import { onlyIfUntil, rewritten, since, until } from "./schema/Since.js"
+import { pageFields } from "./Pagination.js"
+import { limitedUntil, rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
-/**
- * What a tool does to the world, for clients that trust the server. Hints, not promises.
- *
- * @since 0.1.0
- * @category models
- */
+/** Hints about what a tool does, for clients that trust the server. @since 0.1.0 @category models */
 export interface ToolAnnotations extends Schema.Schema.Type<typeof ToolAnnotations> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ToolAnnotations = Schema.Struct({
   title: Schema.optional(Schema.String),
-  /** It changes nothing. Default: false. */
+  /** The tool changes nothing. Default: false. */
   readOnlyHint: Schema.optional(Schema.Boolean),
-  /** What it changes may be lost. Default: true. */
+  /** The tool may destroy data. Default: true. */
   destructiveHint: Schema.optional(Schema.Boolean),
-  /** Calling it twice with the same arguments is calling it once. Default: false. */
+  /** Repeating a call with the same arguments has no further effect. Default: false. */
   idempotentHint: Schema.optional(Schema.Boolean),
-  /** It reaches things outside the server. Default: true. */
+  /** The tool reaches systems outside the server. Default: true. */
   openWorldHint: Schema.optional(Schema.Boolean)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ToolExecution = Schema.Struct({
   taskSupport: Schema.optional(Schema.Literal("forbidden", "optional", "required"))
 })
@@ -83,7 +69,7 @@ const Output: Schema.Schema<JsonObject> = JsonObject.pipe(Schema.filter(namesDia
     )
 }))
 
-/** Up to 2025-11-25 the root of a schema is an object's, and what stands under its properties are objects. */
+/** Up to 2025-11-25 a tool's schema has the type `object`, and the schemas of its properties are objects. */
 const objectSchema = (schema: JsonObject): JsonObject | undefined => {
   if (schema.type !== "object") return undefined
   const { properties, required, ...rest } = schema
@@ -99,24 +85,18 @@ const objectSchema = (schema: JsonObject): JsonObject | undefined => {
   }
 }
 
-// A schema that is a boolean takes everything or nothing.
+// The boolean schemas accept everything or nothing.
 const asObject = (schema: unknown): JsonObject => isObject(schema) ? schema : schema === false ? { not: {} } : {}
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Tool extends Schema.Schema.Type<typeof Tool> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const Tool = Schema.Struct({
-  ...named,
-  ...icons,
+  ...nameFields,
+  ...iconFields,
   description: Schema.optional(Schema.String),
-  /** JSON Schema of the arguments, draft 2020-12 unless it says otherwise. */
+  /** JSON Schema of the arguments, draft 2020-12 unless `$schema` names another. */
   inputSchema: rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments)),
   /** JSON Schema of `structuredContent`. */
   outputSchema: rewritten(
@@ -129,51 +109,33 @@ export const Tool = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ListToolsResult extends Schema.Schema.Type<typeof ListToolsResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
-export const ListToolsResult = Schema.Struct({ tools: Schema.Array(Tool), ...page })
+/** @since 0.1.0 @category schemas */
+export const ListToolsResult = Schema.Struct({ tools: Schema.Array(Tool), ...pageFields })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const CallToolParams = Schema.Struct({
   name: Schema.String,
   arguments: Schema.optional(JsonObject),
-  ...Tasks.augmented,
+  ...Tasks.taskField,
   ...Meta.request
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const CallToolResult = Schema.Struct({
-  /** What the model reads. */
+  /** Read by the model. */
   content: Schema.Array(ContentBlock),
-  /** What programs read; it conforms to the tool's output schema. An object up to 2025-11-25. */
-  structuredContent: onlyIfUntil("2025-11-25", isObject, since("2025-06-18", Schema.optional(JsonValue))),
-  /** The tool ran and failed; the model is told and may try again. */
+  /** Read by programs; conforms to the tool's output schema. An object up to 2025-11-25. */
+  structuredContent: limitedUntil("2025-11-25", isObject, since("2025-06-18", Schema.optional(JsonValue))),
+  /** Whether the tool failed. The model reads the content and may call again. */
   isError: Schema.optional(Schema.Boolean),
   ...Meta.any
 })

@@ -10,12 +10,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/**
- * A revision whose conversations begin with `initialize`.
- *
- * @since 0.1.0
- * @category models
- */
+/** A revision whose conversations begin with `initialize`. @since 0.1.0 @category models */
 export type LegacyVersion = "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25"
 
 /**

@@ -1,6 +1,6 @@
 /**
- * One message of each method with every field that the vocabulary has, written by hand: what the mutants are made from,
- * and what the rooms' own tests change.
+ * One message of each method with every field that the vocabulary has, written by hand. The mutants are made from them,
+ * and the tests of single modules change them.
  */
 import { keys } from "@effect-mcp/protocol/Meta"
 
@@ -211,7 +211,7 @@ export const legacy: Readonly<Record<string, Parts>> = {
   "notifications/tasks/status": [{ ...task, _meta }]
 }
 
-/** A page to open in place of a form. */
+/** A URL to open in place of a form. */
 export const elicitUrl = url
 
 const envelope = {
@@ -223,7 +223,7 @@ const envelope = {
 }
 const result = { resultType: "complete", _meta: { [keys.serverInfo]: implementation, ..._meta } }
 const hints = { ttlMs: 1000, cacheScope: "public" }
-const tidings = { _meta: { [keys.subscriptionId]: 7, "com.example/x": 1 } }
+const notificationMeta = { _meta: { [keys.subscriptionId]: 7, "com.example/x": 1 } }
 const filter = {
   toolsListChanged: true,
   promptsListChanged: true,
@@ -245,7 +245,7 @@ const modernized = (method: string, more: object = {}, kept: object = {}): Parts
   return [{ ...params, ...more, _meta: envelope }, { ...answer, ...kept, ...result }]
 }
 
-const told = (method: string): Parts => [{ ...legacy[method]![0], ...tidings }]
+const notification = (method: string): Parts => [{ ...legacy[method]![0], ...notificationMeta }]
 
 /** Parameters and result of each modern method. */
 export const modern: Readonly<Record<string, Parts>> = {
@@ -266,14 +266,14 @@ export const modern: Readonly<Record<string, Parts>> = {
   "completion/complete": modernized("completion/complete"),
   "subscriptions/listen": [
     { notifications: filter, _meta: envelope },
-    { ...result, _meta: { ...tidings._meta, ...result._meta } }
+    { ...result, _meta: { ...notificationMeta._meta, ...result._meta } }
   ],
-  "notifications/cancelled": told("notifications/cancelled"),
-  "notifications/progress": told("notifications/progress"),
-  "notifications/message": told("notifications/message"),
-  "notifications/tools/list_changed": [tidings],
-  "notifications/resources/list_changed": [tidings],
-  "notifications/resources/updated": told("notifications/resources/updated"),
-  "notifications/prompts/list_changed": [tidings],
-  "notifications/subscriptions/acknowledged": [{ notifications: filter, ...tidings }]
+  "notifications/cancelled": notification("notifications/cancelled"),
+  "notifications/progress": notification("notifications/progress"),
+  "notifications/message": notification("notifications/message"),
+  "notifications/tools/list_changed": [notificationMeta],
+  "notifications/resources/list_changed": [notificationMeta],
+  "notifications/resources/updated": notification("notifications/resources/updated"),
+  "notifications/prompts/list_changed": [notificationMeta],
+  "notifications/subscriptions/acknowledged": [{ notifications: filter, ...notificationMeta }]
 }

@@ -7,13 +7,13 @@ import * as Canonical from "./Canonical.js"
 const isClient = SchemaCheck.compile(Capabilities.ClientCapabilities)
 const isServer = SchemaCheck.compile(Capabilities.ServerCapabilities)
 
-const told = (version: "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25" | "2026-07-28") => ({
+const narrowed = (version: "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25" | "2026-07-28") => ({
   client: Projection.compile(Capabilities.ClientCapabilities, version)(Canonical.clientCapabilities),
   server: Projection.compile(Capabilities.ServerCapabilities, version)(Canonical.serverCapabilities)
 })
 
 describe("Capabilities", () => {
-  it("are open: what is not known stays", () => {
+  it("keep unknown keys", () => {
     const open = {
       later: { a: 1 },
       sampling: { tools: {}, later: true },
@@ -24,7 +24,7 @@ describe("Capabilities", () => {
     expect(Projection.compile(Capabilities.ClientCapabilities, "2025-11-25")(open)).toBe(open)
   })
 
-  it("are nothing at all, or wrong", () => {
+  it("may be empty, and are refused when wrong", () => {
     expect([isClient({}), isServer({})]).toEqual([true, true])
     for (const wrong of [null, [], { roots: true }, { roots: { listChanged: 1 } }, { sampling: null }]) {
       expect(isClient(wrong)).toBe(false)
@@ -34,8 +34,8 @@ describe("Capabilities", () => {
     }
   })
 
-  it("say to each revision what it knows", () => {
-    expect(told("2024-11-05")).toEqual({
+  it("send each revision the capabilities that it knows", () => {
+    expect(narrowed("2024-11-05")).toEqual({
       client: { experimental: { x: {} }, roots: { listChanged: true }, sampling: {}, extensions: expect.anything() },
       server: {
         experimental: { x: {} },
@@ -46,19 +46,19 @@ describe("Capabilities", () => {
         extensions: expect.anything()
       }
     })
-    expect(told("2025-03-26").server).toHaveProperty("completions")
-    expect(told("2025-06-18").client).toMatchObject({ elicitation: {} })
-    expect(told("2025-11-25").client).toBe(Canonical.clientCapabilities)
-    expect(told("2026-07-28").client).toEqual({ ...Canonical.clientCapabilities, roots: {}, tasks: undefined })
-    expect(told("2026-07-28").client).not.toHaveProperty("tasks")
-    expect(told("2026-07-28").server).not.toHaveProperty("tasks")
+    expect(narrowed("2025-03-26").server).toHaveProperty("completions")
+    expect(narrowed("2025-06-18").client).toMatchObject({ elicitation: {} })
+    expect(narrowed("2025-11-25").client).toBe(Canonical.clientCapabilities)
+    expect(narrowed("2026-07-28").client).toEqual({ ...Canonical.clientCapabilities, roots: {}, tasks: undefined })
+    expect(narrowed("2026-07-28").client).not.toHaveProperty("tasks")
+    expect(narrowed("2026-07-28").server).not.toHaveProperty("tasks")
   })
 
-  it("do not promise forms to 2025-06-18 for a client that opens pages only", () => {
-    const tell = Projection.compile(Capabilities.ClientCapabilities, "2025-06-18")
-    expect(tell({ elicitation: { url: {} } })).toEqual({})
-    expect(tell({ elicitation: { form: {}, url: {} } })).toEqual({ elicitation: {} })
-    expect(tell({ elicitation: {} })).toEqual({ elicitation: {} })
+  it("do not declare forms to 2025-06-18 for a client that only opens URLs", () => {
+    const narrow = Projection.compile(Capabilities.ClientCapabilities, "2025-06-18")
+    expect(narrow({ elicitation: { url: {} } })).toEqual({})
+    expect(narrow({ elicitation: { form: {}, url: {} } })).toEqual({ elicitation: {} })
+    expect(narrow({ elicitation: {} })).toEqual({ elicitation: {} })
   })
 
   it.each([

@@ -6,7 +6,7 @@ import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 const many = Array.from({ length: 150 }, (_, i) => `${i}`)
 
 describe("Completion", () => {
-  it("asks about a prompt or a template", () => {
+  it("refers to a prompt or a template", () => {
     const is = SchemaCheck.compile(Completion.CompleteParams)
     const argument = { name: "a", value: "" }
     expect(is({ ref: { type: "ref/prompt", name: "p" }, argument })).toBe(true)
@@ -19,7 +19,7 @@ describe("Completion", () => {
     expect(is({ ref: { type: "ref/prompt", name: "p" }, argument, context: { arguments: { b: 1 } } })).toBe(false)
   })
 
-  it("tells older revisions less of the question", () => {
+  it("sends older revisions the parameters that they know", () => {
     const params = {
       ref: { type: "ref/prompt", name: "p", title: "P" },
       argument: { name: "a", value: "x" },
@@ -31,22 +31,22 @@ describe("Completion", () => {
     })
   })
 
-  it("says a hundred values at most, at every revision, and that there are more", () => {
+  it("sends a hundred values at most, at every revision", () => {
     for (const version of ["2024-11-05", "2025-11-25", "2026-07-28"] as const) {
-      const tell = Projection.compile(Completion.CompleteResult, version)
-      expect(tell({ completion: { values: many } })).toEqual({
+      const narrow = Projection.compile(Completion.CompleteResult, version)
+      expect(narrow({ completion: { values: many } })).toEqual({
         completion: { values: many.slice(0, 100), total: 150, hasMore: true }
       })
       const few = { completion: { values: many.slice(0, 100) } }
-      expect(tell(few)).toBe(few)
+      expect(narrow(few)).toBe(few)
     }
-    expect(Completion.limited({ values: many, total: 900, hasMore: false })).toMatchObject({
+    expect(Completion.truncate({ values: many, total: 900, hasMore: false })).toMatchObject({
       total: 900,
       hasMore: true
     })
   })
 
-  it("hears out a peer that says more", () => {
+  it("accepts more values from a peer", () => {
     expect(SchemaCheck.compile(Completion.CompleteResult)({ completion: { values: many } })).toBe(true)
   })
 })

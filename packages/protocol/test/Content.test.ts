@@ -7,11 +7,11 @@ import * as Canonical from "./Canonical.js"
 
 const isBlock = SchemaCheck.compile(Content.ContentBlock)
 
-const told = (block: unknown, version: Version): unknown =>
+const narrowed = (block: unknown, version: Version): unknown =>
   Projection.compile(Content.ContentBlock, version)(block as Content.ContentBlock)
 
 describe("Content", () => {
-  it("knows five kinds of block, with what they carry", () => {
+  it("has five kinds of block", () => {
     const { audio, embedded, image, link, text } = Canonical
     for (const block of [text, image, audio, link, embedded]) expect(isBlock(block)).toBe(true)
     expect(isBlock({ type: "resource", resource: Canonical.blobContents })).toBe(true)
@@ -29,37 +29,37 @@ describe("Content", () => {
     [{ type: "text", text: "x", _meta: [] }]
   ])("refuses %j", (block) => expect(isBlock(block)).toBe(false))
 
-  it("leaves base64 as it is, whatever it is", () => {
+  it("does not check base64", () => {
     expect(isBlock({ type: "image", data: "not base64!", mimeType: "image/png" })).toBe(true)
   })
 
-  it("tells a kind that a revision does not know as text, without what else it does not know", () => {
-    expect(told(Canonical.audio, "2024-11-05")).toEqual({
+  it("sends a kind that a revision does not know as text", () => {
+    expect(narrowed(Canonical.audio, "2024-11-05")).toEqual({
       type: "text",
       text: "[audio: audio/wav]",
       annotations: { audience: ["user", "assistant"], priority: 0.5 }
     })
-    expect(told(Canonical.audio, "2025-03-26")).toMatchObject({ type: "audio" })
-    expect(told(Canonical.link, "2025-03-26")).toEqual({
+    expect(narrowed(Canonical.audio, "2025-03-26")).toMatchObject({ type: "audio" })
+    expect(narrowed(Canonical.link, "2025-03-26")).toEqual({
       type: "text",
       text: "[resource: search] file:///notes/a.md",
       annotations: { audience: ["user", "assistant"], priority: 0.5 }
     })
-    expect(told(Canonical.link, "2025-06-18")).not.toHaveProperty("icons")
-    expect(told(Canonical.link, "2025-11-25")).toBe(Canonical.link)
+    expect(narrowed(Canonical.link, "2025-06-18")).not.toHaveProperty("icons")
+    expect(narrowed(Canonical.link, "2025-11-25")).toBe(Canonical.link)
   })
 
-  it("keeps _meta from 2025-06-18 on", () => {
-    expect(told(Canonical.embedded, "2025-03-26")).toEqual({
+  it("sends _meta from 2025-06-18 on", () => {
+    expect(narrowed(Canonical.embedded, "2025-03-26")).toEqual({
       type: "resource",
       resource: { uri: "file:///notes/a.md", mimeType: "text/markdown", text: "# A" },
       annotations: { audience: ["user", "assistant"], priority: 0.5 }
     })
-    expect(told(Canonical.embedded, "2025-06-18")).toBe(Canonical.embedded)
+    expect(narrowed(Canonical.embedded, "2025-06-18")).toBe(Canonical.embedded)
   })
 
-  it("puts text in place of something, with its annotations", () => {
-    expect(Content.inWords("x")).toEqual({ type: "text", text: "x" })
-    expect(Content.inWords("x", { annotations: {} })).toEqual({ type: "text", text: "x", annotations: {} })
+  it("replaces content by text with its annotations", () => {
+    expect(Content.asText("x")).toEqual({ type: "text", text: "x" })
+    expect(Content.asText("x", { annotations: {} })).toEqual({ type: "text", text: "x", annotations: {} })
   })
 })

@@ -7,7 +7,7 @@ import * as Canonical from "./Canonical.js"
 const schema = { type: "object", properties: {} } as const
 
 describe("Elicitation", () => {
-  it("is a form when it does not say what", () => {
+  it("is a form without a mode", () => {
     const is = SchemaCheck.compile(Elicitation.ElicitParams)
     expect([
       { message: "", requestedSchema: schema },
@@ -23,20 +23,20 @@ describe("Elicitation", () => {
     ].map(is)).toEqual([false, false, false, false, false])
   })
 
-  it("says which capability it needs", () => {
+  it("knows which capability it needs", () => {
     expect(Elicitation.capability({ mode: "url" })).toBe("elicitation.url")
     expect([Elicitation.capability({ mode: "form" }), Elicitation.capability({})])
       .toEqual(["elicitation.form", "elicitation.form"])
   })
 
-  it("says to each revision what it knows", () => {
+  it("sends each revision the fields that it knows", () => {
     const form = { message: "m", mode: "form", requestedSchema: schema, task: {}, _meta: { a: 1 } } as const
-    const tell = (version: "2025-06-18" | "2026-07-28") => Projection.compile(Elicitation.ElicitParams, version)(form)
-    expect(tell("2025-06-18")).toEqual({ message: "m", requestedSchema: schema, _meta: { a: 1 } })
-    expect(tell("2026-07-28")).toEqual({ message: "m", mode: "form", requestedSchema: schema })
+    const narrow = (version: "2025-06-18" | "2026-07-28") => Projection.compile(Elicitation.ElicitParams, version)(form)
+    expect(narrow("2025-06-18")).toEqual({ message: "m", requestedSchema: schema, _meta: { a: 1 } })
+    expect(narrow("2026-07-28")).toEqual({ message: "m", mode: "form", requestedSchema: schema })
   })
 
-  it("is answered with texts, numbers, yes or no, and lists of texts", () => {
+  it("is answered with strings, numbers, booleans and lists of strings", () => {
     const is = SchemaCheck.compile(Elicitation.ElicitResult)
     expect([{ action: "cancel" }, { action: "accept", content: { a: "", b: 0.5, c: true, d: [] } }].map(is))
       .toEqual([true, true])
@@ -44,15 +44,15 @@ describe("Elicitation", () => {
       .map(is)).toEqual([false, false, false, false])
   })
 
-  it("is answered to 2025-06-18 without lists", () => {
+  it("is answered without lists at 2025-06-18", () => {
     const [, result] = Canonical.legacy["elicitation/create"]!
-    const tell = Projection.compile(Elicitation.ElicitResult, "2025-06-18")
-    expect(tell({ action: "accept", content: { a: ["x", "y"], b: 1 } })).toEqual({
+    const narrow = Projection.compile(Elicitation.ElicitResult, "2025-06-18")
+    expect(narrow({ action: "accept", content: { a: ["x", "y"], b: 1 } })).toEqual({
       action: "accept",
       content: { a: "x, y", b: 1 }
     })
     const plain = { action: "accept", content: { a: "x" } } as const
-    expect(tell(plain)).toBe(plain)
+    expect(narrow(plain)).toBe(plain)
     expect(Projection.compile(Elicitation.ElicitResult, "2026-07-28")(result as never)).not.toHaveProperty("_meta")
   })
 })

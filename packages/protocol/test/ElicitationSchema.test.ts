@@ -7,7 +7,7 @@ import * as Canonical from "./Canonical.js"
 const is = SchemaCheck.compile(ElicitationSchema.PrimitiveSchema)
 
 describe("ElicitationSchema", () => {
-  it("knows fields of every kind", () => {
+  it("has fields of every kind", () => {
     for (const field of Object.values(Canonical.requestedSchema.properties)) expect(is(field)).toBe(true)
     expect(is({ type: "string", pattern: "^a" })).toBe(true)
   })
@@ -25,11 +25,13 @@ describe("ElicitationSchema", () => {
     [null]
   ])("MUST be flat, and not %j", (field) => expect(is(field)).toBe(false))
 
-  it("asks 2025-06-18 in the one shape of choice that it knows", () => {
-    const told = Projection.compile(ElicitationSchema.RequestedSchema, "2025-06-18")(Canonical.requestedSchema as never)
+  it("sends 2025-06-18 the one kind of choice that it knows", () => {
+    const narrowed = Projection.compile(ElicitationSchema.RequestedSchema, "2025-06-18")(
+      Canonical.requestedSchema as never
+    )
     const words = { title: "T", description: "D" }
     const choice = { type: "string", ...words, enum: ["a"], enumNames: ["A"] }
-    expect(told).toEqual({
+    expect(narrowed).toEqual({
       type: "object",
       properties: {
         text: { type: "string", ...words, minLength: 1, maxLength: 9, format: "email" },
@@ -44,10 +46,10 @@ describe("ElicitationSchema", () => {
     })
   })
 
-  it("asks later revisions as it is", () => {
+  it("is sent unchanged to later revisions", () => {
     for (const version of ["2025-11-25", "2026-07-28"] as const) {
-      const tell = Projection.compile(ElicitationSchema.RequestedSchema, version)
-      expect(tell(Canonical.requestedSchema as never)).toBe(Canonical.requestedSchema)
+      const narrow = Projection.compile(ElicitationSchema.RequestedSchema, version)
+      expect(narrow(Canonical.requestedSchema as never)).toBe(Canonical.requestedSchema)
     }
   })
 })

@@ -20,19 +20,22 @@ describe("Era.ofMessage", () => {
     ["one with nothing else", "ping", { _meta: { [KEY]: "2026-07-28" } }, undefined, "modern"],
     ["one whose header alone is modern", "tools/list", {}, "2026-07-28", "modern"],
     ["one whose header is later", "tools/list", undefined, "2030-01-01", "modern"],
+    ["one whose header is no date", "tools/list", undefined, "latest", "legacy"],
+    ["one whose header is empty", "tools/list", undefined, "", "legacy"],
     ["one whose _meta is null", "tools/list", { _meta: null }, undefined, "legacy"],
     ["one whose _meta is a list", "tools/list", { _meta: [KEY] }, undefined, "legacy"],
     ["one whose _meta is a text", "tools/list", { _meta: KEY }, undefined, "legacy"],
     ["one that inherits the key", "tools/list", { _meta: Object.create({ [KEY]: "2026-07-28" }) }, undefined, "legacy"],
     ["the key in the wrong place", "tools/list", { [KEY]: "2026-07-28" }, undefined, "legacy"],
-    ["discovery without its envelope", "server/discover", {}, undefined, "legacy"]
+    ["discovery without its envelope", "server/discover", {}, undefined, "legacy"],
+    ["a legacy notification", "notifications/initialized", undefined, undefined, "legacy"]
   ])("%s", (_, method, params, header, era) => {
     expect(Era.ofMessage({ method, params: params as {} | undefined }, header)).toBe(era)
   })
 })
 
 describe("Era.ofVersion", () => {
-  it("knows the era of the revisions it knows", () => {
+  it("is known for every known revision", () => {
     expect(["2024-11-05", "2025-11-25", "2026-07-28", "2030-01-01"].map(Era.ofVersion)).toEqual([
       "legacy",
       "legacy",

@@ -1,6 +1,6 @@
 /**
- * Messages of the wrong era: what a legacy peer says to a modern one, and the other way round, each judged by us and by the
- * official schemas.
+ * Messages of the wrong era: legacy messages sent to a modern peer, and modern ones to a legacy peer, each judged by
+ * this package and by the official schemas.
  */
 import * as Era from "@effect-mcp/protocol/Era"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -9,34 +9,34 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
 import * as Canonical from "./Canonical.js"
-import * as Sayings from "./Sayings.js"
+import * as MessageParts from "./MessageParts.js"
 
-const at = (saying: Sayings.Saying, parts: Readonly<Record<string, readonly [unknown, unknown?]>>) =>
-  parts[saying.method.name]?.[saying.part === "params" ? 0 : 1]
+const at = (messagePart: MessageParts.MessagePart, parts: Readonly<Record<string, readonly [unknown, unknown?]>>) =>
+  parts[messagePart.method.name]?.[messagePart.part === "params" ? 0 : 1]
 
 describe("a message of the other era", () => {
-  for (const saying of Sayings.modern) {
-    const value = at(saying, Canonical.legacy)
+  for (const messagePart of MessageParts.modern) {
+    const value = at(messagePart, Canonical.legacy)
     if (value === undefined) continue
-    const official = saying.judge(value, saying.version, { formats: false }) === undefined
-    // An older server says neither the kind of its results nor for how long they may be kept.
-    const taken = official || saying.part === "result"
-    it(`said to a modern peer: ${saying.title} is ${taken ? "taken" : "refused"}`, () => {
-      expect(Either.isRight(saying.decode(value))).toBe(taken)
+    const official = messagePart.judge(value, messagePart.version, { formats: false }) === undefined
+    // An older server sends neither the type of its results nor caching hints.
+    const accepted = official || messagePart.part === "result"
+    it(`sent to a modern peer: ${messagePart.title} is ${accepted ? "accepted" : "refused"}`, () => {
+      expect(Either.isRight(messagePart.decode(value))).toBe(accepted)
     })
   }
 
-  for (const saying of Sayings.legacy) {
-    const value = at(saying, Canonical.modern)
+  for (const messagePart of MessageParts.legacy) {
+    const value = at(messagePart, Canonical.modern)
     if (value === undefined) continue
-    // One vocabulary reads all: what the last revision knows is taken from a peer of any.
-    it(`said to a legacy peer: ${saying.title} is as ${Version.latestLegacy} has it`, () => {
-      expect(Either.isRight(saying.decode(value)))
-        .toBe(saying.judge(value, Version.latestLegacy, { formats: false }) === undefined)
+    // One vocabulary decodes all legacy revisions: a field of the latest is accepted from a peer of any.
+    it(`sent to a legacy peer: ${messagePart.title} is judged as ${Version.latestLegacy} has it`, () => {
+      expect(Either.isRight(messagePart.decode(value)))
+        .toBe(messagePart.judge(value, Version.latestLegacy, { formats: false }) === undefined)
     })
   }
 
-  it("is told at the door, whatever its method", () => {
+  it("is classified by its envelope, whatever its method", () => {
     for (const [method, [params]] of Object.entries(Canonical.legacy)) {
       expect(Era.ofMessage({ method, params })).toBe("legacy")
       const refused = Either.getOrThrow(Either.flip(Envelope.decode(params)))

@@ -1,5 +1,5 @@
 /**
- * The official example messages: each decodes, and comes out as it went in.
+ * The official example messages: each decodes to itself.
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
@@ -59,7 +59,7 @@ const types: Readonly<Record<string, Schema.Schema<any>>> = {
 }
 
 const requests: ReadonlyMap<string, Method.Request> = new Map(
-  [...Methods.table.values(), ...InputRequired.questions.values()].flatMap((method: Method.Method) =>
+  [...Methods.table.values(), ...InputRequired.inputMethods.values()].flatMap((method: Method.Method) =>
     method.kind === "request" ? [[Official.definitionOf("2026-07-28", method.name)!, method]] : []
   )
 )
@@ -69,11 +69,11 @@ type Decode = (value: any) => Either.Either<unknown, unknown>
 const message = (method: Method.Method): Decode => (value: { readonly method: string; readonly params?: unknown }) =>
   value.method === method.name ? Either.map(method.decodeParams(value.params), () => value) : Either.left(value.method)
 
-/** How an example of a type is read. */
+/** The decoder for an example of a type. */
 const reader = (type: string): Decode => {
   const schema = types[type]
   if (schema !== undefined) return SchemaCheck.decoder(schema)
-  const named = [...Methods.table.values(), ...InputRequired.questions.values()].find(({ name }) =>
+  const named = [...Methods.table.values(), ...InputRequired.inputMethods.values()].find(({ name }) =>
     Official.definitionOf("2026-07-28", name) === type
   )
   if (named !== undefined) return message(named)
@@ -100,7 +100,7 @@ const reader = (type: string): Decode => {
 
 describe("the official examples of 2026-07-28", () => {
   for (const [type, file, value] of Official.examples()) {
-    it(`${type}/${file} decodes and comes out as it went in`, () => {
+    it(`${type}/${file} decodes to itself`, () => {
       expect(Official.judge("2026-07-28", type)(value)).toBeUndefined()
       const before = JSON.stringify(value)
       const decoded = reader(type)(value)
@@ -112,7 +112,7 @@ describe("the official examples of 2026-07-28", () => {
     })
   }
 
-  it("an error comes out with its code and its data", () => {
+  it("an error keeps its code and its data", () => {
     for (const [type, file, value] of Official.examples()) {
       const { code, data } = ((value as { readonly error?: unknown }).error ?? value) as {
         readonly code?: number

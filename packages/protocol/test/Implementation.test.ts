@@ -5,21 +5,21 @@ import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 describe("Implementation", () => {
-  it("has a name and a version, and more if it likes", () => {
+  it("needs a name and a version", () => {
     const is = SchemaCheck.compile(Implementation.Implementation)
     expect([is({ name: "x", version: "1" }), is(Canonical.implementation)]).toEqual([true, true])
     expect([is({ name: "x" }), is({ name: "x", version: 1 }), is({ version: "1" })]).toEqual([false, false, false])
   })
 
-  it("says to each revision what it knows", () => {
-    const tell = (version: "2024-11-05" | "2025-06-18" | "2025-11-25") =>
+  it("sends each revision the fields that it knows", () => {
+    const narrow = (version: "2024-11-05" | "2025-06-18" | "2025-11-25") =>
       Projection.compile(Implementation.Implementation, version)(Canonical.implementation as never)
-    expect(tell("2024-11-05")).toEqual({ name: "search", version: "1.0.0" })
-    expect(tell("2025-06-18")).toEqual({ name: "search", title: "Search", version: "1.0.0" })
-    expect(tell("2025-11-25")).toBe(Canonical.implementation)
+    expect(narrow("2024-11-05")).toEqual({ name: "search", version: "1.0.0" })
+    expect(narrow("2025-06-18")).toEqual({ name: "search", title: "Search", version: "1.0.0" })
+    expect(narrow("2025-11-25")).toBe(Canonical.implementation)
   })
 
-  it("knows icons for dark and for light", () => {
+  it("has icons for the dark and the light theme", () => {
     const is = SchemaCheck.compile(Implementation.Icon)
     expect([is({ src: "data:," }), is({ src: "data:,", theme: "dark" })]).toEqual([true, true])
     expect([is({ src: "data:,", theme: "grey" }), is({ src: "data:,", sizes: "48x48" }), is({})]).toEqual([

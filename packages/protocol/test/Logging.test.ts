@@ -11,7 +11,7 @@ describe("Logging", () => {
     }
   })
 
-  it("says anything, but not nothing", () => {
+  it("carries any data, null too, but not undefined", () => {
     const is = SchemaCheck.compile(Logging.LoggingMessage)
     for (const data of [null, "", 0, [], {}]) expect(is({ level: "info", data })).toBe(true)
     expect(is({ level: "info" })).toBe(false)
@@ -19,7 +19,7 @@ describe("Logging", () => {
     expect(is({ level: "info", logger: 1, data: 1 })).toBe(false)
   })
 
-  it("SHOULD refuse a level that there is not", () => {
+  it("SHOULD refuse an unknown level", () => {
     const is = SchemaCheck.compile(Logging.SetLevelParams)
     expect(["debug", "emergency", "Info", "trace", 3, null].map((level) => is({ level }))).toEqual([
       true,

@@ -1,4 +1,5 @@
 import type { Era } from "@effect-mcp/protocol/Era"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
@@ -6,7 +7,9 @@ import { describe, expect, it } from "vitest"
 
 const page = { mode: "url", elicitationId: "e1", url: "https://example.com", message: "Open" } as const
 
-/** Each error, its code in each era, and what comes back where the era has no word for it. */
+/**
+ * Each error, its code in each era, and the tag that it comes back with where the era has no code for it.
+ */
 const errors: ReadonlyArray<
   readonly [error: McpError.McpError, legacy: number, modern: number, lost?: Partial<Record<Era, string>>]
 > = [
@@ -22,7 +25,7 @@ const errors: ReadonlyArray<
   [new McpError.MissingClientCapability({ required: { elicitation: { url: {} } } }), -32600, -32021],
   [new McpError.HeaderMismatch({ message: "Mcp-Name is missing" }), -32600, -32020, { legacy: "InvalidRequest" }],
   [new McpError.UrlElicitationRequired({ elicitations: [page] }), -32042, -32603, { modern: "InternalError" }],
-  [new McpError.PeerError({ code: McpError.USER_REJECTED, message: "User rejected" }), -1, -1],
+  [new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "User rejected" }), -1, -1],
   [new McpError.PeerError({ code: 42, message: "own", data: { a: 1 } }), 42, 42]
 ]
 
@@ -44,7 +47,7 @@ describe("McpError", () => {
     }
   }
 
-  it("MUST NOT emit -32002 or -32042 in the modern era, nor what is reserved and means nothing", () => {
+  it("MUST NOT send -32002, -32042 or an undefined reserved code in the modern era", () => {
     const defined = [-32020, -32021, -32022]
     for (const [error] of errors) {
       const { code } = McpError.toWire(error, "modern")
@@ -52,7 +55,7 @@ describe("McpError", () => {
     }
   })
 
-  it("says nothing of pages to a modern peer", () => {
+  it("sends no URLs to elicit to a modern peer", () => {
     const error = new McpError.UrlElicitationRequired({ elicitations: [page] })
     expect(McpError.toWire(error, "modern")).toEqual({ code: -32603, message: "URL elicitation required" })
   })
@@ -67,13 +70,13 @@ describe("McpError", () => {
     [{ code: -32022, message: "No", data: null }],
     [{ code: -32001, message: "MUST NOT assume a meaning" }],
     [{ code: -32019, message: "MUST NOT assume a meaning" }]
-  ])("keeps all of %j as the peer's own", (wire) => {
+  ])("keeps all of %j as a PeerError", (wire) => {
     const error = McpError.fromWire(wire)
     expect(error._tag).toBe("PeerError")
     expect(McpError.toWire(error, "modern")).toEqual({ data: undefined, ...wire })
   })
 
-  it("SHOULD take both codes for a resource that is not there", () => {
+  it("SHOULD accept both codes of a missing resource", () => {
     for (const code of [-32002, -32602]) {
       expect(McpError.fromWire({ code, message: "x", data: { uri: "a:b" } })._tag).toBe("ResourceNotFound")
     }
@@ -83,11 +86,11 @@ describe("McpError", () => {
     [{ code: -32601, message: "Method not found: a/b" }, "a/b", "Method not found: a/b"],
     [{ code: -32601, message: "no", data: "a/b" }, "a/b", "Method not found: a/b"],
     [{ code: -32601, message: "no" }, "", "Method not found"]
-  ])("finds the method that is not there: %j", (wire, method, message) => {
+  ])("reads the unknown method from %j", (wire, method, message) => {
     expect(McpError.fromWire(wire)).toMatchObject({ _tag: "MethodNotFound", method, message })
   })
 
-  it("lets a peer write into the data of an error only", () => {
+  it("does not let a peer set members of the error itself", () => {
     const data = { requested: "1", supported: ["2"], _tag: "ParseError", message: "x", stack: "y", uri: 1 }
     const error = McpError.fromWire({ code: -32022, message: "no", data })
     expect(members(error)).toEqual({
@@ -98,12 +101,12 @@ describe("McpError", () => {
     })
   })
 
-  it("knows its own", () => {
+  it("recognizes its own classes", () => {
     for (const [error] of errors) expect(McpError.isMcpError(error)).toBe(true)
     expect(McpError.isMcpError({ _tag: "InvalidParams", message: "x" })).toBe(false)
   })
 
-  it("says where parameters do not conform", () => {
+  it("reports where parameters do not conform", () => {
     const decoded = ParseResult.decodeUnknownEither(Schema.Struct({ q: Schema.String }))({ q: 1 })
     const error = McpError.ofIssue((decoded as { readonly left: ParseResult.ParseIssue }).left)
     expect(McpError.toWire(error, "legacy")).toEqual({

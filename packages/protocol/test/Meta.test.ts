@@ -4,19 +4,19 @@ import * as MetaKey from "../src/rules/MetaKey.js"
 import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Meta", () => {
-  it("names every key that the specification reserves, each once", () => {
+  it("names every key that the specification defines, each once", () => {
     const keys = Object.values(Meta.keys)
     expect(new Set(keys).size).toBe(keys.length)
     for (const key of keys) expect(MetaKey.isReserved(key), key).toBe(true)
   })
 
-  it("is open", () => {
+  it("keeps unknown keys", () => {
     const is = SchemaCheck.compile(Meta.Meta)
     expect([{}, { "com.example/x": null }].map(is)).toEqual([true, true])
     expect([null, [], "x"].map(is)).toEqual([false, false, false])
   })
 
-  it("asks for progress under a text or a whole number", () => {
+  it("has a progress token that is a string or an integer", () => {
     const is = SchemaCheck.compile(Meta.RequestMeta)
     expect(["", "a", 0, -1].map((progressToken) => is({ progressToken }))).toEqual([true, true, true, true])
     expect([null, 1.5, true, {}, 2 ** 53].map((progressToken) => is({ progressToken }))).toEqual([
@@ -29,7 +29,7 @@ describe("Meta", () => {
     expect(is({})).toBe(true)
   })
 
-  it("takes texts and integers for ids", () => {
+  it("accepts strings and integers as ids", () => {
     const is = SchemaCheck.compile(Meta.RequestId)
     expect(["", "1", 0, -7, true, null, 1.5].map(is)).toEqual([true, true, true, true, false, false, false])
   })

@@ -1,3 +1,4 @@
+import { callTool, progress } from "@effect-mcp/protocol/legacy/Methods"
 import * as Method from "@effect-mcp/protocol/Method"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
@@ -13,18 +14,33 @@ const find = Method.request({
   since: "2025-03-26",
   until: "2025-06-18"
 })
-const told = Method.notification({ name: "x/told", from: "server", params: Params })
+const changed = Method.notification({ name: "x/changed", from: "server", params: Params })
 
 describe("Method", () => {
-  it("takes absent parameters for none", () => {
+  it("accepts absent parameters", () => {
     for (const none of [undefined, null, {}]) expect(Either.getOrThrow(find.decodeParams(none))).toEqual({})
     expect(Either.isLeft(find.decodeParams({ a: 1 }))).toBe(true)
     expect(Either.isLeft(find.decodeParams([]))).toBe(true)
   })
 
-  it("reads results", () => {
+  it("decodes results", () => {
     expect([find.isResult({ b: 1 }), find.isResult({})]).toEqual([true, false])
     expect(Either.getOrThrow(find.decodeResult({ b: 1, c: 2 }))).toEqual({ b: 1, c: 2 })
+  })
+
+  it("narrows its parameters and results, with one function for each revision", () => {
+    for (const version of ["2024-11-05", "2025-11-25"] as const) {
+      expect(callTool.narrowParams(version)).toBe(callTool.narrowParams(version))
+      expect(callTool.narrowResult(version)).toBe(callTool.narrowResult(version))
+    }
+    const result = { content: [], structuredContent: {} }
+    expect(callTool.narrowResult("2025-03-26")(result)).toEqual({ content: [] })
+    expect(callTool.narrowResult("2025-06-18")(result)).toBe(result)
+    const wish = { name: "x", task: { ttl: 1 } }
+    expect(callTool.narrowParams("2025-06-18")(wish)).toEqual({ name: "x" })
+    expect(callTool.narrowParams("2025-11-25")(wish)).toBe(wish)
+    const message = { progressToken: 1, progress: 1, message: "half" }
+    expect(progress.narrowParams("2024-11-05")(message)).toEqual({ progressToken: 1, progress: 1 })
   })
 
   it("builds nothing before it is needed", () => {
@@ -36,17 +52,17 @@ describe("Method", () => {
   it("knows its revisions", () => {
     const versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const
     expect(versions.map((version) => Method.isIn(find, version))).toEqual([false, true, true, false, false])
-    expect(versions.map((version) => Method.isIn(told, version))).toEqual([true, true, true, true, true])
+    expect(versions.map((version) => Method.isIn(changed, version))).toEqual([true, true, true, true, true])
   })
 
-  it("knows who must have declared what", () => {
-    expect([find.declaredBy, told.declaredBy]).toEqual(["receiver", "sender"])
-    expect([Method.gate(find, "2025-03-26"), Method.gate(told, "2025-03-26")]).toEqual(["x", undefined])
-    expect(Method.gate({ ...find, gatedSince: "2025-06-18" }, "2025-03-26")).toBeUndefined()
+  it("knows its capability, and which side declares it", () => {
+    expect([find.declaredBy, changed.declaredBy]).toEqual(["receiver", "sender"])
+    expect([find.capability, changed.capability]).toEqual(["x", undefined])
+    expect([find.gatedSince, changed.gatedSince]).toEqual(["2025-03-26", "2024-11-05"])
   })
 
-  it("stands once in a table", () => {
-    expect([...Method.table(find, told).keys()]).toEqual(["x/find", "x/told"])
-    expect(() => Method.table(find, find)).toThrow("twice")
+  it("is in a table once", () => {
+    expect([...Method.table(find, changed).keys()]).toEqual(["x/find", "x/changed"])
+    expect(() => Method.table(find, find)).toThrow("two methods of the same name")
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Ways to break a message: a member gone, `null`, of the wrong type, one too many, far too large, named `__proto__`, or ten
- * thousand levels deep, at any place of it.
+ * Ways to break a message: a member that is missing, `null`, of the wrong type, added, far too large, named
+ * `__proto__`, or nested ten thousand levels deep, at any path.
  */
 
 export type Path = ReadonlyArray<string | number>
@@ -63,7 +63,7 @@ export type Kind = keyof typeof changes
 
 export const kinds = Object.keys(changes) as ReadonlyArray<Kind>
 
-/** Every place of a value, its root first. */
+/** Every path of a value, the root first. */
 export const paths = (value: unknown, at: Path = []): ReadonlyArray<Path> => [
   at,
   ...(typeof value === "object" && value !== null
@@ -88,14 +88,14 @@ const replaced = (value: unknown, [key, ...rest]: Path, by: (value: unknown) => 
   return copy
 }
 
-/** A value broken at a place. The root of parameters stays an object: what is not one never gets so far. */
+/** A value broken at a path. The root of parameters stays an object, because the message parser refuses all else. */
 export const mutate = (value: unknown, path: Path, kind: Kind, nth: number): Mutant | undefined => {
   if (path.length === 0 && kind !== "extra" && kind !== "prototype") return undefined
   const change = changes[kind]
   return { kind, path, value: replaced(value, path, () => change(valueAt(value, path), nth)) }
 }
 
-/** All mutants of a value, each kind at each place. */
+/** All mutants of a value, each kind at each path. */
 export const all = (value: unknown): ReadonlyArray<Mutant> =>
   paths(value).flatMap((path) =>
     kinds.flatMap((kind, nth) => {
@@ -104,13 +104,13 @@ export const all = (value: unknown): ReadonlyArray<Mutant> =>
     })
   )
 
-/** Whether one place is the other, or in it. */
+/** Whether one path is the other, or leads into it. */
 export const touches = (one: string, other: Path): boolean => {
   const there = other.join(".")
   return one === there || one === "" || there === "" || one.startsWith(`${there}.`) || there.startsWith(`${one}.`)
 }
 
-/** Whether an object anywhere in a value got a prototype from a peer. */
+/** Whether an object anywhere in a value has a prototype from a peer. */
 export const isPolluted = (value: unknown, depth = 20): boolean => {
   if (typeof value !== "object" || value === null || depth === 0) return false
   const prototype = Object.getPrototypeOf(value) as unknown

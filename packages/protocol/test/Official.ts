@@ -1,8 +1,8 @@
 /**
- * The official schemas, asked whether a message may be said. Read from the data of `@effect-mcp/testing`; what they are
- * known to say too narrowly is widened here, in one place.
+ * The official schemas as predicates, read from `@effect-mcp/testing`. Where they are known to be too narrow they are
+ * widened here.
  *
- * It knows nothing of our vocabulary.
+ * Nothing here uses the vocabulary of this package.
  */
 import type { Version } from "@effect-mcp/protocol/Version"
 import { Ajv } from "ajv"
@@ -32,8 +32,8 @@ export const definitions = (version: Version): Readonly<Record<string, Node>> =>
 }
 
 /**
- * The JSON Schemas are generated from TypeScript, which is the source of truth, and say less in two places: a number that
- * was filled in is no integer only, and JSON has `null` and fractions.
+ * The JSON Schemas are generated from TypeScript, the source of truth, and are too narrow in two places: the number in
+ * an answer to a form may have a fraction, and JSON has `null` and fractions.
  */
 const widened = (document: Node): Node => {
   const all = (document.$defs ?? document.definitions) as Record<string, Node>
@@ -46,7 +46,7 @@ const widened = (document: Node): Node => {
   return document
 }
 
-/** The methods of a union of the schema: `ClientRequest` and its like; none when the revision has no such union. */
+/** The methods of a union of the schema, such as `ClientRequest`; none when the revision has no such union. */
 export const methodsOf = (version: Version, union: string): ReadonlyArray<string> => {
   const all = definitions(version)
   const found = all[union]
@@ -69,8 +69,8 @@ export const resultOf = (version: Version, method: string): string => {
 }
 
 /**
- * How the schema is read. `closed`: what it does not name is an error, to see that a revision is told nothing it does not
- * know. `formats`: whether texts must have the form it names.
+ * How the schema is applied. `closed`: unknown members are errors, to see that a revision receives nothing it does not
+ * know. `formats`: whether strings must have their format.
  */
 export interface Reading {
   readonly closed?: boolean
@@ -109,7 +109,7 @@ export const judge = (version: Version, name: string, reading: Reading = {}): Ju
 const rewritten = (node: unknown): unknown =>
   JSON.parse(JSON.stringify(node).replaceAll("\"#/$defs/", "\"#/definitions/")) as unknown
 
-/** Objects that are open by the text of the specification, whatever the schema says. */
+/** Objects that the text of the specification leaves open, whatever the schema says. */
 const open = /Meta(?:Object)?$|^_meta$|Capabilities$|^(?:inputSchema|outputSchema)$/
 
 const closedOf = (all: Readonly<Record<string, Node>>): unknown => {
@@ -125,7 +125,7 @@ const closedOf = (all: Readonly<Record<string, Node>>): unknown => {
     }
     if (!isNode(copy.properties) || node.additionalProperties !== undefined) return copy
     const { properties } = copy
-    // Before 2025-11-25 the envelope and `_meta` are written down once, and hold for all.
+    // Before 2025-11-25 the members of the message and `_meta` are defined once for all messages.
     const more = name === "params" ? { _meta: {} } : properties.method === undefined ? {} : { jsonrpc: {}, id: {} }
     return { ...copy, properties: { ...more, ...properties }, additionalProperties: false }
   }
@@ -140,7 +140,7 @@ const closedOf = (all: Readonly<Record<string, Node>>): unknown => {
   return Object.fromEntries(Object.entries(all).map(([name, node]) => [name, close(node, name)]))
 }
 
-/** The official example messages of 2026-07-28: the name of their definition, of their file, and what is in it. */
+/** The official example messages of 2026-07-28: the name of their definition, their file, and their value. */
 export const examples = (): ReadonlyArray<readonly [type: string, file: string, value: unknown]> =>
   readdirSync(`${folder}examples`).flatMap((type) =>
     readdirSync(`${folder}examples/${type}`).map((file) =>

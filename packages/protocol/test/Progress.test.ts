@@ -4,7 +4,7 @@ import * as Projection from "../src/schema/Projection.js"
 import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Progress", () => {
-  it("MAY be a fraction, and has a token", () => {
+  it("MAY be a fraction, and needs a token", () => {
     const is = SchemaCheck.compile(Progress.ProgressParams)
     expect([{ progressToken: 0, progress: 0.5, total: 1.5 }, { progressToken: "", progress: -1 }].map(is))
       .toEqual([true, true])
@@ -13,13 +13,13 @@ describe("Progress", () => {
     expect(is({ progressToken: 1, progress: Infinity })).toBe(false)
   })
 
-  it("has words from 2025-03-26 on", () => {
+  it("has a message from 2025-03-26 on", () => {
     const params = { progressToken: 1, progress: 1, message: "half way" }
     expect(Projection.compile(Progress.ProgressParams, "2024-11-05")(params)).toEqual({ progressToken: 1, progress: 1 })
     expect(Projection.compile(Progress.ProgressParams, "2025-03-26")(params)).toBe(params)
   })
 
-  it("is withdrawn by an id, which 2025-11-25 may leave out", () => {
+  it("is cancelled by an id, which is optional at 2025-11-25", () => {
     const is = SchemaCheck.compile(Progress.CancelledParams)
     expect([{ requestId: 0 }, { requestId: "" }, {}, { requestId: 1, reason: "late" }].map(is))
       .toEqual([true, true, true, true])

@@ -5,25 +5,25 @@ import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 describe("Prompts", () => {
-  it("describe a prompt to each revision as it knows one", () => {
-    const tell = (version: "2024-11-05" | "2025-06-18") =>
+  it("send each revision the fields that it knows", () => {
+    const narrow = (version: "2024-11-05" | "2025-06-18") =>
       Projection.compile(Prompts.Prompt, version)(Canonical.prompt as never)
-    expect(tell("2024-11-05")).toEqual({
+    expect(narrow("2024-11-05")).toEqual({
       name: "search",
       description: "Greets",
       arguments: [{ name: "search", description: "Who", required: true }]
     })
     const { icons: _, ...rest } = Canonical.prompt
-    expect(tell("2025-06-18")).toEqual(rest)
+    expect(narrow("2025-06-18")).toEqual(rest)
   })
 
-  it("take texts for arguments, and nothing else", () => {
+  it("accept strings as arguments, and nothing else", () => {
     const is = SchemaCheck.compile(Prompts.GetPromptParams)
     expect([{ name: "x" }, { name: "x", arguments: { a: "" } }].map(is)).toEqual([true, true])
     expect([1, null, {}, ["x"]].map((a) => is({ name: "x", arguments: { a } }))).toEqual([false, false, false, false])
   })
 
-  it("are messages of any content, told as each revision knows it", () => {
+  it("send each revision the kinds of content that it knows", () => {
     const result = { messages: [{ role: "user", content: Canonical.link }] }
     expect(SchemaCheck.compile(Prompts.GetPromptResult)(result)).toBe(true)
     expect(Projection.compile(Prompts.GetPromptResult, "2025-03-26")(result as never)).toMatchObject({

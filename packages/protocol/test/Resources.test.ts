@@ -5,10 +5,10 @@ import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 describe("Resources", () => {
-  it("describe a resource to each revision as it knows one", () => {
-    const tell = (version: "2024-11-05" | "2025-06-18" | "2025-11-25") =>
+  it("send each revision the fields that it knows", () => {
+    const narrow = (version: "2024-11-05" | "2025-06-18" | "2025-11-25") =>
       Projection.compile(Resources.Resource, version)(Canonical.resource as never)
-    expect(tell("2024-11-05")).toEqual({
+    expect(narrow("2024-11-05")).toEqual({
       name: "search",
       uri: "file:///notes/a.md",
       description: "A note",
@@ -17,11 +17,11 @@ describe("Resources", () => {
       annotations: { audience: ["user", "assistant"], priority: 0.5 }
     })
     const { icons, ...rest } = Canonical.resource
-    expect(tell("2025-06-18")).toEqual(rest)
-    expect(tell("2025-11-25")).toEqual({ ...rest, icons })
+    expect(narrow("2025-06-18")).toEqual(rest)
+    expect(narrow("2025-11-25")).toEqual({ ...rest, icons })
   })
 
-  it("need an address and a name", () => {
+  it("need a URI and a name", () => {
     const is = SchemaCheck.compile(Resources.Resource)
     expect([{ uri: "a:b", name: "x" }, { uri: "a:b" }, { name: "x" }].map(is)).toEqual([true, false, false])
     expect([1.5, "1", null].map((size) => is({ uri: "a:b", name: "x", size }))).toEqual([false, false, false])
@@ -35,13 +35,13 @@ describe("Resources", () => {
     expect(is({ contents: {} })).toBe(false)
   })
 
-  it("have templates", () => {
+  it("are also described by templates", () => {
     const is = SchemaCheck.compile(Resources.ListResourceTemplatesResult)
     expect(is({ resourceTemplates: [{ name: "x", uriTemplate: "n://{id}" }], nextCursor: "" })).toBe(true)
     expect(is({ resourceTemplates: [{ name: "x", uri: "n://1" }] })).toBe(false)
   })
 
-  it("say which changed", () => {
+  it("name the one that changed", () => {
     const is = SchemaCheck.compile(Resources.ResourceUpdated)
     expect([{ uri: "a:b" }, {}, { uri: null }].map(is)).toEqual([true, false, false])
   })

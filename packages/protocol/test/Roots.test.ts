@@ -4,7 +4,7 @@ import * as Projection from "../src/schema/Projection.js"
 import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Roots", () => {
-  it("are addresses with a name, if they have one", () => {
+  it("are URIs with an optional name", () => {
     const is = SchemaCheck.compile(Roots.ListRootsResult)
     expect([{ roots: [] }, { roots: [{ uri: "file:///a" }, { uri: "file:///b", name: "B" }] }].map(is))
       .toEqual([true, true])

@@ -4,7 +4,7 @@ import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 describe("Tasks", () => {
-  it("are kept for a time or for ever", () => {
+  it("have a time to live, or live for ever", () => {
     const is = SchemaCheck.compile(Tasks.Task)
     expect([is(Canonical.task), is({ ...Canonical.task, ttl: null })]).toEqual([true, true])
     const { ttl: _, ...withoutTtl } = Canonical.task
@@ -12,7 +12,7 @@ describe("Tasks", () => {
       .toEqual([false, false, false])
   })
 
-  it("MUST NOT leave an end, nor stay where they are", () => {
+  it("MUST NOT leave a terminal status", () => {
     const from = (status: Tasks.TaskStatus) => Tasks.TaskStatus.literals.filter((to) => Tasks.mayBecome(status, to))
     expect(from("working")).toEqual(["input_required", "completed", "failed", "cancelled"])
     expect(from("input_required")).toEqual(["working", "completed", "failed", "cancelled"])
@@ -21,7 +21,7 @@ describe("Tasks", () => {
     }
   })
 
-  it("are wished for, given, named and listed", () => {
+  it("are requested, created, named and listed", () => {
     expect(SchemaCheck.compile(Tasks.TaskMetadata)({})).toBe(true)
     expect(SchemaCheck.compile(Tasks.CreateTaskResult)({ task: Canonical.task })).toBe(true)
     expect(SchemaCheck.compile(Tasks.CreateTaskResult)(Canonical.task)).toBe(false)

@@ -6,20 +6,20 @@ import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
 
 const isTool = SchemaCheck.compile(Tools.Tool)
-const told = (tool: unknown, version: Version) => Projection.compile(Tools.Tool, version)(tool as Tools.Tool)
+const narrowed = (tool: unknown, version: Version) => Projection.compile(Tools.Tool, version)(tool as Tools.Tool)
 const of = (inputSchema: unknown, outputSchema?: unknown) => ({ name: "x", inputSchema, outputSchema })
 
 describe("Tool", () => {
-  it("says to each revision what it knows", () => {
+  it("sends each revision the fields that it knows", () => {
     const { inputSchema } = Canonical.tool
     const old = { name: "search", description: "Searches notes", inputSchema }
     const { annotations } = Canonical.tool
-    expect(told(Canonical.tool, "2024-11-05")).toEqual(old)
-    expect(told(Canonical.tool, "2025-03-26")).toEqual({ ...old, annotations })
+    expect(narrowed(Canonical.tool, "2024-11-05")).toEqual(old)
+    expect(narrowed(Canonical.tool, "2025-03-26")).toEqual({ ...old, annotations })
     const { execution, icons, ...rest } = Canonical.tool
-    expect(told(Canonical.tool, "2025-06-18")).toEqual(rest)
-    expect(told(Canonical.tool, "2025-11-25")).toEqual({ ...rest, icons, execution })
-    expect(told(Canonical.tool, "2026-07-28")).toEqual({ ...rest, icons })
+    expect(narrowed(Canonical.tool, "2025-06-18")).toEqual(rest)
+    expect(narrowed(Canonical.tool, "2025-11-25")).toEqual({ ...rest, icons, execution })
+    expect(narrowed(Canonical.tool, "2026-07-28")).toEqual({ ...rest, icons })
   })
 
   it.each([
@@ -30,20 +30,20 @@ describe("Tool", () => {
     [{ type: "array" }],
     [{ type: ["object"] }],
     [{ type: "object", $schema: 1 }]
-  ])("MUST take an object's schema for its arguments, not %j", (schema) => expect(isTool(of(schema))).toBe(false))
+  ])("MUST have an object schema for its arguments, not %j", (schema) => expect(isTool(of(schema))).toBe(false))
 
-  it("says to the legacy era schemas as it knows them", () => {
+  it("sends the legacy era schemas that it knows", () => {
     const wide = of(
       { type: "object", properties: { any: true, none: false, q: { type: "string" } }, required: "q", x: 1 },
       { type: "array", items: {} }
     )
     expect(isTool(wide)).toBe(true)
-    expect(told(wide, "2026-07-28")).toBe(wide)
-    expect(told(wide, "2025-11-25")).toEqual({
+    expect(narrowed(wide, "2026-07-28")).toBe(wide)
+    expect(narrowed(wide, "2025-11-25")).toEqual({
       name: "x",
       inputSchema: { type: "object", properties: { any: {}, none: { not: {} }, q: { type: "string" } }, x: 1 }
     })
-    expect(told(of({ type: "object", properties: 5 }), "2025-11-25")).toEqual({
+    expect(narrowed(of({ type: "object", properties: 5 }), "2025-11-25")).toEqual({
       name: "x",
       inputSchema: { type: "object" }
     })
@@ -52,20 +52,20 @@ describe("Tool", () => {
 
 describe("CallToolResult", () => {
   const isResult = SchemaCheck.compile(Tools.CallToolResult)
-  const tell = (structuredContent: unknown, version: Version) =>
+  const narrow = (structuredContent: unknown, version: Version) =>
     Projection.compile(Tools.CallToolResult, version)({ content: [], structuredContent })
 
-  it("has content, be it none", () => {
+  it("needs content, possibly empty", () => {
     expect([isResult({ content: [] }), isResult({}), isResult({ content: null })]).toEqual([true, false, false])
     expect(isResult({ content: [], structuredContent: null })).toBe(true)
   })
 
   it("has structured content from 2025-06-18 on, an object up to 2025-11-25", () => {
-    expect(tell({ a: 1 }, "2025-03-26")).toEqual({ content: [] })
-    expect(tell({ a: 1 }, "2025-06-18")).toEqual({ content: [], structuredContent: { a: 1 } })
+    expect(narrow({ a: 1 }, "2025-03-26")).toEqual({ content: [] })
+    expect(narrow({ a: 1 }, "2025-06-18")).toEqual({ content: [], structuredContent: { a: 1 } })
     for (const value of [null, 1, "x", [1]]) {
-      expect(tell(value, "2025-11-25")).toEqual({ content: [] })
-      expect(tell(value, "2026-07-28")).toEqual({ content: [], structuredContent: value })
+      expect(narrow(value, "2025-11-25")).toEqual({ content: [] })
+      expect(narrow(value, "2026-07-28")).toEqual({ content: [], structuredContent: value })
     }
   })
 })
@@ -78,11 +78,11 @@ describe("CallToolParams", () => {
       .toEqual([false, false, false])
   })
 
-  it("wishes for a task at 2025-11-25 only", () => {
+  it("asks for a task at 2025-11-25 only", () => {
     const wish = { name: "x", task: { ttl: 1 } }
-    const tell = (version: Version) => Projection.compile(Tools.CallToolParams, version)(wish)
-    expect(tell("2025-06-18")).toEqual({ name: "x" })
-    expect(tell("2025-11-25")).toBe(wish)
-    expect(tell("2026-07-28")).toEqual({ name: "x" })
+    const narrow = (version: Version) => Projection.compile(Tools.CallToolParams, version)(wish)
+    expect(narrow("2025-06-18")).toEqual({ name: "x" })
+    expect(narrow("2025-11-25")).toBe(wish)
+    expect(narrow("2026-07-28")).toEqual({ name: "x" })
   })
 })

@@ -20,7 +20,7 @@ describe("Version", () => {
     expect([Version.isLegacy(version), Version.isModern(version)]).toEqual([legacy, modern])
   })
 
-  it("compares as dates do", () => {
+  it("compares revisions as dates", () => {
     expect(Version.isAtLeast("2025-06-18", "2025-06-18")).toBe(true)
     expect(Version.isAtLeast("2025-03-26", "2025-06-18")).toBe(false)
     expect(Version.isAtLeast("2027-01-01", "2026-07-28")).toBe(true)
@@ -38,11 +38,11 @@ describe("negotiation at initialize", () => {
       ["2025-11-25", ["2024-11-05", "2025-03-26"], "2025-03-26"],
       ["2024-11-05", ["2025-06-18", "2025-03-26"], "2025-06-18"]
     ] as const
-  )("a server asked for %j that speaks %j answers %s", (asked, spoken, answer) => {
-    expect(Version.negotiate(asked, spoken)).toBe(answer)
+  )("a server that is asked for %j and speaks %j answers %s", (requested, supported, answer) => {
+    expect(Version.negotiate(requested, supported)).toBe(answer)
   })
 
-  it("a client hangs up at a version that it does not speak", () => {
+  it("a client disconnects when it does not speak the answered version", () => {
     expect(Version.agreed("2025-03-26")).toEqual(Option.some("2025-03-26"))
     expect(Version.agreed("2025-03-26", ["2025-11-25"])).toEqual(Option.none())
     expect(Version.agreed("2026-07-28")).toEqual(Option.none())
@@ -50,17 +50,24 @@ describe("negotiation at initialize", () => {
   })
 })
 
-describe("negotiation per request", () => {
-  it("a client picks the latest version that both speak", () => {
-    expect(Version.latestCommon(["2025-11-25", "2026-07-28", "2030-01-01"])).toEqual(Option.some("2026-07-28"))
-    expect(Version.latestCommon(["2025-11-25", "2024-11-05"])).toEqual(Option.some("2025-11-25"))
-    expect(Version.latestCommon(["2025-11-25"], Version.modern)).toEqual(Option.none())
-    expect(Version.latestCommon([])).toEqual(Option.none())
+describe("what differs between revisions", () => {
+  const holds = (predicate: (version: string) => boolean) => Version.all.filter(predicate)
+
+  it("only 2025-03-26 has batches", () => {
+    expect(holds(Version.hasBatches)).toEqual(["2025-03-26"])
+    expect(Version.hasBatches(undefined)).toBe(false)
   })
 
-  it("does not change the lists it is given", () => {
-    const spoken = ["2026-07-28", "2024-11-05"] as const
-    Version.latestCommon(["2024-11-05"], spoken)
-    expect(spoken).toEqual(["2026-07-28", "2024-11-05"])
+  it("clients from 2025-11-25 on understand a priming event", () => {
+    expect(holds(Version.primesStreams)).toEqual(["2025-11-25", "2026-07-28"])
+    expect(Version.primesStreams(undefined)).toBe(false)
+  })
+
+  it("from 2025-11-25 on the model reads which arguments are wrong", () => {
+    expect(holds(Version.hasArgumentErrorResults)).toEqual(["2025-11-25", "2026-07-28"])
+  })
+
+  it("an HTTP request without a version header is one of 2025-03-26", () => {
+    expect(Version.withoutHeader).toBe("2025-03-26")
   })
 })

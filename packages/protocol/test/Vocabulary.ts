@@ -1,5 +1,5 @@
 /**
- * Every schema that the package exports, by room and name.
+ * Every schema that the package exports, by module and name.
  */
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import * as Completion from "@effect-mcp/protocol/Completion"
@@ -31,7 +31,7 @@ import * as Tools from "@effect-mcp/protocol/Tools"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Schema from "effect/Schema"
 import * as Text from "../src/schema/Text.js"
-import * as Sayings from "./Sayings.js"
+import * as MessageParts from "./MessageParts.js"
 
 const rooms: Readonly<Record<string, object>> = {
   Capabilities,
@@ -71,5 +71,5 @@ export const schemas: ReadonlyArray<readonly [name: string, schema: Schema.Schem
       Schema.isSchema(value) ? [[`${room}.${name}`, value as Schema.Schema<any>] as const] : []
     )
   ),
-  ...Sayings.modern.map((saying) => [saying.title, saying.schema] as const)
+  ...MessageParts.modern.map((messagePart) => [messagePart.title, messagePart.schema] as const)
 ]

@@ -1,6 +1,6 @@
 /**
- * What only 2025-11-25 says of pages to open: each has an id, which the server names again when the page is done. The
- * next revision asks without one.
+ * URL elicitation as only 2025-11-25 has it: each elicitation has an id, and the server notifies the client when it is
+ * done. The types of both eras are in the neutral `Elicitation`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @since 0.1.0
@@ -9,44 +9,24 @@ import * as Schema from "effect/Schema"
 import * as Elicitation from "../Elicitation.js"
 import * as Meta from "../Meta.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ElicitUrlParams = Schema.Struct({
   ...Elicitation.ElicitUrlParams.fields,
   /** Chosen by the server, opaque to the client. */
   elicitationId: Schema.String
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type ElicitParams = Elicitation.ElicitFormParams | ElicitUrlParams
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ElicitParams: Schema.Schema<ElicitParams> = Schema.Union(ElicitUrlParams, Elicitation.ElicitFormParams)
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ElicitationComplete extends Schema.Schema.Type<typeof ElicitationComplete> {}
 
-/**
- * The parameters of `notifications/elicitation/complete`.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The parameters of `notifications/elicitation/complete`. @since 0.1.0 @category schemas */
 export const ElicitationComplete = Schema.Struct({ elicitationId: Schema.String, ...Meta.any })

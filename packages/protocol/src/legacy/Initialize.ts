@@ -1,5 +1,6 @@
 /**
- * The words of the handshake that opens every legacy conversation.
+ * The types of `initialize`, the handshake that begins every legacy conversation. `Version.negotiate` and
+ * `Version.agreed` choose the revision.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  * @since 0.1.0
@@ -9,34 +10,22 @@ import { ClientCapabilities, ServerCapabilities } from "../Capabilities.js"
 import { Implementation } from "../Implementation.js"
 import * as Meta from "../Meta.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface InitializeParams extends Schema.Schema.Type<typeof InitializeParams> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const InitializeParams = Schema.Struct({
-  /** The version the client wants; the server may answer with another. */
+  /** The revision that the client proposes; the server may answer with another. */
   protocolVersion: Schema.String,
   capabilities: ClientCapabilities,
   clientInfo: Implementation,
   ...Meta.request
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface InitializeResult extends Schema.Schema.Type<typeof InitializeResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const InitializeResult = Schema.Struct({
   protocolVersion: Schema.String,
   capabilities: ServerCapabilities,

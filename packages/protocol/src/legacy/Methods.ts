@@ -1,6 +1,6 @@
 /**
- * Everything that may be said up to 2025-11-25: a table of contents. A method that is not here does not exist in the
- * legacy era. Those of tasks are written down in `TaskMethods`.
+ * The methods of the legacy era, and the table of them: a method that is not in it does not exist up to 2025-11-25. The
+ * methods of tasks are defined in `TaskMethods`.
  *
  * @since 0.1.0
  */
@@ -20,10 +20,7 @@ import * as Initialize from "./Initialize.js"
 import { SubscribeParams } from "./Subscriptions.js"
 import * as TaskMethods from "./TaskMethods.js"
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const initialize = Method.request({
   name: "initialize",
   from: "client",
@@ -32,10 +29,7 @@ export const initialize = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const ping = Method.request({
   name: "ping",
   from: "both",
@@ -44,10 +38,7 @@ export const ping = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listTools = Method.request({
   name: "tools/list",
   from: "client",
@@ -56,10 +47,7 @@ export const listTools = Method.request({
   capability: "tools"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const callTool = Method.request({
   name: "tools/call",
   from: "client",
@@ -68,10 +56,7 @@ export const callTool = Method.request({
   capability: "tools"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listResources = Method.request({
   name: "resources/list",
   from: "client",
@@ -80,10 +65,7 @@ export const listResources = Method.request({
   capability: "resources"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listResourceTemplates = Method.request({
   name: "resources/templates/list",
   from: "client",
@@ -92,10 +74,7 @@ export const listResourceTemplates = Method.request({
   capability: "resources"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const readResource = Method.request({
   name: "resources/read",
   from: "client",
@@ -104,10 +83,7 @@ export const readResource = Method.request({
   capability: "resources"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const subscribe = Method.request({
   name: "resources/subscribe",
   from: "client",
@@ -117,10 +93,7 @@ export const subscribe = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const unsubscribe = Method.request({
   name: "resources/unsubscribe",
   from: "client",
@@ -130,10 +103,7 @@ export const unsubscribe = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listPrompts = Method.request({
   name: "prompts/list",
   from: "client",
@@ -142,10 +112,7 @@ export const listPrompts = Method.request({
   capability: "prompts"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const getPrompt = Method.request({
   name: "prompts/get",
   from: "client",
@@ -154,10 +121,7 @@ export const getPrompt = Method.request({
   capability: "prompts"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const complete = Method.request({
   name: "completion/complete",
   from: "client",
@@ -167,10 +131,7 @@ export const complete = Method.request({
   gatedSince: "2025-03-26"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const setLevel = Method.request({
   name: "logging/setLevel",
   from: "client",
@@ -180,10 +141,7 @@ export const setLevel = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const createMessage = Method.request({
   name: "sampling/createMessage",
   from: "server",
@@ -193,10 +151,7 @@ export const createMessage = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listRoots = Method.request({
   name: "roots/list",
   from: "server",
@@ -206,10 +161,7 @@ export const listRoots = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const elicit = Method.request({
   name: "elicitation/create",
   from: "server",
@@ -220,10 +172,7 @@ export const elicit = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const initialized = Method.notification({
   name: "notifications/initialized",
   from: "client",
@@ -231,30 +180,21 @@ export const initialized = Method.notification({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const cancelled = Method.notification({
   name: "notifications/cancelled",
   from: "both",
   params: Progress.CancelledParams
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const progress = Method.notification({
   name: "notifications/progress",
   from: "both",
   params: Progress.ProgressParams
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const message = Method.notification({
   name: "notifications/message",
   from: "server",
@@ -262,10 +202,7 @@ export const message = Method.notification({
   capability: "logging"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const toolListChanged = Method.notification({
   name: "notifications/tools/list_changed",
   from: "server",
@@ -273,10 +210,7 @@ export const toolListChanged = Method.notification({
   capability: "tools.listChanged"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const resourceListChanged = Method.notification({
   name: "notifications/resources/list_changed",
   from: "server",
@@ -284,10 +218,7 @@ export const resourceListChanged = Method.notification({
   capability: "resources.listChanged"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const resourceUpdated = Method.notification({
   name: "notifications/resources/updated",
   from: "server",
@@ -295,10 +226,7 @@ export const resourceUpdated = Method.notification({
   capability: "resources.subscribe"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const promptListChanged = Method.notification({
   name: "notifications/prompts/list_changed",
   from: "server",
@@ -306,10 +234,7 @@ export const promptListChanged = Method.notification({
   capability: "prompts.listChanged"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const rootsListChanged = Method.notification({
   name: "notifications/roots/list_changed",
   from: "client",
@@ -318,10 +243,7 @@ export const rootsListChanged = Method.notification({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const elicitationComplete = Method.notification({
   name: "notifications/elicitation/complete",
   from: "server",
@@ -332,12 +254,7 @@ export const elicitationComplete = Method.notification({
   until: "2025-11-25"
 })
 
-/**
- * Everything, by name.
- *
- * @since 0.1.0
- * @category table
- */
+/** All methods of the legacy era, by name. @since 0.1.0 @category table */
 export const table = Method.table(
   initialize,
   ping,

@@ -1,6 +1,6 @@
 /**
- * How a legacy client asks to hear of changes of one resource, and not to hear of them any more. Changes of the lists are
- * told to every client; the modern era asks for both in one request.
+ * How a legacy client subscribes to one resource and ends the subscription. List changes need no subscription in this
+ * era; a modern client subscribes to both in one request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  * @since 0.1.0
@@ -9,16 +9,8 @@ import * as Schema from "effect/Schema"
 import * as Meta from "../Meta.js"
 import { Uri } from "../schema/Text.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface SubscribeParams extends Schema.Schema.Type<typeof SubscribeParams> {}
 
-/**
- * The parameters of `resources/subscribe` and of `resources/unsubscribe`.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The parameters of `resources/subscribe` and of `resources/unsubscribe`. @since 0.1.0 @category schemas */
 export const SubscribeParams = Schema.Struct({ uri: Uri, ...Meta.request })

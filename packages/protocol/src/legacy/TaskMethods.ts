@@ -1,5 +1,6 @@
 /**
- * The methods of tasks, which only 2025-11-25 has, and as an experiment. Both sides may have tasks, and both may ask.
+ * The methods of the experimental tasks, which only 2025-11-25 has. Both sides may create tasks, so both sides send
+ * them. Their types are in `Tasks`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -8,10 +9,7 @@ import * as Method from "../Method.js"
 import * as Pagination from "../Pagination.js"
 import * as Tasks from "../Tasks.js"
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const getTask = Method.request({
   name: "tasks/get",
   from: "both",
@@ -22,10 +20,7 @@ export const getTask = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const getTaskPayload = Method.request({
   name: "tasks/result",
   from: "both",
@@ -36,10 +31,7 @@ export const getTaskPayload = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listTasks = Method.request({
   name: "tasks/list",
   from: "both",
@@ -50,10 +42,7 @@ export const listTasks = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const cancelTask = Method.request({
   name: "tasks/cancel",
   from: "both",
@@ -64,10 +53,7 @@ export const cancelTask = Method.request({
   until: "2025-11-25"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const taskStatus = Method.notification({
   name: "notifications/tasks/status",
   from: "both",

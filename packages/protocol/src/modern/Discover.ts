@@ -1,6 +1,6 @@
 /**
- * The words of `server/discover`: what a server speaks and can do, asked by whoever wants to know before asking for
- * anything else. It takes nothing but the envelope.
+ * The types of `server/discover`: the revisions that a server speaks and its capabilities. A client may send it before
+ * any other request; it carries nothing but the envelope.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
  * @since 0.1.0
@@ -11,23 +11,17 @@ import * as Caching from "./Caching.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface DiscoverResult extends Schema.Schema.Type<typeof DiscoverResult> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const DiscoverResult = Schema.Struct({
-  /** May name revisions of the legacy era, which begin with `initialize`. */
+  /** May name legacy revisions, which begin with `initialize`. */
   supportedVersions: Schema.Array(Schema.String),
   capabilities: ServerCapabilities,
   /** How to use the server, for the model. */
   instructions: Schema.optional(Schema.String),
-  ...Caching.hints,
+  ...Caching.hintFields,
   ...ResultType.complete,
   ...Envelope.result
 })

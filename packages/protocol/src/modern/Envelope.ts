@@ -1,8 +1,8 @@
 /**
- * What every modern request carries in `_meta`, because no handshake said it before: the revision it is written in, what
- * its client can do and who that is, and from which level on it wants to hear logs.
+ * The `_meta` of every modern request: its revision, the capabilities, name and version of its client, and the log
+ * level that the client wants. It replaces the legacy handshake.
  *
- * Reading it is the first thing done to a request; the headers of HTTP that repeat it are in `Headers`.
+ * The HTTP headers that repeat parts of it are in `Headers`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  * @since 0.1.0
@@ -19,16 +19,10 @@ import * as Meta from "../Meta.js"
 import * as SchemaCheck from "../schema/SchemaCheck.js"
 import * as Version from "../Version.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface RequestMeta extends Schema.Schema.Type<typeof RequestMeta> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const RequestMeta = Schema.Struct(
   {
     [Meta.keys.protocolVersion]: Schema.String,
@@ -40,74 +34,38 @@ export const RequestMeta = Schema.Struct(
   { key: Key, value: Schema.Unknown }
 )
 
-/**
- * The field of modern requests.
- *
- * @since 0.1.0
- * @category fields
- */
+/** The field of modern requests. @since 0.1.0 @category fields */
 export const request: { readonly _meta: Schema.Schema<RequestMeta> } = { _meta: RequestMeta }
 
-/**
- * `_meta` of a modern result: it says who answered.
- *
- * @since 0.1.0
- * @category models
- */
+/** `_meta` of a modern result. @since 0.1.0 @category models */
 export interface ResultMeta extends Schema.Schema.Type<typeof ResultMeta> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const ResultMeta = Schema.Struct(
   { [Meta.keys.serverInfo]: Schema.optional(Implementation) },
   { key: Key, value: Schema.Unknown }
 )
 
-/**
- * The field of modern results.
- *
- * @since 0.1.0
- * @category fields
- */
+/** The field of modern results. @since 0.1.0 @category fields */
 export const result: { readonly _meta: Schema.optional<Schema.Schema<ResultMeta>> } = {
   _meta: Schema.optional(ResultMeta)
 }
 
-/**
- * `_meta` of a modern notification: it says to which subscription it belongs, if to one.
- *
- * @since 0.1.0
- * @category models
- */
+/** `_meta` of a modern notification. @since 0.1.0 @category models */
 export interface NotificationMeta extends Schema.Schema.Type<typeof NotificationMeta> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const NotificationMeta = Schema.Struct(
   { [Meta.keys.subscriptionId]: Schema.optional(Meta.RequestId) },
   { key: Key, value: Schema.Unknown }
 )
 
-/**
- * The field of modern notifications.
- *
- * @since 0.1.0
- * @category fields
- */
+/** The field of modern notifications. @since 0.1.0 @category fields */
 export const notification: { readonly _meta: Schema.optional<Schema.Schema<NotificationMeta>> } = {
   _meta: Schema.optional(NotificationMeta)
 }
 
-/**
- * What a request says of itself and its client.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a request says about itself and its client. @since 0.1.0 @category models */
 export interface Envelope {
   readonly version: Version.ModernVersion
   readonly capabilities: ClientCapabilities
@@ -124,7 +82,7 @@ const decodeMeta = SchemaCheck.decoder(RequestMeta)
 const invalid = (what: string): InvalidParams => new InvalidParams({ message: `Invalid params: ${what}` })
 
 /**
- * The revision that a request names; `undefined` when it names none, or not in words.
+ * The revision that a request names; `undefined` when it names none, or not as a string.
  *
  * @since 0.1.0
  * @category getters
@@ -135,8 +93,8 @@ export const versionOf = (params: Params | undefined): string | undefined => {
 }
 
 /**
- * Reads the envelope of a request. First whether the required keys are there, then whether the revision is spoken, and
- * only then whether all is written as that revision writes it: what a later one says may be no mistake.
+ * Reads the envelope of a request. Checks the required keys first, then whether the server speaks the revision, and the
+ * rest last: a later revision may write the rest in another way.
  *
  * @since 0.1.0
  * @category decoding
@@ -170,8 +128,8 @@ export const decode = (
 const required = [Meta.keys.protocolVersion, Meta.keys.clientCapabilities]
 
 /**
- * Writes the envelope of a client into the parameters of its requests. Made once per client; keys of its own in `_meta`
- * stay, those of the envelope are the client's.
+ * Writes a client's envelope into the parameters of its requests; called once for each client. Other keys of `_meta`
+ * stay.
  *
  * @since 0.1.0
  * @category encoding
@@ -195,8 +153,8 @@ export const writer = (
 }
 
 /**
- * `_meta` without what only modern requests carry, for a request that goes on to a legacy server: there, the key of the
- * revision would make it a modern one.
+ * `_meta` without the keys of the envelope, for a request that is forwarded to a legacy server: with them, the request
+ * would be a modern one.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,8 +1,8 @@
 /**
- * The headers in which a modern HTTP request repeats what its body says, so that whoever passes it on need not read the
- * body: which they are, how a value is written in one, and whether they say the same.
+ * The HTTP headers in which a modern request repeats parts of its body, so that proxies need not read the body: their
+ * names, the encoding of their values, and the comparison with the body.
  *
- * Those that repeat arguments of a tool are in `ParamHeaders`. Nothing here knows of HTTP but the names.
+ * Headers that repeat arguments of a tool are in `ParamHeaders`. No HTTP library is used here.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#request-headers
  * @since 0.1.0
@@ -13,22 +13,13 @@ import * as Option from "effect/Option"
 import { HeaderMismatch } from "../McpError.js"
 import * as Envelope from "./Envelope.js"
 
-/**
- * @since 0.1.0
- * @category constants
- */
+/** @since 0.1.0 @category constants */
 export const VERSION = "MCP-Protocol-Version"
 
-/**
- * @since 0.1.0
- * @category constants
- */
+/** @since 0.1.0 @category constants */
 export const METHOD = "Mcp-Method"
 
-/**
- * @since 0.1.0
- * @category constants
- */
+/** @since 0.1.0 @category constants */
 export const NAME = "Mcp-Name"
 
 const PREFIX = "=?base64?"
@@ -37,7 +28,7 @@ const SUFFIX = "?="
 const isMarked = (value: string): boolean =>
   value.length >= PREFIX.length + SUFFIX.length && value.startsWith(PREFIX) && value.endsWith(SUFFIX)
 
-/** Visible ASCII and spaces, but not at the ends. */
+/** Visible ASCII, with spaces inside only. */
 const isPlain = (value: string): boolean => {
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
@@ -47,7 +38,8 @@ const isPlain = (value: string): boolean => {
 }
 
 /**
- * A value as it stands in a header: as it is, or marked and in base64 if a header cannot hold it or it looks marked.
+ * The header value for a text: the text itself, or marked base64 when a header cannot hold the text or the text looks
+ * like marked base64.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#value-encoding
  * @since 0.1.0
@@ -57,8 +49,8 @@ export const encode = (value: string): string =>
   isPlain(value) && !isMarked(value) ? value : `${PREFIX}${Encoding.encodeBase64(value)}${SUFFIX}`
 
 /**
- * The value that stands in a header; none when it is marked and what is marked is not base64 of UTF-8, written as `encode`
- * writes it. Spaces around a header are not part of it.
+ * The text of a header value, without the spaces around it. None when the value is not valid, or is marked and is not
+ * the base64 that `encode` writes.
  *
  * @since 0.1.0
  * @category decoding
@@ -84,42 +76,27 @@ const trimmed = (header: string): string => {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
-/** The parameter that `Mcp-Name` repeats, of the methods that have one. */
-const named: ReadonlyMap<string, "name" | "uri"> = new Map([
+/** The parameter that `Mcp-Name` repeats, by method. */
+const nameParameters: ReadonlyMap<string, "name" | "uri"> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"]
 ])
 
-/**
- * What the headers of a request repeat.
- *
- * @since 0.1.0
- * @category models
- */
+/** The parts of a body that headers repeat. @since 0.1.0 @category models */
 export interface Body {
   readonly method: string
   readonly params?: { readonly [key: string]: unknown } | undefined
 }
 
-/**
- * What `Mcp-Name` says of a request; `undefined` for one that has no such header.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The value of `Mcp-Name`; `undefined` for a request without this header. @since 0.1.0 @category getters */
 export const nameOf = ({ method, params }: Body): string | undefined => {
-  const key = named.get(method)
+  const key = nameParameters.get(method)
   const name = key === undefined ? undefined : params?.[key]
   return typeof name === "string" ? name : undefined
 }
 
-/**
- * The headers of a request, as its client sends them.
- *
- * @since 0.1.0
- * @category encoding
- */
+/** The headers that a client sends with a request. @since 0.1.0 @category encoding */
 export const make = (body: Body): Record<string, string> => {
   const version = Envelope.versionOf(body.params)
   const name = nameOf(body)
@@ -131,9 +108,9 @@ export const make = (body: Body): Record<string, string> => {
 }
 
 /**
- * Whether the headers of a request say what its body says. `header` gives a header by its lower-case name.
+ * Compares the headers of a request with its body. `header` returns a header by its lower-case name.
  *
- * What the body lacks is not looked for in the headers: that is the envelope's to refuse, and the method's.
+ * A part that the body lacks is not compared: `Envelope` and the method refuse such a body.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#server-validation
  * @since 0.1.0
@@ -164,5 +141,5 @@ const repeats = (
     ? Either.left(new HeaderMismatch({ message: `Header mismatch: ${name} is missing` }))
     : agrees(value)
     ? same
-    : Either.left(new HeaderMismatch({ message: `Header mismatch: ${name} is not what the body says` }))
+    : Either.left(new HeaderMismatch({ message: `Header mismatch: ${name} differs from the body` }))
 }

@@ -1,8 +1,9 @@
 /**
- * How a modern server asks: it answers a request with questions, and the client makes the request again with the answers.
- * The questions are those that a legacy server sends as requests, without an id.
+ * How a modern server asks its client for input: it answers a request with `input_required` and its input requests, and
+ * the client sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC
+ * requests.
  *
- * `requestState` is the server's, and opaque to everybody else; how it is sealed is not the business of this package.
+ * `requestState` is opaque to the client; the server package seals it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  * @since 0.1.0
@@ -16,10 +17,7 @@ import { CreateMessageParams, CreateMessageResult } from "../Sampling.js"
 import * as Envelope from "./Envelope.js"
 import { INPUT_REQUIRED } from "./ResultType.js"
 
-/**
- * @since 0.1.0
- * @category questions
- */
+/** @since 0.1.0 @category requests */
 export const elicit = Method.request({
   name: "elicitation/create",
   from: "server",
@@ -29,10 +27,7 @@ export const elicit = Method.request({
   since: "2025-06-18"
 })
 
-/**
- * @since 0.1.0
- * @category questions
- */
+/** @since 0.1.0 @category requests */
 export const createMessage = Method.request({
   name: "sampling/createMessage",
   from: "server",
@@ -41,10 +36,7 @@ export const createMessage = Method.request({
   capability: "sampling"
 })
 
-/**
- * @since 0.1.0
- * @category questions
- */
+/** @since 0.1.0 @category requests */
 export const listRoots = Method.request({
   name: "roots/list",
   from: "server",
@@ -53,95 +45,61 @@ export const listRoots = Method.request({
   capability: "roots"
 })
 
-/**
- * What may be asked, by name. None of these is a method: they are not in the table of `Methods`.
- *
- * @since 0.1.0
- * @category questions
- */
-export const questions = Method.table(elicit, createMessage, listRoots)
+/** What a server may ask for, by name. None of these is in the table of `Methods`. @since 0.1.0 @category requests */
+export const inputMethods = Method.table(elicit, createMessage, listRoots)
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type InputRequest = typeof InputRequest.Type
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const InputRequest = Schema.Union(
   Schema.Struct({ method: Schema.Literal(elicit.name), params: ElicitParams }),
   Schema.Struct({ method: Schema.Literal(createMessage.name), params: CreateMessageParams }),
   Schema.Struct({ method: Schema.Literal(listRoots.name), params: Schema.optional(Method.Empty) })
 )
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export type InputResponse = typeof InputResponse.Type
 
 /**
- * An answer, of whatever kind: the question says which it must be.
+ * A response of any kind; the input request with the same key says which kind it must be.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const InputResponse = Schema.Union(ElicitResult, CreateMessageResult, ListRootsResult)
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface InputRequests extends Schema.Schema.Type<typeof InputRequests> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const InputRequests = Schema.Record({ key: Key, value: InputRequest })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface InputResponses extends Schema.Schema.Type<typeof InputResponses> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
+/** @since 0.1.0 @category schemas */
 export const InputResponses = Schema.Record({ key: Key, value: InputResponse })
 
 /**
- * The fields that a request has when it is made again. A server ignores answers to what it did not ask.
+ * The fields of a request that the client sends again. The server ignores responses that it did not ask for.
  *
  * @since 0.1.0
  * @category fields
  */
-export const retry: {
+export const retryFields: {
   readonly inputResponses: Schema.optional<Schema.Schema<InputResponses>>
   readonly requestState: Schema.optional<typeof Schema.String>
 } = {
   inputResponses: Schema.optional(InputResponses),
-  /** As it was received, or not at all. */
+  /** Returned unchanged to the server. */
   requestState: Schema.optional(Schema.String)
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface InputRequiredResult extends Schema.Schema.Type<typeof InputRequiredResult> {}
 
-/**
- * Questions by the server's own keys, or a state to come back with, or both.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** Input requests by keys that the server chose, or a state to send back, or both. @since 0.1.0 @category schemas */
 export const InputRequiredResult = Schema.Struct({
   resultType: Schema.Literal(INPUT_REQUIRED),
   inputRequests: Schema.optional(InputRequests),
@@ -153,29 +111,32 @@ export const InputRequiredResult = Schema.Struct({
   )
 )
 
-const methods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
+const answerable: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
 
 /**
- * Whether a method may be answered with questions.
+ * Whether the request of a method may be answered with `input_required`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#supported-requests
  * @since 0.1.0
  * @category predicates
  */
-export const mayAsk = (method: string): boolean => methods.has(method)
+export const mayRequireInput = (method: string): boolean => answerable.has(method)
 
 /**
- * The questions of a legacy error that asks for pages to be opened, so that a handler that fails with it asks here, too.
- * Ids of pages are gone in this era: each is told by its place.
+ * The result that replaces a legacy `UrlElicitationRequired`. This era has no ids of elicitations, so each input
+ * request has its position as key.
  *
  * @since 0.1.0
  * @category conversions
  */
-export const ofPages = (
-  pages: ReadonlyArray<{ readonly message: string; readonly url: string }>
+export const ofUrlElicitations = (
+  elicitations: ReadonlyArray<{ readonly message: string; readonly url: string }>
 ): InputRequiredResult => ({
   resultType: INPUT_REQUIRED,
   inputRequests: Object.fromEntries(
-    pages.map(({ message, url }, i) => [`url-${i}`, { method: elicit.name, params: { mode: "url", message, url } }])
+    elicitations.map((
+      { message, url },
+      i
+    ) => [`url-${i}`, { method: elicit.name, params: { mode: "url", message, url } }])
   )
 })

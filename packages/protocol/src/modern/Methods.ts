@@ -1,6 +1,6 @@
 /**
- * Everything that may be said from 2026-07-28 on: a table of contents. A method that is not here does not exist in the
- * modern era; what a server asks is no method, and is in `InputRequired`.
+ * The methods of the modern era, and the table of them: a method that is not in it does not exist from 2026-07-28 on.
+ * What a server asks its client for is not a method in this era: see `InputRequired`.
  *
  * @since 0.1.0
  */
@@ -29,25 +29,23 @@ type Over<Old extends Fields, More extends Fields> = {
     : never
 }
 
-// A type of both eras in the words of this one: the envelope in place of the open `_meta`, the kind of a result.
+// A type of both eras with the fields of this one: the envelope replaces the open `_meta`, and results have a
+// `resultType`.
 const over = <Old extends Fields, More extends Fields>({ fields }: { readonly fields: Old }, more: More) =>
-  // The spread of type parameters is typed as if both sides held; the latter does.
+  // TypeScript types the spread of two type parameters as their intersection; the later field wins.
   Schema.Struct({ ...fields, ...more } as Over<Old, More>)
 
-const answer = { ...ResultType.complete, ...Envelope.result }
-const kept = { ...Caching.hints, ...answer }
-const again = { ...InputRequired.retry, ...Envelope.request }
+const resultFields = { ...ResultType.complete, ...Envelope.result }
+const cacheableFields = { ...Caching.hintFields, ...resultFields }
+const retryFields = { ...InputRequired.retryFields, ...Envelope.request }
 
-// Tasks have left the core: a modern server does not look at the wish for one.
+// Tasks left the core: a modern server ignores the member `task`.
 const { task: _, ...callToolFields } = Tools.CallToolParams.fields
 
 const paginated = over(Pagination.PaginatedParams, Envelope.request)
-const changed = Schema.Struct(Envelope.notification)
+const listChanged = Schema.Struct(Envelope.notification)
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const discover = Method.request({
   name: "server/discover",
   from: "client",
@@ -56,106 +54,79 @@ export const discover = Method.request({
   since: "2026-07-28"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listTools = Method.request({
   name: "tools/list",
   from: "client",
   params: paginated,
-  result: over(Tools.ListToolsResult, kept),
+  result: over(Tools.ListToolsResult, cacheableFields),
   capability: "tools"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const callTool = Method.request({
   name: "tools/call",
   from: "client",
-  params: over({ fields: callToolFields }, again),
-  result: over(Tools.CallToolResult, answer),
+  params: over({ fields: callToolFields }, retryFields),
+  result: over(Tools.CallToolResult, resultFields),
   capability: "tools"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listResources = Method.request({
   name: "resources/list",
   from: "client",
   params: paginated,
-  result: over(Resources.ListResourcesResult, kept),
+  result: over(Resources.ListResourcesResult, cacheableFields),
   capability: "resources"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listResourceTemplates = Method.request({
   name: "resources/templates/list",
   from: "client",
   params: paginated,
-  result: over(Resources.ListResourceTemplatesResult, kept),
+  result: over(Resources.ListResourceTemplatesResult, cacheableFields),
   capability: "resources"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const readResource = Method.request({
   name: "resources/read",
   from: "client",
-  params: over(Resources.ReadResourceParams, again),
-  result: over(Resources.ReadResourceResult, kept),
+  params: over(Resources.ReadResourceParams, retryFields),
+  result: over(Resources.ReadResourceResult, cacheableFields),
   capability: "resources"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listPrompts = Method.request({
   name: "prompts/list",
   from: "client",
   params: paginated,
-  result: over(Prompts.ListPromptsResult, kept),
+  result: over(Prompts.ListPromptsResult, cacheableFields),
   capability: "prompts"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const getPrompt = Method.request({
   name: "prompts/get",
   from: "client",
-  params: over(Prompts.GetPromptParams, again),
-  result: over(Prompts.GetPromptResult, answer),
+  params: over(Prompts.GetPromptParams, retryFields),
+  result: over(Prompts.GetPromptResult, resultFields),
   capability: "prompts"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const complete = Method.request({
   name: "completion/complete",
   from: "client",
   params: over(Completion.CompleteParams, Envelope.request),
-  result: over(Completion.CompleteResult, answer),
+  result: over(Completion.CompleteResult, resultFields),
   capability: "completions"
 })
 
-/**
- * @since 0.1.0
- * @category requests
- */
+/** @since 0.1.0 @category requests */
 export const listen = Method.request({
   name: "subscriptions/listen",
   from: "client",
@@ -165,7 +136,8 @@ export const listen = Method.request({
 })
 
 /**
- * On stdio a client withdraws a request with it, and a server ends a subscription. Over HTTP, closing the stream does.
+ * On stdio a client cancels a request with it, and a server ends a subscription. Over HTTP the sender closes the
+ * stream.
  *
  * @since 0.1.0
  * @category notifications
@@ -176,20 +148,14 @@ export const cancelled = Method.notification({
   params: over(Progress.CancelledParams, { requestId: Meta.RequestId, ...Envelope.notification })
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const progress = Method.notification({
   name: "notifications/progress",
   from: "server",
   params: over(Progress.ProgressParams, Envelope.notification)
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const message = Method.notification({
   name: "notifications/message",
   from: "server",
@@ -197,32 +163,23 @@ export const message = Method.notification({
   capability: "logging"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const toolListChanged = Method.notification({
   name: "notifications/tools/list_changed",
   from: "server",
-  params: changed,
+  params: listChanged,
   capability: "tools.listChanged"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const resourceListChanged = Method.notification({
   name: "notifications/resources/list_changed",
   from: "server",
-  params: changed,
+  params: listChanged,
   capability: "resources.listChanged"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const resourceUpdated = Method.notification({
   name: "notifications/resources/updated",
   from: "server",
@@ -230,21 +187,15 @@ export const resourceUpdated = Method.notification({
   capability: "resources.subscribe"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const promptListChanged = Method.notification({
   name: "notifications/prompts/list_changed",
   from: "server",
-  params: changed,
+  params: listChanged,
   capability: "prompts.listChanged"
 })
 
-/**
- * @since 0.1.0
- * @category notifications
- */
+/** @since 0.1.0 @category notifications */
 export const acknowledged = Method.notification({
   name: "notifications/subscriptions/acknowledged",
   from: "server",
@@ -252,12 +203,7 @@ export const acknowledged = Method.notification({
   since: "2026-07-28"
 })
 
-/**
- * Everything, by name.
- *
- * @since 0.1.0
- * @category table
- */
+/** All methods of the modern era, by name. @since 0.1.0 @category table */
 export const table = Method.table(
   discover,
   listTools,

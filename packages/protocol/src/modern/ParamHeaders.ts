@@ -1,8 +1,8 @@
 /**
- * The headers in which a modern HTTP `tools/call` repeats the arguments that its tool marks with `x-mcp-header`: which
- * marks are valid, what a call sends, and whether it says the same as its body.
+ * The HTTP headers in which a modern `tools/call` repeats the arguments that the tool's schema marks with
+ * `x-mcp-header`: whether the marks are valid, the headers of a call, and the comparison with its body.
  *
- * It reads the plain JSON Schema of a tool's arguments, and only along `properties`.
+ * It reads the JSON Schema of the arguments as plain JSON, along `properties` only.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  * @since 0.1.0
@@ -13,22 +13,14 @@ import type { JsonObject } from "../Json.js"
 import { HeaderMismatch } from "../McpError.js"
 import * as Headers from "./Headers.js"
 
-/**
- * What a property of a tool's arguments is marked with.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The keyword that marks a property. @since 0.1.0 @category constants */
 export const MARK = "x-mcp-header"
 
-/**
- * @since 0.1.0
- * @category constants
- */
+/** @since 0.1.0 @category constants */
 export const PREFIX = "Mcp-Param-"
 
 /**
- * An argument that a header repeats: the whole name of the header, and the names that lead to the argument.
+ * An argument that a header repeats: the full name of the header, and the property names that lead to the argument.
  *
  * @since 0.1.0
  * @category models
@@ -45,8 +37,8 @@ const primitive: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]
 const isObject = (u: unknown): u is JsonObject => typeof u === "object" && u !== null && !Array.isArray(u)
 
 /**
- * The arguments that headers repeat, or why a tool's marks are not valid. A client over HTTP leaves such a tool out of its
- * list, and logs the reason.
+ * The arguments that headers repeat, or why the marks of a tool are not valid. A client over HTTP omits such a tool
+ * from its list and logs the reason.
  *
  * @since 0.1.0
  * @category decoding
@@ -56,11 +48,11 @@ export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHe
   const names = new Set<string>()
   const marked = (schema: JsonObject, path: ReadonlyArray<string>): string | undefined => {
     const name = schema[MARK]
-    if (path.length === 0) return `the arguments themselves are marked`
+    if (path.length === 0) return "the schema of the arguments itself is marked"
     const at = path.join(".")
-    if (typeof name !== "string" || !token.test(name)) return `the mark of "${at}" is no header name`
-    if (names.has(name.toLowerCase())) return `"${name}" is marked twice`
-    if (!primitive.has(schema.type)) return `"${at}" is no string, integer or boolean`
+    if (typeof name !== "string" || !token.test(name)) return `the mark of "${at}" is not a valid header name`
+    if (names.has(name.toLowerCase())) return `two properties are marked with "${name}"`
+    if (!primitive.has(schema.type)) return `"${at}" is not a string, an integer or a boolean`
     names.add(name.toLowerCase())
     found.push({ header: PREFIX + name, path: path as ParamHeader["path"] })
     return undefined
@@ -68,7 +60,7 @@ export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHe
   const reachable = (schema: unknown, path: ReadonlyArray<string>): string | undefined => {
     if (!isObject(schema)) return undefined
     const { properties, [MARK]: mark, ...rest } = schema
-    if (path.length > MAX_DEPTH) return "its arguments nest too deep"
+    if (path.length > MAX_DEPTH) return "the arguments are nested too deeply"
     const wrong = mark === undefined ? undefined : marked(schema, path)
     if (wrong !== undefined) return wrong
     if (isObject(properties)) {
@@ -77,7 +69,7 @@ export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHe
         if (inside !== undefined) return inside
       }
     }
-    return Object.entries(rest).some(([key, value]) => !data.has(key) && hides(value, key, MAX_DEPTH))
+    return Object.entries(rest).some(([key, value]) => !data.has(key) && hasMark(value, key, MAX_DEPTH))
       ? `a mark below "${path.join(".")}" is not reached by properties alone`
       : undefined
   }
@@ -85,7 +77,7 @@ export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHe
   return wrong === undefined ? Either.right(found) : Either.left(wrong)
 }
 
-/** Keywords whose values are data, and whose members are no keywords. */
+/** Keywords whose values are data: an object in them is not a schema. */
 const data: ReadonlySet<string> = new Set(["const", "default", "enum", "examples", "required"])
 const maps: ReadonlySet<string> = new Set([
   "$defs",
@@ -95,37 +87,34 @@ const maps: ReadonlySet<string> = new Set([
   "properties"
 ])
 
-const hides = (value: unknown, key: string, depth: number): boolean => {
+const hasMark = (value: unknown, key: string, depth: number): boolean => {
   if (typeof value !== "object" || value === null) return false
   if (depth === 0) return true
-  if (Array.isArray(value)) return value.some((one) => hides(one, "", depth - 1))
+  if (Array.isArray(value)) return value.some((one) => hasMark(one, "", depth - 1))
   return maps.has(key)
-    ? Object.values(value).some((one) => hides(one, "", depth - 1))
-    : Object.entries(value).some(([inner, one]) => inner === MARK || (!data.has(inner) && hides(one, inner, depth - 1)))
+    ? Object.values(value).some((one) => hasMark(one, "", depth - 1))
+    : Object.entries(value).some(([inner, one]) =>
+      inner === MARK || (!data.has(inner) && hasMark(one, inner, depth - 1))
+    )
 }
 
 const valueAt = (args: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce((inner, name) => isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined, args)
 
-/** Only what a header can repeat; `null` and what is absent are not repeated. */
-const inWords = (value: unknown): string | undefined =>
+/** The text that a header repeats; `undefined` for `null` and absent arguments, which have no header. */
+const headerText = (value: unknown): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" || Number.isSafeInteger(value) ? `${value}` : undefined
 
-/**
- * The headers of a call, as its client sends them.
- *
- * @since 0.1.0
- * @category encoding
- */
+/** The headers that a client sends with a call. @since 0.1.0 @category encoding */
 export const make = (headers: ReadonlyArray<ParamHeader>, args: JsonObject | undefined): Record<string, string> =>
   Object.fromEntries(headers.flatMap(({ header, path }) => {
-    const words = inWords(valueAt(args, path))
-    return words === undefined ? [] : [[header, Headers.encode(words)]]
+    const text = headerText(valueAt(args, path))
+    return text === undefined ? [] : [[header, Headers.encode(text)]]
   }))
 
 /**
- * Whether the headers of a call say what its arguments say. Integers are compared as numbers; a header for an argument
- * that is absent or `null` is not looked for. `header` gives a header by its lower-case name.
+ * Compares the headers of a call with its arguments. Integers are compared as numbers; an argument that is absent or
+ * `null` is not compared. `header` returns a header by its lower-case name.
  *
  * @since 0.1.0
  * @category decoding
@@ -137,16 +126,16 @@ export const check = (
 ): Either.Either<void, HeaderMismatch> => {
   for (const { header: name, path } of headers) {
     const value = valueAt(args, path)
-    const words = inWords(value)
-    if (words === undefined) continue
-    const said = header(name.toLowerCase())
-    if (said === undefined) return mismatch(`${name} is missing`)
-    const decoded = Headers.decode(said)
+    const text = headerText(value)
+    if (text === undefined) continue
+    const sent = header(name.toLowerCase())
+    if (sent === undefined) return mismatch(`${name} is missing`)
+    const decoded = Headers.decode(sent)
     const agrees = Option.exists(
       decoded,
-      (one) => one === words || (typeof value === "number" && decimal.test(one) && Number(one) === value)
+      (one) => one === text || (typeof value === "number" && decimal.test(one) && Number(one) === value)
     )
-    if (!agrees) return mismatch(`${name} is not what the body says`)
+    if (!agrees) return mismatch(`${name} differs from the body`)
   }
   return Either.right(undefined)
 }

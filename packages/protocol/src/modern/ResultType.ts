@@ -1,6 +1,6 @@
 /**
- * The word with which every modern result says what kind it is. An answer without one is complete: older servers say
- * nothing. One of a kind that nobody agreed on is no answer at all.
+ * The member `resultType` of every modern result. A result without one is complete: older servers send none. A result
+ * with an unknown type is not valid.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0
@@ -8,34 +8,19 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/**
- * The answer is there.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The request is answered. @since 0.1.0 @category constants */
 export const COMPLETE = "complete"
 
-/**
- * The client has to say something first.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The server needs input from the client first. @since 0.1.0 @category constants */
 export const INPUT_REQUIRED = "input_required"
 
-/**
- * The field of complete results.
- *
- * @since 0.1.0
- * @category fields
- */
+/** The field of complete results. @since 0.1.0 @category fields */
 export const complete = { resultType: Schema.optional(Schema.Literal(COMPLETE)) }
 
 const core: ReadonlySet<string> = new Set([COMPLETE, INPUT_REQUIRED])
 
 /**
- * The kind of a result. None when it is not one of the core's, nor of the extensions' that both sides declared.
+ * The type of a result. None when neither the core nor an extension that both sides declared defines it.
  *
  * @since 0.1.0
  * @category getters

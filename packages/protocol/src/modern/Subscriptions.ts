@@ -1,8 +1,8 @@
 /**
- * How a modern client asks to hear of changes: one request names all that it wants, stays open, and everything that it
- * brings carries its id.
+ * How a modern client subscribes: one request names all notifications that it wants and stays open, and each
+ * notification carries its id.
  *
- * Which changes there are is not known here, and nothing is delivered.
+ * Detecting changes and delivering notifications is left to the server package.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  * @since 0.1.0
@@ -17,52 +17,28 @@ import { Uri } from "../schema/Text.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface SubscriptionFilter extends Schema.Schema.Type<typeof SubscriptionFilter> {}
 
-/**
- * What to hear of. Keys that we do not know are an extension's, and stay.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The wanted notifications. Unknown keys belong to extensions and stay. @since 0.1.0 @category schemas */
 export const SubscriptionFilter = Schema.Struct({
   toolsListChanged: Schema.optional(Schema.Boolean),
   promptsListChanged: Schema.optional(Schema.Boolean),
   resourcesListChanged: Schema.optional(Schema.Boolean),
-  /** Resources to hear of, with all that lie below them. */
+  /** The URIs of resources; resources below them are included. */
   resourceSubscriptions: Schema.optional(Schema.Array(Uri))
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ListenParams extends Schema.Schema.Type<typeof ListenParams> {}
 
-/**
- * The parameters of `subscriptions/listen`.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The parameters of `subscriptions/listen`. @since 0.1.0 @category schemas */
 export const ListenParams = Schema.Struct({ notifications: SubscriptionFilter, ...Envelope.request })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ListenResult extends Schema.Schema.Type<typeof ListenResult> {}
 
-/**
- * The last word of a subscription that the server ends.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The result with which a server ends a subscription. @since 0.1.0 @category schemas */
 export const ListenResult = Schema.Struct({
   ...ResultType.complete,
   _meta: Schema.Struct(
@@ -74,21 +50,18 @@ export const ListenResult = Schema.Struct({
   )
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Acknowledged extends Schema.Schema.Type<typeof Acknowledged> {}
 
 /**
- * The parameters of `notifications/subscriptions/acknowledged`: the part of the filter that is honoured.
+ * The parameters of `notifications/subscriptions/acknowledged`: the part of the filter that the server supports.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const Acknowledged = Schema.Struct({ notifications: SubscriptionFilter, ...Envelope.notification })
 
-/** What each key of the filter needs of the server, and what it brings. */
+/** For each key of the filter: the capability that the server needs, and the notification. */
 const kinds = [
   ["toolsListChanged", "tools.listChanged", "notifications/tools/list_changed"],
   ["promptsListChanged", "prompts.listChanged", "notifications/prompts/list_changed"],
@@ -96,13 +69,13 @@ const kinds = [
 ] as const
 
 /**
- * The part of a filter that a server with these capabilities honours.
+ * The part of a filter that a server with these capabilities supports.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions#acknowledgment
  * @since 0.1.0
  * @category combinators
  */
-export const honoured = (filter: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter => {
+export const supported = (filter: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter => {
   const uris = filter.resourceSubscriptions
   return {
     ...Object.fromEntries(
@@ -116,49 +89,29 @@ export const honoured = (filter: SubscriptionFilter, capabilities: ServerCapabil
   }
 }
 
-/**
- * Whether a notification is one that a filter asks for.
- *
- * @since 0.1.0
- * @category predicates
- */
-export const brings = (
+/** Whether a filter includes a notification. @since 0.1.0 @category predicates */
+export const includes = (
   filter: SubscriptionFilter,
   method: string,
   params?: { readonly uri?: string }
 ): boolean => {
   const { uri } = params ?? {}
   return method === "notifications/resources/updated"
-    ? uri !== undefined && filter.resourceSubscriptions?.some((asked) => isAtOrBelow(uri, asked)) === true
-    : kinds.some(([key, , brought]) => brought === method && filter[key] === true)
+    ? uri !== undefined && filter.resourceSubscriptions?.some((above) => isAtOrBelow(uri, above)) === true
+    : kinds.some(([key, , notification]) => notification === method && filter[key] === true)
 }
 
-/**
- * Whether an address is another, or lies below it.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a URI equals another or lies below it. @since 0.1.0 @category predicates */
 export const isAtOrBelow = (uri: string, above: string): boolean =>
   uri === above || (above !== "" && uri.startsWith(above.endsWith("/") ? above : `${above}/`))
 
-/**
- * Parameters with the id of the subscription that brings them, a number or a string as it came.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const tagged = <P extends { readonly _meta?: Meta.Meta | undefined }>(
+/** Parameters of a notification with the id of its subscription. @since 0.1.0 @category combinators */
+export const withId = <P extends { readonly _meta?: Meta.Meta | undefined }>(
   id: string | number,
   params: P
 ): P & { readonly _meta: Meta.Meta } => ({ ...params, _meta: { ...params._meta, [Meta.keys.subscriptionId]: id } })
 
-/**
- * The id of the subscription that brought a message, if one did.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The id of the subscription that a notification belongs to. @since 0.1.0 @category getters */
 export const idOf = (params: { readonly _meta?: unknown } | undefined): string | number | undefined => {
   const id = (params?._meta as Meta.Meta | null | undefined)?.[Meta.keys.subscriptionId]
   return typeof id === "string" || typeof id === "number" ? id : undefined

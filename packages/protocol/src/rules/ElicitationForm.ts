@@ -1,11 +1,10 @@
 /**
- * What a form may ask beyond its shape, and which answers fit it: the rules that both sides keep, the client before it
- * sends an answer, the server before it believes one.
+ * The rules of forms beyond their JSON Schema: which forms a server may send, and whether an answer fits a form. The
+ * client checks its answer before it sends it, and the server checks what it receives.
  *
- * How a form is shown is not known here; its shape is in `ElicitationSchema`.
+ * The shape of a form is in `ElicitationSchema`; showing one is left to the application.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
- * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import type { ElicitContent, ElicitValue } from "../Elicitation.js"
@@ -13,8 +12,8 @@ import type { PrimitiveSchema, RequestedSchema } from "../ElicitationSchema.js"
 import type { Place } from "../schema/Issue.js"
 import * as TextFormat from "../schema/TextFormat.js"
 
-/** The values that a field offers; `undefined` when anything may be filled in. */
-const choices = (field: PrimitiveSchema): ReadonlyArray<string> | undefined => {
+/** The values that the field offers; `undefined` when the user may enter anything. */
+const enumValues = (field: PrimitiveSchema): ReadonlyArray<string> | undefined => {
   if ("oneOf" in field) return field.oneOf.map((one) => one.const)
   if ("enum" in field) return field.enum
   if (field.type !== "array") return undefined
@@ -35,46 +34,39 @@ const bounds = [["minLength", "maxLength"], ["minimum", "maximum"], ["minItems",
 
 const problemsOf = (field: PrimitiveSchema): ReadonlyArray<string> => {
   const words = field as { readonly [key: string]: unknown }
-  const offered = choices(field)
+  const offered = enumValues(field)
   const found = Object.keys(field)
     .filter((key) => !always.has(key) && !allowed[field.type].has(key))
-    .map((key) => `a form does not know "${key}"`)
+    .map((key) => `a form does not support "${key}"`)
   for (const [least, most] of bounds) {
     const [low, high] = [words[least], words[most]]
     if (typeof low === "number" && typeof high === "number" && low > high) found.push(`${least} is above ${most}`)
     if (least !== "minimum" && [low, high].some((bound) => typeof bound === "number" && bound < 0)) {
-      found.push(`${least} and ${most} are not negative`)
+      found.push(`${least} and ${most} must not be negative`)
     }
   }
-  if (offered?.length === 0) found.push("there is nothing to choose from")
-  if (new Set(offered).size < (offered?.length ?? 0)) found.push("a choice stands twice")
+  if (offered?.length === 0) found.push("there are no choices")
+  if (new Set(offered).size < (offered?.length ?? 0)) found.push("two choices are equal")
   if ("enumNames" in field && field.enumNames !== undefined && field.enumNames.length !== field.enum.length) {
     found.push("enumNames and enum differ in length")
   }
-  const wrong = field.default === undefined ? undefined : unfit(field, field.default)
+  const wrong = field.default === undefined ? undefined : problemOf(field, field.default)
   return wrong === undefined ? found : [...found, `the default does not fit: ${wrong}`]
 }
 
-/**
- * What a form must not ask; empty when nothing is wrong. A path is the name of a field.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** The rules that a form breaks, by field; empty when it breaks none. */
 export const problems = ({ properties, required = [] }: RequestedSchema): ReadonlyArray<Place> => [
   ...Object.entries(properties).flatMap(([path, field]) => problemsOf(field).map((message) => ({ path, message }))),
   ...required.filter((name) => !Object.hasOwn(properties, name)).map((path) => ({
     path,
-    message: "is required and not asked"
+    message: "is required and is not a field of the form"
   }))
 ]
 
 /**
- * An answer with the defaults of the form where it has nothing.
+ * An answer with the form's defaults for the fields that it lacks.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#supported-schema-types
- * @since 0.1.0
- * @category combinators
  */
 export const withDefaults = ({ properties }: RequestedSchema, content: ElicitContent = {}): ElicitContent =>
   Object.fromEntries([
@@ -84,24 +76,24 @@ export const withDefaults = ({ properties }: RequestedSchema, content: ElicitCon
     ...Object.entries(content)
   ])
 
-/** Why a value does not fit a field; `undefined` when it does. */
-const unfit = (field: PrimitiveSchema, value: ElicitValue): string | undefined => {
+/** Why a value does not fit a field; `undefined` when it fits. */
+const problemOf = (field: PrimitiveSchema, value: ElicitValue): string | undefined => {
   switch (field.type) {
     case "boolean":
       return typeof value === "boolean" ? undefined : "expected yes or no"
     case "number":
     case "integer":
-      return unfitNumber(field, value)
+      return numberProblem(field, value)
     case "array":
-      return unfitChoices(field, choices(field)!, value)
+      return listProblem(field, enumValues(field)!, value)
     case "string":
-      return typeof value !== "string" ? "expected text" : unfitText(field, value)
+      return typeof value !== "string" ? "expected text" : textProblem(field, value)
   }
 }
 
 type Of<Type extends PrimitiveSchema["type"]> = Extract<PrimitiveSchema, { readonly type: Type }>
 
-const unfitNumber = (
+const numberProblem = (
   { maximum = Infinity, minimum = -Infinity, type }: Extract<PrimitiveSchema, { readonly minimum?: unknown }>,
   value: ElicitValue
 ): string | undefined =>
@@ -113,7 +105,7 @@ const unfitNumber = (
     ? `expected at most ${maximum}`
     : undefined
 
-const unfitChoices = (
+const listProblem = (
   { maxItems = Infinity, minItems = 0 }: Of<"array">,
   offered: ReadonlyArray<string>,
   value: ElicitValue
@@ -126,12 +118,12 @@ const unfitChoices = (
     ? `expected at most ${maxItems} of the choices`
     : undefined
 
-const unfitText = (field: Of<"string">, value: string): string | undefined => {
-  const offered = choices(field)
+const textProblem = (field: Of<"string">, value: string): string | undefined => {
+  const offered = enumValues(field)
   if (offered !== undefined) return offered.includes(value) ? undefined : "expected one of the choices"
   if ("oneOf" in field || "enum" in field) return undefined
   const { format, maxLength = Infinity, minLength = 0 } = field
-  // Characters as people count them, as JSON Schema does.
+  // Counts characters as JSON Schema does, not UTF-16 units.
   const length = maxLength === Infinity && minLength === 0 ? 0 : [...value].length
   return length < minLength
     ? `expected at least ${minLength} characters`
@@ -143,11 +135,8 @@ const unfitText = (field: Of<"string">, value: string): string | undefined => {
 }
 
 /**
- * An answer that fits a form, or where it does not. One text is as good as a list of one, because a peer that knows no
- * lists was asked for one; what was not asked stays, and nobody looks at it.
- *
- * @since 0.1.0
- * @category decoding
+ * An answer that fits a form, or the fields that do not fit. A text is accepted for a list, because a peer of
+ * 2025-06-18 was sent a choice of one. Values that the form does not ask for stay, unchecked.
  */
 export const check = (
   { properties, required = [] }: RequestedSchema,
@@ -161,7 +150,7 @@ export const check = (
     : { ...content, ...Object.fromEntries(lists.map(([name]) => [name, [content[name] as string]])) }
   const wrong = Object.entries(properties).flatMap(([path, field]) => {
     if (!Object.hasOwn(answer, path)) return required.includes(path) ? [{ path, message: "is missing" }] : []
-    const message = unfit(field, answer[path]!)
+    const message = problemOf(field, answer[path]!)
     return message === undefined ? [] : [{ path, message }]
   })
   return wrong.length === 0 ? Either.right(answer) : Either.left(wrong)

@@ -1,11 +1,10 @@
 /**
- * Which `file:` addresses may be followed: those that lead down from a folder, whatever is written into them. An address
- * is read once, segment by segment, and one that could be read in two ways is refused.
+ * Which `file:` URIs a program may open: those whose path cannot leave its folder, however it is written. A URI that
+ * could be read in two ways is refused.
  *
- * Nothing here touches a disk: whoever opens what is found must still mind links that lead out of a folder.
+ * Nothing here touches a disk: the program must still check symbolic links.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources#security-considerations
- * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -14,20 +13,14 @@ import * as Option from "effect/Option"
 const MAX_LENGTH = 65_536
 const scheme = /^file:(?:\/\/(?:localhost)?\/|\/(?!\/))/i
 
-/**
- * The names that an address leads through, from the root of the disk, decoded; or why it must not be followed: another
- * scheme or machine, a way up, a separator or a control character in a name, an empty name.
- *
- * @since 0.1.0
- * @category decoding
- */
+/** The decoded names in the path of a URI, from the root of the disk. Left: why the URI is not safe. */
 export const segments = (uri: string): Either.Either<ReadonlyArray<string>, string> => {
-  if (uri.length > MAX_LENGTH) return Either.left("the address is too long")
+  if (uri.length > MAX_LENGTH) return Either.left("it is too long")
   const opening = scheme.exec(uri)
-  if (opening === null) return Either.left("not a file of this machine")
+  if (opening === null) return Either.left("it is not a file: URI of this machine")
   const path = uri.slice(opening[0].length)
-  if (path.includes("?") || path.includes("#")) return Either.left("a file has no query and no fragment")
-  // A folder may end with a slash.
+  if (path.includes("?") || path.includes("#")) return Either.left("it has a query or a fragment")
+  // The URI of a folder may end with a slash.
   const names = path.endsWith("/") ? path.slice(0, -1).split("/") : path === "" ? [] : path.split("/")
   return Either.all(names.map(segment))
 }
@@ -41,10 +34,10 @@ const plain = (name: string): Either.Either<string, string> =>
   name === ""
     ? Either.left("a name is empty")
     : name === "." || name === ".."
-    ? Either.left("the address leads up")
+    ? Either.left("it contains \"..\" or \".\"")
     : isClean(name)
     ? Either.right(name)
-    : Either.left("a name has a separator or a control character in it")
+    : Either.left("a name contains a separator or a control character")
 
 const isClean = (name: string): boolean => {
   for (let i = 0; i < name.length; i++) {
@@ -55,11 +48,8 @@ const isClean = (name: string): boolean => {
 }
 
 /**
- * The names that lead from a folder to an address in it; none for the folder itself. None at all when it is not in the
- * folder, or either must not be followed.
- *
- * @since 0.1.0
- * @category getters
+ * The names that lead from a folder to a URI in it; an empty list for the folder itself. None when the URI is not in
+ * the folder, or one of the two is not safe.
  */
 export const below = (folder: string, uri: string): Option.Option<ReadonlyArray<string>> => {
   const above = segments(folder)
@@ -69,23 +59,27 @@ export const below = (folder: string, uri: string): Option.Option<ReadonlyArray<
     : Option.none()
 }
 
-/**
- * Whether an address is one of these folders or lies in one: the roots that a client gave, say.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a URI is one of these folders or lies in one: for instance in a root of the client. */
 export const isWithin = (folders: ReadonlyArray<string>, uri: string): boolean =>
   folders.some((folder) => Option.isSome(below(folder, uri)))
+
+const machine = /^file:\/\/[^/]+\//i
+
+/**
+ * Why a URI must not be a root of a client; `undefined` when it may. A root may lie on another machine.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#security-considerations
+ */
+export const rootProblem = (uri: string): string | undefined =>
+  /^file:\/\//i.test(uri)
+    ? Either.getOrUndefined(Either.flip(segments(uri.replace(machine, "file:///"))))
+    : "it does not begin with file://"
 
 const drive = /^[A-Za-z]:/
 
 /**
- * Whether a text that a peer chose, decoded, is a path that stays below the folder it is put behind: the value of a
- * variable of a template, say. Slashes separate names; an empty text is no path.
- *
- * @since 0.1.0
- * @category predicates
+ * Whether a decoded text from a peer is a path that stays below the folder it is appended to, such as the value of a
+ * URI template's variable. Slashes separate names; an empty text is not a path.
  */
 export const isRelative = (path: string): boolean =>
   path.length <= MAX_LENGTH && !drive.test(path) && path.split("/").every((name) => Either.isRight(plain(name)))

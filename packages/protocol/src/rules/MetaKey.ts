@@ -1,11 +1,10 @@
 /**
- * Which names a key of `_meta` may have, and which the specification keeps for itself. A key may have a prefix, labels
- * with dots between them and a slash behind; the same rule names extensions.
+ * Which keys of `_meta` are valid, and which ones the specification reserves. A key is a name after an optional prefix
+ * of labels: `com.example/trace`. Identifiers of extensions follow the same rule.
  *
- * Nothing of what a key holds is known here; the keys that have a meaning are in `Meta`.
+ * The keys that the specification defines are in `Meta`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
- * @since 0.1.0
  */
 import { keys } from "../Meta.js"
 import type { Version } from "../Version.js"
@@ -14,23 +13,13 @@ const label = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
 const name = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 const MAX_LENGTH = 512
 
-/**
- * A key in its parts: `com.example/trace` has two labels and a name.
- *
- * @since 0.1.0
- * @category models
- */
+/** A parsed key: `com.example/trace` has two labels and a name. */
 export interface MetaKey {
   readonly labels: ReadonlyArray<string>
   readonly name: string
 }
 
-/**
- * The parts of a key; `undefined` when it may not be one.
- *
- * @since 0.1.0
- * @category decoding
- */
+/** The parts of a key; `undefined` when it is not valid. */
 export const parse = (key: string): MetaKey | undefined => {
   if (key.length > MAX_LENGTH) return undefined
   const slash = key.indexOf("/")
@@ -39,10 +28,6 @@ export const parse = (key: string): MetaKey | undefined => {
   return labels.every((one) => label.test(one)) && name.test(rest) ? { labels, name: rest } : undefined
 }
 
-/**
- * @since 0.1.0
- * @category predicates
- */
 export const isValid = (key: string): boolean => parse(key) !== undefined
 
 const own: ReadonlySet<string> = new Set(["modelcontextprotocol", "mcp"])
@@ -50,11 +35,8 @@ const own: ReadonlySet<string> = new Set(["modelcontextprotocol", "mcp"])
 const unprefixed: ReadonlySet<string> = new Set([keys.progressToken, keys.traceparent, keys.tracestate, keys.baggage])
 
 /**
- * Whether a key is the specification's to give a meaning. From 2025-11-25 on the second label says so; 2025-06-18 keeps
- * every prefix with its word before the last label.
- *
- * @since 0.1.0
- * @category predicates
+ * Whether the specification reserves a key. From 2025-11-25 on the second label decides; 2025-06-18 reserves each
+ * prefix with a reserved label before its last.
  */
 export const isReserved = (key: string, version: Version = "2026-07-28"): boolean => {
   const parsed = parse(key)
@@ -67,11 +49,22 @@ export const isReserved = (key: string, version: Version = "2026-07-28"): boolea
 }
 
 /**
- * Whether this may be the name of an extension: a key with a prefix, and a name behind it.
+ * Why an application should not use a key of its own: it is not valid, or the specification reserves its prefix.
+ * `undefined` when it may be used.
+ */
+export const problem = (key: string): string | undefined => {
+  const parsed = parse(key)
+  return parsed === undefined
+    ? "the key is not valid"
+    : parsed.labels.length > 0 && isReserved(key)
+    ? "the specification reserves the prefix of the key"
+    : undefined
+}
+
+/**
+ * Whether a key may identify an extension: it needs a prefix and a name.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
- * @since 0.1.0
- * @category predicates
  */
 export const isExtension = (key: string): boolean => {
   const parsed = parse(key)

@@ -1,21 +1,15 @@
 /**
- * How tools are spoken of in the messages of a model: each use is answered in the very next message, all uses of a message
- * in one, and a message of answers says nothing else.
+ * The order of tool uses and their results in the messages to a model: the next message answers every use, and a
+ * message with results contains nothing else.
  *
- * It looks at whole lists of messages; what one message may hold is said in `SamplingContent`.
+ * The rules concern whole lists of messages; the content of one message is in `SamplingContent`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content-constraints
- * @since 0.1.0
  */
 import type { CreateMessageResult, SamplingMessage, ToolChoice } from "../Sampling.js"
 import type { SamplingContent, ToolResultContent, ToolUseContent } from "../SamplingContent.js"
 
-/**
- * What breaks the rules, and in which message, counted from 0.
- *
- * @since 0.1.0
- * @category models
- */
+/** The broken rule, and the index of the message. */
 export interface Problem {
   readonly at: number
   readonly message: string
@@ -27,12 +21,7 @@ const blocks = ({ content }: Pick<SamplingMessage, "content">): ReadonlyArray<Sa
 const isUse = (block: SamplingContent): block is ToolUseContent => block.type === "tool_use"
 const isResult = (block: SamplingContent): block is ToolResultContent => block.type === "tool_result"
 
-/**
- * The first thing that is wrong with a list of messages; `undefined` when nothing is.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** The first broken rule in a list of messages; `undefined` when none is broken. */
 export const problem = (messages: ReadonlyArray<SamplingMessage>): Problem | undefined => {
   let asked: ReadonlySet<string> = new Set()
   for (let at = 0; at < messages.length; at++) {
@@ -60,11 +49,9 @@ const broken = (message: SamplingMessage, asked: ReadonlySet<string>): string | 
 }
 
 /**
- * What is wrong with the answer of a model that was to use tools so; `undefined` when nothing is.
+ * The broken rule in the answer of a model that was given a tool choice; `undefined` when none is broken.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-choice-modes
- * @since 0.1.0
- * @category predicates
  */
 export const problemOfAnswer = (
   answer: Pick<CreateMessageResult, "content">,

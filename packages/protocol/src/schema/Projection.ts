@@ -1,11 +1,9 @@
 /**
- * A schema of the vocabulary and a revision as one function: what a peer of that revision is told of a value. Fields that
- * it does not know are left out, kinds of content that it does not know become the nearest it does, and what needs no
- * change is passed on untouched. Compiled once per schema and revision.
+ * Compiles a schema of the vocabulary and a revision into one function: what to send of a value to a peer of that
+ * revision. Unknown fields are left out, unknown kinds of content are replaced, and a value that needs no change is
+ * returned as it is.
  *
- * It reads the annotations of `Since` and knows no type by name; `legacy/Narrow` and `modern/Narrow` are its two doors.
- *
- * @since 0.1.0
+ * It reads the annotations of `Since` and knows no type by name. `Method` and the two `Narrow` modules use it.
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
@@ -14,10 +12,6 @@ import type { Version } from "../Version.js"
 import * as SchemaCheck from "./SchemaCheck.js"
 import * as Since from "./Since.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Projection<in A> = (value: A) => unknown
 
 type Project = (value: any) => unknown
@@ -26,16 +20,11 @@ const compiled = new WeakMap<AST.AST, Map<string, Project | undefined>>()
 
 const identity: Project = (value) => value
 
-/**
- * What to do to a value of this schema before a peer of this revision sees it.
- *
- * @since 0.1.0
- * @category compiling
- */
+/** The same function for the same schema and revision. */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: Version): Projection<A> =>
   projection(schema.ast, version) ?? identity
 
-/** `undefined` when every value is fine as it is. */
+/** `undefined` when no value needs a change. */
 const projection = (ast: AST.AST, version: string): Project | undefined => {
   const versions = compiled.get(ast)
   return versions?.has(version) === true ? versions.get(version) : first(ast, version)
@@ -44,7 +33,7 @@ const projection = (ast: AST.AST, version: string): Project | undefined => {
 const first = (ast: AST.AST, version: string): Project | undefined => {
   const versions = compiled.get(ast) ?? new Map<string, Project | undefined>()
   compiled.set(ast, versions)
-  // A type inside itself: known once it is made, and needed only when a value comes.
+  // For a recursive type: the projection is complete before the first value arrives.
   versions.set(version, (value) => (versions.get(version) ?? identity)(value))
   const made = make(ast, version)
   versions.set(version, made)
@@ -68,17 +57,17 @@ const make = (ast: AST.AST, version: string): Project | undefined => {
   }
 }
 
-/** What becomes of one field: `undefined` leaves it out. */
+/** The projection of one field; a result of `undefined` leaves the field out. */
 const field = (property: AST.PropertySignature, version: string): Project | undefined => {
   if (!Since.isKnown(property, version)) return () => undefined
-  const known = Since.knownValues(property, version)
-  const rewrite = Since.rewriting(property, version)
+  const known = Since.knownValuesFor(property, version)
+  const rewrite = Since.rewriteFor(property, version)
   const inner = projection(property.type, version)
   if (known === undefined && rewrite === undefined) return inner
   return (value) => {
     if (known !== undefined && !known(value)) return undefined
-    const told = rewrite === undefined ? value : rewrite(value)
-    return told === undefined || inner === undefined ? told : inner(told)
+    const rewritten = rewrite === undefined ? value : rewrite(value)
+    return rewritten === undefined || inner === undefined ? rewritten : inner(rewritten)
   }
 }
 
@@ -98,19 +87,19 @@ const struct = (ast: AST.TypeLiteral, version: string): Project | undefined => {
   return (value) => {
     let copy: Record<string, unknown> | undefined
     for (let i = 0; i < names.length; i++) {
-      copy = tell(value, copy, names[i]!, projects[i]!)
+      copy = withField(value, copy, names[i]!, projects[i]!)
     }
     if (rest !== undefined) {
       for (const name of Object.keys(value)) {
-        if (!own.has(name)) copy = tell(value, copy, name, rest)
+        if (!own.has(name)) copy = withField(value, copy, name, rest)
       }
     }
     return copy ?? value
   }
 }
 
-/** The copy with one field told, made when the first field needs it. */
-const tell = (
+/** The copy with one field projected; the first changed field makes the copy. */
+const withField = (
   value: Record<string, unknown>,
   copy: Record<string, unknown> | undefined,
   name: string,
@@ -120,10 +109,10 @@ const tell = (
   if (before === undefined) return copy
   const after = project(before)
   if (after === before) return copy
-  const told = copy ?? { ...value }
-  if (after === undefined) delete told[name]
-  else told[name] = after
-  return told
+  const changed = copy ?? { ...value }
+  if (after === undefined) delete changed[name]
+  else changed[name] = after
+  return changed
 }
 
 const array = (ast: AST.TupleType, version: string): Project | undefined => {
@@ -140,39 +129,39 @@ const array = (ast: AST.TupleType, version: string): Project | undefined => {
 }
 
 const union = (ast: AST.Union, version: string): Project | undefined => {
-  // An optional field is a union with nothing, and nothing is never projected.
+  // The type of an optional field is a union with `undefined`, which is never projected.
   const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
   if (types.length === 1) return projection(types[0]!, version)
   const members = types.map((type) => member(type, version))
-  if (members.every((told) => told.project === undefined && told.instead === undefined)) return undefined
-  const find = which(ast, types)
-  const known = (value: unknown): unknown => (members[find(value)]?.project ?? identity)(value)
-  if (members.every(({ instead }) => instead === undefined)) return known
+  if (members.every((member) => member.project === undefined && member.replace === undefined)) return undefined
+  const indexOf = discriminator(ast, types)
+  const known = (value: unknown): unknown => (members[indexOf(value)]?.project ?? identity)(value)
+  if (members.every(({ replace }) => replace === undefined)) return known
   return (value) => {
-    const { instead, project = identity } = members[find(value)] ?? none
-    // What is told instead is of another kind, which may have news of its own.
-    return instead === undefined ? project(value) : known(instead(value))
+    const { project = identity, replace } = members[indexOf(value)] ?? none
+    // The replacement is another member of the union and may need a projection itself.
+    return replace === undefined ? project(value) : known(replace(value))
   }
 }
 
 interface Member {
   readonly project: Project | undefined
-  readonly instead: Project | undefined
+  readonly replace: Project | undefined
 }
 
-const none: Member = { project: undefined, instead: undefined }
+const none: Member = { project: undefined, replace: undefined }
 
 const member = (ast: AST.AST, version: string): Member => ({
   project: projection(ast, version),
-  instead: Since.isKnown(ast, version) ? undefined : Option.getOrUndefined(Since.otherwise(ast))
+  replace: Since.isKnown(ast, version) ? undefined : Option.getOrUndefined(Since.replacement(ast))
 })
 
-const which = (ast: AST.Union, types: ReadonlyArray<AST.AST>): (value: any) => number => {
+const discriminator = (ast: AST.Union, types: ReadonlyArray<AST.AST>): (value: any) => number => {
   const tag = types.length === ast.types.length ? SchemaCheck.tag(ast) : undefined
   if (tag !== undefined) {
     const byTag = new Map<unknown, number>(tag.values.map((value, i) => [value, i]))
     return (value) => byTag.get(value[tag.name]) ?? -1
   }
-  const guards = types.map((type) => SchemaCheck.compileAst(type))
-  return (value) => guards.findIndex((conforms) => conforms(value))
+  const checks = types.map((type) => SchemaCheck.compileAst(type))
+  return (value) => checks.findIndex((conforms) => conforms(value))
 }

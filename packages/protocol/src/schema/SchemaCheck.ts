@@ -1,9 +1,9 @@
 /**
- * A schema of the wire vocabulary as one function: does this value conform? Compiled once per schema and many times
- * faster than decoding, because the vocabulary has no transformations: what conforms is taken as it is, with the members
- * we do not know. The schema itself speaks only when something is wrong, to say where.
+ * Compiles a schema of the vocabulary into one predicate. It is many times faster than decoding, which the vocabulary
+ * does not need: it has no transformations, and unknown members stay in the value. Effect's own decoder runs only after
+ * a failed check, to report where the value is wrong.
  *
- * @since 0.1.0
+ * A schema with a transformation throws.
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -11,29 +11,15 @@ import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type SchemaCheck = (u: unknown) => boolean
 
 const compiled = new WeakMap<AST.AST, SchemaCheck>()
 
-/**
- * The guard of a schema without transformations. Defects on one that has any: that is a bug of whoever wrote the schema.
- *
- * @since 0.1.0
- * @category compiling
- */
+/** The predicate of a schema. */
 export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A =>
-  guard(schema.ast) as (u: unknown) => u is A
+  checkOf(schema.ast) as (u: unknown) => u is A
 
-/**
- * A decoder that gives the value itself when it conforms, and otherwise the schema's account of why not.
- *
- * @since 0.1.0
- * @category compiling
- */
+/** A decoder that returns the value itself, or the error of Effect's decoder. */
 export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, ParseResult.ParseError> => {
   const conforms = compile(schema)
   const explain = ParseResult.decodeUnknownEither(schema)
@@ -41,13 +27,9 @@ export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Eit
     conforms(u) ? Either.right(u) : Either.mapLeft(explain(u), (issue) => new ParseResult.ParseError({ issue }))
 }
 
-/**
- * @since 0.1.0
- * @category compiling
- */
-export const compileAst = (ast: AST.AST): SchemaCheck => guard(ast)
+export const compileAst = (ast: AST.AST): SchemaCheck => checkOf(ast)
 
-const guard = (ast: AST.AST): SchemaCheck => {
+const checkOf = (ast: AST.AST): SchemaCheck => {
   const known = compiled.get(ast)
   if (known !== undefined) return known
   const made = make(ast)
@@ -82,21 +64,23 @@ const make = (ast: AST.AST): SchemaCheck => {
       return union(ast)
     case "Suspend": {
       let inner: SchemaCheck | undefined
-      return (u) => (inner ??= guard(ast.f()))(u)
+      return (u) => (inner ??= checkOf(ast.f()))(u)
     }
     default:
-      throw new Error(`The wire vocabulary has no ${ast._tag}: ${ast}`)
+      throw new Error(`The vocabulary of the protocol has no ${ast._tag}: ${ast}`)
   }
 }
 
 const refinement = (ast: AST.Refinement): SchemaCheck => {
-  const from = guard(ast.from)
+  const from = checkOf(ast.from)
   return (u) => from(u) && Option.isNone(ast.filter(u, AST.defaultParseOption, ast))
 }
 
 const array = (ast: AST.TupleType): SchemaCheck => {
-  if (ast.elements.length > 0 || ast.rest.length !== 1) throw new Error(`The wire vocabulary has no tuples: ${ast}`)
-  const item = guard(ast.rest[0]!.type)
+  if (ast.elements.length > 0 || ast.rest.length !== 1) {
+    throw new Error(`The vocabulary of the protocol has no tuples: ${ast}`)
+  }
+  const item = checkOf(ast.rest[0]!.type)
   return (u) => {
     if (!Array.isArray(u)) return false
     for (let i = 0; i < u.length; i++) {
@@ -110,31 +94,31 @@ const struct = (ast: AST.TypeLiteral): SchemaCheck => {
   const required = ast.propertySignatures.filter((property) => !property.isOptional)
   const optional = ast.propertySignatures.filter((property) => property.isOptional)
   const requiredNames = required.map((property) => String(property.name))
-  const requiredGuards = required.map((property) => guard(property.type))
+  const requiredChecks = required.map((property) => checkOf(property.type))
   const optionalNames = optional.map((property) => String(property.name))
-  const optionalGuards = optional.map((property) => guard(present(property.type)))
+  const optionalChecks = optional.map((property) => checkOf(present(property.type)))
   const named = new Set([...requiredNames, ...optionalNames])
   const rest = ast.indexSignatures[0]
-  const restGuard = rest === undefined || AST.isUnknownKeyword(rest.type) ? undefined : guard(rest.type)
+  const restCheck = rest === undefined || AST.isUnknownKeyword(rest.type) ? undefined : checkOf(rest.type)
   return (u) => {
     if (typeof u !== "object" || u === null || Array.isArray(u)) return false
     const object = u as Record<string, unknown>
     for (let i = 0; i < requiredNames.length; i++) {
-      if (!requiredGuards[i]!(object[requiredNames[i]!])) return false
+      if (!requiredChecks[i]!(object[requiredNames[i]!])) return false
     }
     for (let i = 0; i < optionalNames.length; i++) {
       const value = object[optionalNames[i]!]
-      if (value !== undefined && !optionalGuards[i]!(value)) return false
+      if (value !== undefined && !optionalChecks[i]!(value)) return false
     }
-    if (restGuard === undefined) return true
+    if (restCheck === undefined) return true
     for (const key of Object.keys(object)) {
-      if (!named.has(key) && !restGuard(object[key])) return false
+      if (!named.has(key) && !restCheck(object[key])) return false
     }
     return true
   }
 }
 
-/** The type of an optional field that is there: without the `undefined` that makes it optional. */
+/** The type of an optional field's value, without `undefined`. */
 const present = (ast: AST.AST): AST.AST => {
   if (!AST.isUnion(ast)) return ast
   const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
@@ -142,7 +126,7 @@ const present = (ast: AST.AST): AST.AST => {
 }
 
 const union = (ast: AST.Union): SchemaCheck => {
-  const members = ast.types.map(guard)
+  const members = ast.types.map(checkOf)
   const tagged = tag(ast)
   if (tagged !== undefined) {
     const byTag = new Map(tagged.values.map((value, i) => [value, members[i]!]))
@@ -165,12 +149,7 @@ const union = (ast: AST.Union): SchemaCheck => {
   }
 }
 
-/**
- * The field that tells the members of a union apart, and its value in each, in their order.
- *
- * @since 0.1.0
- * @category compiling
- */
+/** The field that discriminates the members of a union, and its value in each member, in their order. */
 export const tag = (
   ast: AST.Union
 ): { readonly name: string; readonly values: ReadonlyArray<AST.LiteralValue> } | undefined => {

@@ -1,9 +1,6 @@
 /**
- * When a field, or a kind of content, came into the vocabulary, when it left, and what other revisions are told instead:
- * annotations that the schemas of this package carry, and that `Projection` reads to say to a peer only what its revision
- * knows. Nothing here looks at a value.
- *
- * @since 0.1.0
+ * Annotations of fields and union members: in which revisions they exist, and what peers of other revisions receive in
+ * their place. The schemas of this package carry them and `Projection` reads them.
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
@@ -12,62 +9,39 @@ import type { Version } from "../Version.js"
 
 const SinceId: unique symbol = Symbol.for("@effect-mcp/protocol/Since")
 const UntilId: unique symbol = Symbol.for("@effect-mcp/protocol/Until")
-const OtherwiseId: unique symbol = Symbol.for("@effect-mcp/protocol/Otherwise")
-const OnlyIfId: unique symbol = Symbol.for("@effect-mcp/protocol/OnlyIf")
+const ReplacedId: unique symbol = Symbol.for("@effect-mcp/protocol/Replaced")
+const LimitedId: unique symbol = Symbol.for("@effect-mcp/protocol/Limited")
 const RewrittenId: unique symbol = Symbol.for("@effect-mcp/protocol/Rewritten")
 
-/**
- * Marks a field that revisions before `version` do not know.
- *
- * @since 0.1.0
- * @category annotations
- */
+/** Marks a field that revisions before `version` do not know. */
 export const since = <Field extends Schema.PropertySignature.All | Schema.Annotable.All>(
   version: Version,
   field: Field
 ): Field => field.annotations({ [SinceId]: version }) as Field
 
-/**
- * Marks a field that revisions after `version` do not know.
- *
- * @since 0.1.0
- * @category annotations
- */
+/** Marks a field that revisions after `version` do not know. */
 export const until = <Field extends Schema.PropertySignature.All | Schema.Annotable.All>(
   version: Version,
   field: Field
 ): Field => field.annotations({ [UntilId]: version }) as Field
 
-/**
- * Marks a member of a union that revisions before `version` do not know, and says what they are told instead.
- *
- * @since 0.1.0
- * @category annotations
- */
-export const sinceOtherwise = <A, I, R, B>(
+/** Marks a union member that revisions before `version` do not know; their peers receive what `replace` returns. */
+export const replacedBefore = <A, I, R, B>(
   version: Version,
   member: Schema.Schema<A, I, R>,
-  otherwise: (value: A) => B
-): Schema.Schema<A, I, R> => member.annotations({ [SinceId]: version, [OtherwiseId]: otherwise })
+  replace: (value: A) => B
+): Schema.Schema<A, I, R> => member.annotations({ [SinceId]: version, [ReplacedId]: replace })
 
-/**
- * Marks a field that revisions up to `version` know with fewer values: others are not told to them.
- *
- * @since 0.1.0
- * @category annotations
- */
-export const onlyIfUntil = <Field extends Schema.PropertySignature.All>(
+/** Marks a field of which revisions up to `version` know some values only; their peers do not receive the others. */
+export const limitedUntil = <Field extends Schema.PropertySignature.All>(
   version: Version,
   known: (value: unknown) => boolean,
   field: Field
-): Field => field.annotations({ [OnlyIfId]: [version, known] }) as Field
+): Field => field.annotations({ [LimitedId]: [version, known] }) as Field
 
 /**
- * Marks a field whose value peers of some revisions are told in other words: from `since`, up to `until`, or both. What
- * `rewrite` makes of it is told to them; `undefined` leaves the field out, and the same value costs no copy.
- *
- * @since 0.1.0
- * @category annotations
+ * Marks a field whose value is rewritten for peers of some revisions: from `since`, up to `until`, or both. `undefined`
+ * leaves the field out.
  */
 export const rewritten = <Field extends Schema.PropertySignature.All, A = any>(
   revisions: { readonly since?: Version; readonly until?: Version },
@@ -75,13 +49,8 @@ export const rewritten = <Field extends Schema.PropertySignature.All, A = any>(
   field: Field
 ): Field => field.annotations({ [RewrittenId]: { ...revisions, rewrite } }) as Field
 
-/**
- * How a revision is told the value of a field, if not as it is.
- *
- * @since 0.1.0
- * @category getters
- */
-export const rewriting = (
+/** How a field is rewritten for a revision. */
+export const rewriteFor = (
   annotated: AST.Annotated,
   version: string
 ): ((value: unknown) => unknown) | undefined => {
@@ -93,37 +62,22 @@ export const rewriting = (
   return version >= since && version <= until ? rewrite : undefined
 }
 
-/**
- * Which values of a field a revision knows, if not all.
- *
- * @since 0.1.0
- * @category getters
- */
-export const knownValues = (
+/** Which values of a field a revision knows; `undefined` for all. */
+export const knownValuesFor = (
   annotated: AST.Annotated,
   version: string
 ): ((value: unknown) => boolean) | undefined => {
-  const onlyIf = annotated.annotations[OnlyIfId] as readonly [Version, (value: unknown) => boolean] | undefined
-  return onlyIf !== undefined && version <= onlyIf[0] ? onlyIf[1] : undefined
+  const limited = annotated.annotations[LimitedId] as readonly [Version, (value: unknown) => boolean] | undefined
+  return limited !== undefined && version <= limited[0] ? limited[1] : undefined
 }
 
-/**
- * Whether a revision knows what carries these annotations.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a revision knows an annotated field or union member. */
 export const isKnown = (annotated: AST.Annotated, version: string): boolean => {
-  const came = annotated.annotations[SinceId] as Version | undefined
-  const left = annotated.annotations[UntilId] as Version | undefined
-  return (came === undefined || version >= came) && (left === undefined || version <= left)
+  const first = annotated.annotations[SinceId] as Version | undefined
+  const last = annotated.annotations[UntilId] as Version | undefined
+  return (first === undefined || version >= first) && (last === undefined || version <= last)
 }
 
-/**
- * What a revision that does not know a kind of content is told instead.
- *
- * @since 0.1.0
- * @category getters
- */
-export const otherwise = (annotated: AST.Annotated): Option.Option<(value: unknown) => unknown> =>
-  Option.fromNullable(annotated.annotations[OtherwiseId] as ((value: unknown) => unknown) | undefined)
+/** What replaces a union member for revisions that do not know it. */
+export const replacement = (annotated: AST.Annotated): Option.Option<(value: unknown) => unknown> =>
+  Option.fromNullable(annotated.annotations[ReplacedId] as ((value: unknown) => unknown) | undefined)

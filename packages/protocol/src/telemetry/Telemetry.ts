@@ -1,11 +1,10 @@
 /**
- * The names that operators know MCP by: spans, attributes and metrics of the OpenTelemetry conventions, and W3C Trace
- * Context in `_meta`. The conventions are still moving, so all of their names are here and nowhere else.
+ * The names of spans, attributes and metrics from the OpenTelemetry conventions for MCP, and W3C Trace Context in
+ * `_meta`. The conventions still change, so no other module contains these names.
  *
- * What is in a request is never told, but for the names of tools and prompts.
+ * Of the content of a request only the names of tools and prompts are recorded.
  *
  * @see https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -18,12 +17,7 @@ import type { JsonObject } from "../Json.js"
 import * as McpError from "../McpError.js"
 import { keys } from "../Meta.js"
 
-/**
- * Histograms, in seconds.
- *
- * @since 0.1.0
- * @category names
- */
+/** Histograms, in seconds. */
 export const metrics = {
   clientOperation: "mcp.client.operation.duration",
   serverOperation: "mcp.server.operation.duration",
@@ -31,29 +25,16 @@ export const metrics = {
   serverSession: "mcp.server.session.duration"
 } as const
 
-/**
- * The boundaries of those histograms.
- *
- * @since 0.1.0
- * @category names
- */
+/** The bucket boundaries of these histograms, in seconds. */
 export const boundaries: ReadonlyArray<number> = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
-/**
- * One of them.
- *
- * @since 0.1.0
- * @category metrics
- */
+/** One of these histograms. */
 export const histogram = (name: string, description: string): Metric.Metric.Histogram<number> =>
   Metric.histogram(name, MetricBoundaries.fromIterable(boundaries), description)
 
 /**
- * Says how long operations take, by method and kind of error. Both are few, so that a peer who makes up others makes no
- * metric of its own.
- *
- * @since 0.1.0
- * @category metrics
+ * Records how long operations take, by method and kind of error. Callers pass `methodName` and an error of the
+ * functions below, so that a peer cannot create metrics.
  */
 export const recorder = (
   duration: Metric.Metric.Histogram<number>
@@ -71,10 +52,6 @@ export const recorder = (
   }
 }
 
-/**
- * @since 0.1.0
- * @category names
- */
 export const attributes = {
   method: "mcp.method.name",
   version: "mcp.protocol.version",
@@ -86,61 +63,31 @@ export const attributes = {
   error: "error.type"
 } as const
 
-/**
- * What is said of every method that the specification does not have: a peer may make up any number of them.
- *
- * @since 0.1.0
- * @category names
- */
+/** Replaces every method and error that the specification does not define. */
 export const OTHER = "_OTHER"
 
-/**
- * A method, as a metric may name it: those of a table by their name.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The name of a method in a metric. */
 export const methodName = (method: string, table: Table): string => table.has(method) ? method : OTHER
 
-/**
- * The methods that have a name of their own.
- *
- * @since 0.1.0
- * @category models
- */
+/** The defined methods. */
 export interface Table {
   readonly has: (method: string) => boolean
 }
 
-/**
- * A message that is served, or sent, for its span.
- *
- * @since 0.1.0
- * @category models
- */
+/** A message that is received or sent. */
 export interface Operation {
   readonly id: string | number | undefined
   readonly method: string
   readonly params: JsonObject | undefined
 }
 
-/**
- * What a span of it is called: the method, and the tool or prompt that it is about.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The method, and the tool or prompt that it names. */
 export const spanName = ({ method, params }: Operation, table: Table): string => {
   const target = targetOf(method, params)
   return target === undefined ? methodName(method, table) : `${method} ${target}`
 }
 
-/**
- * What is known of it from the beginning.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The attributes that are known when the span starts. */
 export const spanAttributes = (
   { id, method, params }: Operation,
   version: string,
@@ -168,29 +115,17 @@ const targetOf = (method: string, params: JsonObject | undefined): string | unde
     ? params.name.slice(0, MAX_TARGET)
     : undefined
 
-/**
- * How it failed, in a word of few; `undefined` when it did not. That a tool failed is `tool_error`.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The kind of error in a result; `undefined` when it reports none. */
 export const errorOfResult = (result: unknown): string | undefined =>
   Predicate.hasProperty(result, "isError") && result.isError === true ? "tool_error" : undefined
 
-/**
- * The same for a failure: the tag of an error that is one of the protocol's, and `OTHER` for any other.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The kind of a failure: the tag of an `McpError`, else `OTHER`. */
 export const errorOfFailure = (failure: unknown): string => McpError.isMcpError(failure) ? failure._tag : OTHER
 
 /**
- * The span of the sender that `_meta` names, if it names one as the standard wants it; anything else is no reason to fail.
+ * The sender's span that `_meta` names; none when the value is not valid.
  *
  * @see https://www.w3.org/TR/trace-context/#traceparent-header
- * @since 0.1.0
- * @category propagation
  */
 export const parent = (meta: unknown): Option.Option<Tracer.ExternalSpan> => {
   const text = Predicate.hasProperty(meta, keys.traceparent) ? meta[keys.traceparent] : undefined
@@ -211,12 +146,7 @@ const MAX_TRACEPARENT = 128
 const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const zeros = /^0+$/
 
-/**
- * What `_meta` says of this span, for the receiver.
- *
- * @since 0.1.0
- * @category propagation
- */
+/** The `_meta` members that name a span to the receiver. */
 export const inject = (span: Tracer.AnySpan): JsonObject => ({
   [keys.traceparent]: `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
 })

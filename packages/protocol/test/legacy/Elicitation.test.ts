@@ -8,7 +8,7 @@ import * as Official from "../Official.js"
 const { elicitationId: _, ...withoutId } = Canonical.elicitUrl
 
 describe("legacy/Elicitation", () => {
-  it("MUST have an id for a page, and none for a form", () => {
+  it("MUST have an id for a URL, and none for a form", () => {
     const is = SchemaCheck.compile(Elicitation.ElicitParams)
     expect([is(Canonical.elicitUrl), is(withoutId), is({ ...withoutId, elicitationId: 1 })]).toEqual([
       true,
@@ -21,12 +21,12 @@ describe("legacy/Elicitation", () => {
     expect(Official.judge("2025-11-25", "ElicitRequestURLParams")(withoutId)).toBeDefined()
   })
 
-  it("says that a page is done", () => {
+  it("notifies that a URL elicitation is done", () => {
     const is = SchemaCheck.compile(Elicitation.ElicitationComplete)
     expect([{ elicitationId: "e" }, {}, { elicitationId: null }].map(is)).toEqual([true, false, false])
   })
 
-  it("is told as it is at 2025-11-25", () => {
+  it("is sent unchanged at 2025-11-25", () => {
     expect(Narrow.compile(Elicitation.ElicitParams, "2025-11-25")(Canonical.elicitUrl as never)).toBe(
       Canonical.elicitUrl
     )

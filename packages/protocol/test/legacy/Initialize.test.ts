@@ -7,7 +7,7 @@ import * as Canonical from "../Canonical.js"
 const [params, result] = Canonical.legacy.initialize!
 
 describe("legacy/Initialize", () => {
-  it("needs a version, capabilities and who it is", () => {
+  it("needs a version, capabilities and client info", () => {
     const is = SchemaCheck.compile(Initialize.InitializeParams)
     expect(is(params)).toBe(true)
     expect(is({ ...params, protocolVersion: "1999-01-01" })).toBe(true)
@@ -17,7 +17,7 @@ describe("legacy/Initialize", () => {
     }
   })
 
-  it("is answered with the same of the server", () => {
+  it("is answered with the same members of the server", () => {
     const is = SchemaCheck.compile(Initialize.InitializeResult)
     expect(is(result)).toBe(true)
     for (const key of ["protocolVersion", "capabilities", "serverInfo"]) {
@@ -26,7 +26,7 @@ describe("legacy/Initialize", () => {
     expect(is({ ...result, instructions: 1 })).toBe(false)
   })
 
-  it("says to an old peer only what it knows", () => {
+  it("sends an old peer only what it knows", () => {
     expect(Narrow.compile(Initialize.InitializeResult, "2024-11-05")(result as never)).toEqual({
       ...result,
       capabilities: expect.not.objectContaining({ completions: {} }),

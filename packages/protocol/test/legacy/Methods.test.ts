@@ -12,7 +12,7 @@ const news = (version: Version.LegacyVersion, before: Version.LegacyVersion) =>
   names(version).filter((name) => !names(before).includes(name)).sort()
 
 describe("legacy/Methods", () => {
-  it("say what each revision brought, and lose nothing", () => {
+  it("lists what each revision added, and removes nothing", () => {
     expect(names("2024-11-05").length).toBe(24)
     expect(news("2025-03-26", "2024-11-05")).toEqual([])
     expect(news("2025-06-18", "2025-03-26")).toEqual(["elicitation/create"])
@@ -27,7 +27,7 @@ describe("legacy/Methods", () => {
     for (const version of Version.legacy) expect(news("2024-11-05", version)).toEqual([])
   })
 
-  it("read what they are for", () => {
+  it("decode their own messages", () => {
     for (const method of Methods.table.values()) {
       const [params, result] = Canonical.legacy[method.name]!
       expect(Either.getOrThrow(method.decodeParams(params)), method.name).toBe(params)
@@ -36,12 +36,12 @@ describe("legacy/Methods", () => {
     }
   })
 
-  it("take a notification without parameters", () => {
+  it("accept a notification without parameters", () => {
     expect(Either.getOrThrow(Methods.initialized.decodeParams(undefined))).toEqual({})
     expect(Either.getOrThrow(Methods.rootsListChanged.decodeParams(undefined))).toEqual({})
   })
 
-  it("can be asked for by both sides only where both may", () => {
+  it("are sent by both sides only where both may", () => {
     const both = [...Methods.table.values()].filter(({ from }) => from === "both").map(({ name }) => name).sort()
     expect(both).toEqual([
       "notifications/cancelled",

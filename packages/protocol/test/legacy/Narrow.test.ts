@@ -10,17 +10,17 @@ describe("legacy/Narrow", () => {
   it("is the projection to a legacy revision", () => {
     const narrow = Narrow.compile(Methods.callTool.result, "2024-11-05")
     expect(narrow).toBe(Projection.compile(Methods.callTool.result, "2024-11-05"))
-    const told = narrow(result as never) as typeof result & {
+    const narrowed = narrow(result as never) as typeof result & {
       readonly content: ReadonlyArray<{ readonly type: string }>
     }
-    expect(told).not.toHaveProperty("structuredContent")
-    expect(told!.content.map(({ type }) => type)).toEqual(["text", "image", "text", "text", "resource"])
+    expect(narrowed).not.toHaveProperty("structuredContent")
+    expect(narrowed!.content.map(({ type }) => type)).toEqual(["text", "image", "text", "text", "resource"])
   })
 
   it("adds nothing of the modern era", () => {
     for (const version of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const) {
-      const told = Narrow.compile(Methods.listTools.result, version)({ tools: [] })
-      expect(told).toEqual({ tools: [] })
+      const narrowed = Narrow.compile(Methods.listTools.result, version)({ tools: [] })
+      expect(narrowed).toEqual({ tools: [] })
     }
   })
 })

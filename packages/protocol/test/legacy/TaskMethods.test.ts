@@ -13,7 +13,7 @@ describe("legacy/TaskMethods", () => {
     }
   })
 
-  it("name one task, and take any result for its own", () => {
+  it("name one task, and accept any result", () => {
     expect(Either.isLeft(TaskMethods.getTask.decodeParams({}))).toBe(true)
     expect(Either.isRight(TaskMethods.getTask.decodeParams({ taskId: "" }))).toBe(true)
     expect(Either.isRight(TaskMethods.getTaskPayload.decodeResult({ content: [] }))).toBe(true)

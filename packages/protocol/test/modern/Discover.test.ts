@@ -6,7 +6,7 @@ import * as Canonical from "../Canonical.js"
 const [, result] = Canonical.modern["server/discover"]!
 
 describe("modern/Discover", () => {
-  it("MUST say which revisions are spoken, and what the server can do", () => {
+  it("MUST name the server's revisions and capabilities", () => {
     const is = SchemaCheck.compile(Discover.DiscoverResult)
     expect(is(result)).toBe(true)
     expect(is({ supportedVersions: [], capabilities: {} })).toBe(true)

@@ -13,7 +13,7 @@ const refusal = (params: unknown, supported?: ReadonlyArray<string>) =>
   McpError.toWire(Either.getOrThrow(Either.flip(Envelope.decode(params as {}, supported))), "modern")
 
 describe("reading an envelope", () => {
-  it("says who asks, in which revision, and what the client can do", () => {
+  it("returns the revision, the client and its capabilities", () => {
     expect(Either.getOrThrow(Envelope.decode({ name: "x", _meta: good }))).toEqual({
       version: "2026-07-28",
       capabilities: { sampling: {} },
@@ -54,15 +54,15 @@ describe("reading an envelope", () => {
     })
   })
 
-  it("does not judge what a later revision says", () => {
+  it("does not check the rest of a later revision's envelope", () => {
     expect(refusal({ _meta: { [VERSION]: "2030-01-01", [CLIENT]: "all" } }).code).toBe(-32022)
   })
 
-  it("MUST NOT speak a revision that the server does not", () => {
+  it("MUST refuse a revision that the server does not speak", () => {
     expect(refusal({ _meta: good }, ["2025-11-25"]).code).toBe(-32022)
   })
 
-  it("says which revision is named, if one is", () => {
+  it("returns the named revision, if one is", () => {
     expect(Envelope.versionOf({ _meta: good })).toBe("2026-07-28")
     for (const params of [undefined, {}, { _meta: null }, { _meta: { [VERSION]: 1 } }]) {
       expect(Envelope.versionOf(params)).toBeUndefined()
@@ -78,7 +78,7 @@ describe("writing an envelope", () => {
     logLevel: "info"
   })
 
-  it("MUST be in every request, beside what is there", () => {
+  it("MUST add the envelope to every request", () => {
     const params = write({ name: "x", _meta: { progressToken: 1, [VERSION]: "1999-01-01" } })
     expect(params).toEqual({
       name: "x",
@@ -93,16 +93,16 @@ describe("writing an envelope", () => {
     expect(Either.isRight(Envelope.decode(params))).toBe(true)
   })
 
-  it("is the same object for every request without any other", () => {
+  it("adds the same object to every request without a _meta", () => {
     expect(write({ a: 1 })._meta).toBe(write({ b: 2 })._meta)
   })
 
-  it("says nothing that it does not know", () => {
+  it("leaves out what the client does not set", () => {
     const bare = Envelope.writer({ version: "2026-07-28", capabilities: {} })
     expect(bare({})).toEqual({ _meta: { [VERSION]: "2026-07-28", [CLIENT]: {} } })
   })
 
-  it("is taken off again", () => {
+  it("can be removed again", () => {
     const { _meta } = write({ _meta: { progressToken: 1, "com.example/x": 2 } })
     expect(Envelope.without(_meta)).toEqual({ progressToken: 1, "com.example/x": 2 })
     expect(Object.keys(_meta).length).toBe(6)

@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
-import * as Sayings from "../Sayings.js"
+import * as MessageParts from "../MessageParts.js"
 
 /** The vectors of the specification, and of SEP-2243. */
 const vectors = [
@@ -38,7 +38,7 @@ describe("a value in a header", () => {
     ["=?base64?=", "=?base64?="],
     ["=?base64??=", ""],
     ["  us-west1\t", "us-west1"]
-  ])("is read: %j as %j", (header, value) => expect(Headers.decode(header)).toEqual(Option.some(value)))
+  ])("decodes %j to %j", (header, value) => expect(Headers.decode(header)).toEqual(Option.some(value)))
 
   it.each([
     "=?base64?SGVsbG8?=",
@@ -52,14 +52,14 @@ describe("a value in a header", () => {
     "a\tb"
   ])("MUST be refused: %j", (header) => expect(Headers.decode(header)).toEqual(Option.none()))
 
-  it("comes out as it went in, and is plain ASCII", () => {
+  it("decodes to what was encoded, and is plain ASCII", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.fullUnicodeString(), (value) => {
         const header = Headers.encode(value)
         expect(header).toMatch(/^(?:[!-~](?:[ -~]*[!-~])?)?$/)
         expect(Headers.decode(header)).toEqual(Option.some(value))
       }),
-      { seed: Sayings.seed, numRuns: 2000 }
+      { seed: MessageParts.seed, numRuns: 2000 }
     )
   })
 
@@ -69,7 +69,7 @@ describe("a value in a header", () => {
         Headers.decode(value)
         Headers.encode(value)
       }),
-      { seed: Sayings.seed, numRuns: 2000 }
+      { seed: MessageParts.seed, numRuns: 2000 }
     )
   })
 })
@@ -107,7 +107,7 @@ describe("the headers of a request", () => {
     [{ method: "tools/list", params: { name: "x" } }, undefined]
   ])("have the name of %j: %s", (body, name) => expect(Headers.nameOf(body)).toBe(name))
 
-  it("are right when they say what the body says", () => {
+  it("are accepted when they agree with the body", () => {
     expect(check(call, right)).toEqual(Either.right(undefined))
     expect(check(call, { ...right, "mcp-method": " tools/call\t" })).toEqual(Either.right(undefined))
     expect(
@@ -133,7 +133,7 @@ describe("the headers of a request", () => {
     const found = check(call, value === undefined ? rest : { ...rest, [name]: value })
     expect(Either.getOrThrow(Either.flip(found))).toMatchObject({
       _tag: "HeaderMismatch",
-      message: expect.stringMatching(new RegExp(`${name}.*${value === undefined ? "missing" : "not what"}`, "i"))
+      message: expect.stringMatching(new RegExp(`${name}.*${value === undefined ? "missing" : "differs"}`, "i"))
     })
   })
 })

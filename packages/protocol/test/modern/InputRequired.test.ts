@@ -13,7 +13,7 @@ const official = Official.judge("2026-07-28", "InputRequiredResult", { closed: t
 const full = { resultType: "input_required", inputRequests: Canonical.inputRequests, requestState: "s" } as const
 
 describe("modern/InputRequired", () => {
-  it("MUST ask something or come back with a state", () => {
+  it("MUST have input requests or a state", () => {
     expect(isResult(full)).toBe(true)
     expect(isResult({ resultType: "input_required", requestState: "" })).toBe(true)
     expect(isResult({ resultType: "input_required", inputRequests: {} })).toBe(true)
@@ -29,23 +29,23 @@ describe("modern/InputRequired", () => {
     [{ method: "sampling/createMessage", params: { messages: [] } }],
     [{ params: {} }],
     [null]
-  ])("MUST NOT ask %j", (question) => {
+  ])("MUST NOT contain the input request %j", (question) => {
     expect(isResult({ ...full, inputRequests: { a: question } })).toBe(false)
   })
 
-  it("asks for roots without parameters, too", () => {
+  it("may ask for roots without parameters", () => {
     expect(isResult({ ...full, inputRequests: { a: { method: "roots/list" } } })).toBe(true)
   })
 
-  it("is told without what ended with the legacy era", () => {
-    const told = Narrow.compile(InputRequired.InputRequiredResult, "2026-07-28")(full as never)
-    expect(official(told)).toBeUndefined()
-    expect(JSON.stringify(told)).not.toContain("\"execution\"")
+  it("is sent without the fields that ended with the legacy era", () => {
+    const narrowed = Narrow.compile(InputRequired.InputRequiredResult, "2026-07-28")(full as never)
+    expect(official(narrowed)).toBeUndefined()
+    expect(JSON.stringify(narrowed)).not.toContain("\"execution\"")
     expect(official(full)).toBeDefined()
   })
 
-  it("MUST NOT be the answer to anything but three methods", () => {
-    const asking = [...Methods.table.keys()].filter(InputRequired.mayAsk)
+  it("MUST NOT answer any but three methods", () => {
+    const asking = [...Methods.table.keys()].filter(InputRequired.mayRequireInput)
     expect(asking).toEqual(["tools/call", "resources/read", "prompts/get"])
     for (const name of asking) {
       const method: Method.Method = Methods.table.get(name)!
@@ -56,19 +56,21 @@ describe("modern/InputRequired", () => {
     }
   })
 
-  it("knows its questions, what each needs and how each is answered", () => {
+  it("knows each input request, its capability and its response", () => {
     for (const [key, question] of Object.entries(Canonical.inputRequests)) {
-      const kind = InputRequired.questions.get(question.method)!
+      const kind = InputRequired.inputMethods.get(question.method)!
       expect(Either.isRight(kind.decodeParams(question.params))).toBe(true)
       const answer = Canonical.inputResponses[key as keyof typeof Canonical.inputResponses]
       expect(kind.kind === "request" && kind.isResult(answer)).toBe(true)
     }
-    expect([...InputRequired.questions.values()].map(({ capability }) => capability))
+    expect([...InputRequired.inputMethods.values()].map(({ capability }) => capability))
       .toEqual(["elicitation", "sampling", "roots"])
   })
 
-  it("asks for pages in place of the legacy error", () => {
-    const asked = InputRequired.ofPages([{ message: "Open", url: "https://a.b", elicitationId: "e" } as never])
+  it("replaces the legacy error with URLs", () => {
+    const asked = InputRequired.ofUrlElicitations([
+      { message: "Open", url: "https://a.b", elicitationId: "e" } as never
+    ])
     expect(asked).toEqual({
       resultType: "input_required",
       inputRequests: {

@@ -10,7 +10,7 @@ const all: ReadonlyArray<Method.Method> = [...Methods.table.values()]
 const requests = all.filter((method) => method.kind === "request")
 
 describe("modern/Methods", () => {
-  it("read what they are for", () => {
+  it("decode their own messages", () => {
     for (const method of all) {
       const [params, result] = Canonical.modern[method.name]!
       expect(Either.getOrThrow(method.decodeParams(params)), method.name).toBe(params)
@@ -18,7 +18,7 @@ describe("modern/Methods", () => {
     }
   })
 
-  it("MUST refuse a request without its envelope, and say what is missing", () => {
+  it("MUST refuse a request without its envelope, and name the missing key", () => {
     for (const method of requests) {
       const { _meta, ...params } = Canonical.modern[method.name]![0] as { readonly _meta: object }
       for (const key of [keys.protocolVersion, keys.clientCapabilities]) {
@@ -31,18 +31,18 @@ describe("modern/Methods", () => {
     }
   })
 
-  it("serve a client that does not say who it is", () => {
+  it("accept a client that does not name itself", () => {
     const { _meta } = Canonical.modern["tools/list"]![0] as { readonly _meta: Record<string, unknown> }
     const { [keys.clientInfo]: _, ...rest } = _meta
     expect(Either.isRight(Methods.listTools.decodeParams({ _meta: rest }))).toBe(true)
   })
 
-  it("read results of older servers, without their kind and their hints", () => {
+  it("accept results of older servers, without type and hints", () => {
     expect(Either.isRight(Methods.listTools.decodeResult({ tools: [] }))).toBe(true)
     expect(Either.isRight(Methods.listTools.decodeResult({ tools: [], resultType: "complete", ttlMs: -1 }))).toBe(true)
   })
 
-  it("take questions, and kinds that nobody knows, for no result", () => {
+  it("refuse input_required and unknown types as results", () => {
     for (const method of requests) {
       const [, result] = Canonical.modern[method.name]!
       for (const resultType of ["input_required", "task", "", null]) {
@@ -51,12 +51,12 @@ describe("modern/Methods", () => {
     }
   })
 
-  it("do not look at the wish for a task", () => {
+  it("ignore the member task", () => {
     const [params] = Canonical.modern["tools/call"]!
     expect(Either.isRight(Methods.callTool.decodeParams({ ...params, task: "soon" }))).toBe(true)
   })
 
-  it("withdraw a request by its id", () => {
+  it("cancel a request by its id", () => {
     expect(Either.isLeft(Methods.cancelled.decodeParams({ reason: "late" }))).toBe(true)
     expect(Either.isRight(Methods.cancelled.decodeParams({ requestId: 0 }))).toBe(true)
   })

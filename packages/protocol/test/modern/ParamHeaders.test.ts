@@ -31,22 +31,26 @@ describe("the marks of a tool", () => {
   })
 
   it.each<[what: string, schema: object, why: string]>([
-    ["an empty name", object({ a: text("") }), "no header name"],
-    ["a name with a space", object({ a: text("a b") }), "no header name"],
-    ["a name with a colon", object({ a: text("a:b") }), "no header name"],
-    ["a name beyond ASCII", object({ a: text("é") }), "no header name"],
-    ["a name with a line end", object({ a: text("a\r\nb") }), "no header name"],
-    ["a name that is no text", object({ a: text(1) }), "no header name"],
-    ["a name that is null", object({ a: text(null) }), "no header name"],
-    ["the same name twice", object({ a: text("X"), b: text("x") }), "marked twice"],
-    ["the same name deeper", object({ a: text("X"), b: object({ c: text("X") }) }), "marked twice"],
-    ["a number", object({ a: { type: "number", "x-mcp-header": "A" } }), "no string, integer or boolean"],
-    ["a list", object({ a: { type: "array", "x-mcp-header": "A" } }), "no string, integer or boolean"],
-    ["an object", object({ a: { type: "object", "x-mcp-header": "A" } }), "no string, integer or boolean"],
-    ["nothing", object({ a: { type: "null", "x-mcp-header": "A" } }), "no string, integer or boolean"],
-    ["one of several types", object({ a: { type: ["string"], "x-mcp-header": "A" } }), "no string, integer or boolean"],
-    ["no type", object({ a: { "x-mcp-header": "A" } }), "no string, integer or boolean"],
-    ["the arguments themselves", { type: "object", "x-mcp-header": "A" }, "themselves"],
+    ["an empty name", object({ a: text("") }), "not a valid header name"],
+    ["a name with a space", object({ a: text("a b") }), "not a valid header name"],
+    ["a name with a colon", object({ a: text("a:b") }), "not a valid header name"],
+    ["a name beyond ASCII", object({ a: text("é") }), "not a valid header name"],
+    ["a name with a line end", object({ a: text("a\r\nb") }), "not a valid header name"],
+    ["a name that is no text", object({ a: text(1) }), "not a valid header name"],
+    ["a name that is null", object({ a: text(null) }), "not a valid header name"],
+    ["the same name twice", object({ a: text("X"), b: text("x") }), "two properties"],
+    ["the same name deeper", object({ a: text("X"), b: object({ c: text("X") }) }), "two properties"],
+    ["a number", object({ a: { type: "number", "x-mcp-header": "A" } }), "not a string, an integer or a boolean"],
+    ["a list", object({ a: { type: "array", "x-mcp-header": "A" } }), "not a string, an integer or a boolean"],
+    ["an object", object({ a: { type: "object", "x-mcp-header": "A" } }), "not a string, an integer or a boolean"],
+    ["nothing", object({ a: { type: "null", "x-mcp-header": "A" } }), "not a string, an integer or a boolean"],
+    [
+      "one of several types",
+      object({ a: { type: ["string"], "x-mcp-header": "A" } }),
+      "not a string, an integer or a boolean"
+    ],
+    ["no type", object({ a: { "x-mcp-header": "A" } }), "not a string, an integer or a boolean"],
+    ["the arguments themselves", { type: "object", "x-mcp-header": "A" }, "itself is marked"],
     ["what is in a list", object({ a: { type: "array", items: text("A") } }), "not reached"],
     ["what is in a list of lists", object({ a: { type: "array", prefixItems: [text("A")] } }), "not reached"],
     ["one of several", object({}, { oneOf: [object({ a: text("A") })] }), "not reached"],
@@ -63,7 +67,7 @@ describe("the marks of a tool", () => {
     expect(Either.getOrThrow(Either.flip(ParamHeaders.of(schema as {})))).toContain(why)
   })
 
-  it("are not looked for in the depths", () => {
+  it("are not searched without a depth limit", () => {
     let deep: object = text("A")
     for (let i = 0; i < 10_000; i++) deep = object({ a: deep })
     expect(Either.isLeft(ParamHeaders.of(deep as {}))).toBe(true)
@@ -92,7 +96,7 @@ describe("the headers of a call", () => {
     [{ deep: { count: 2 ** 53 } }, {}],
     [{ deep: [1] }, {}],
     [Object.create({ region: "inherited" }) as object, {}]
-  ])("MUST repeat what there is of %j", (args, sent) => {
+  ])("MUST repeat the arguments of %j", (args, sent) => {
     expect(ParamHeaders.make(headers, args as {} | undefined)).toEqual(sent)
   })
 
@@ -106,7 +110,7 @@ describe("the headers of a call", () => {
     [{ region: "x" }, { "mcp-param-region": "=?base64?eA==?=", "mcp-param-other": "y" }],
     [{ deep: { count: 42 } }, { "mcp-param-count": "42.0" }],
     [{ deep: { count: -1 } }, { "mcp-param-count": " -1 " }]
-  ])("are right: %j and %j", (args, sent) => expect(check(args, sent)).toEqual(Either.right(undefined)))
+  ])("agree: %j and %j", (args, sent) => expect(check(args, sent)).toEqual(Either.right(undefined)))
 
   it.each<[args: object, sent: Record<string, string>]>([
     [{ region: "x" }, {}],

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 const serverInfo = { name: "test", version: "1" }
 
 describe("modern/Stamp", () => {
-  it("MUST say the kind of every result", () => {
+  it("MUST add the type of every result", () => {
     const stamp = Stamp.make("tools/call")
     expect(stamp({ content: [] })).toEqual({ content: [], resultType: "complete" })
     expect(stamp({ resultType: "input_required", requestState: "s" })).toEqual({
@@ -14,7 +14,7 @@ describe("modern/Stamp", () => {
     })
   })
 
-  it("MUST say hints of a complete result that may be kept, and of nothing else", () => {
+  it("MUST add hints to complete cacheable results, and to no others", () => {
     const stamp = Stamp.make("resources/read", { hints: { ttlMs: 10, cacheScope: "public" } })
     expect(stamp({ contents: [] })).toMatchObject({ ttlMs: 10, cacheScope: "public", resultType: "complete" })
     expect(stamp({ contents: [], ttlMs: 5.5 })).toMatchObject({ ttlMs: 5, cacheScope: "public" })
@@ -29,7 +29,7 @@ describe("modern/Stamp", () => {
     expect(Stamp.make("tools/call", { hints: { ttlMs: 10 } })({ content: [] })).not.toHaveProperty("ttlMs")
   })
 
-  it("SHOULD say who answers, beside what the handler said", () => {
+  it("SHOULD add the server's name beside the handler's _meta", () => {
     const stamp = Stamp.make("tools/call", { serverInfo })
     expect(stamp({})).toEqual({ resultType: "complete", _meta: { [keys.serverInfo]: serverInfo } })
     expect(stamp({ _meta: { a: 1, [keys.serverInfo]: { name: "other", version: "2" } } })._meta).toEqual({
@@ -38,7 +38,7 @@ describe("modern/Stamp", () => {
     })
   })
 
-  it("does not change what it is given", () => {
+  it("does not change its argument", () => {
     const result = Object.freeze({ content: [], _meta: Object.freeze({}) })
     Stamp.make("tools/call", { serverInfo })(result)
     expect(result).toEqual({ content: [], _meta: {} })

@@ -16,14 +16,14 @@ const server = {
 }
 
 describe("modern/Subscriptions", () => {
-  it("MUST honour no more than the server can do", () => {
-    expect(Subscriptions.honoured(all, server)).toEqual({ ...all, resourceSubscriptions: ["file:///a", "file:///b/"] })
-    expect(Subscriptions.honoured(all, {})).toEqual({})
-    expect(Subscriptions.honoured(all, { tools: {}, resources: { subscribe: true } })).toEqual({
+  it("MUST support no more than the server's capabilities", () => {
+    expect(Subscriptions.supported(all, server)).toEqual({ ...all, resourceSubscriptions: ["file:///a", "file:///b/"] })
+    expect(Subscriptions.supported(all, {})).toEqual({})
+    expect(Subscriptions.supported(all, { tools: {}, resources: { subscribe: true } })).toEqual({
       resourceSubscriptions: ["file:///a", "file:///b/"]
     })
-    expect(Subscriptions.honoured({ toolsListChanged: false }, server)).toEqual({})
-    expect(Subscriptions.honoured({}, server)).toEqual({})
+    expect(Subscriptions.supported({ toolsListChanged: false }, server)).toEqual({})
+    expect(Subscriptions.supported({}, server)).toEqual({})
   })
 
   it.each([
@@ -39,15 +39,15 @@ describe("modern/Subscriptions", () => {
     ["notifications/resources/updated", undefined, false],
     ["notifications/progress", undefined, false],
     ["notifications/message", undefined, false]
-  ])("MUST NOT bring what was not asked for: %s of %s is brought: %s", (method, uri, brought) => {
+  ])("MUST NOT include what the filter does not name: %s of %s: %s", (method, uri, brought) => {
     const params = uri === undefined ? undefined : { uri }
-    expect(Subscriptions.brings(all, method, params)).toBe(brought)
-    expect(Subscriptions.brings({}, method, params)).toBe(false)
+    expect(Subscriptions.includes(all, method, params)).toBe(brought)
+    expect(Subscriptions.includes({}, method, params)).toBe(false)
   })
 
-  it("MUST tag all that it brings with the id of the request, as it came", () => {
+  it("MUST name the id of its request in every notification, unchanged", () => {
     for (const id of [7, "7", 0, ""]) {
-      const params = Subscriptions.tagged(id, { uri: "a:b", _meta: { x: 1 } })
+      const params = Subscriptions.withId(id, { uri: "a:b", _meta: { x: 1 } })
       expect(params).toEqual({ uri: "a:b", _meta: { x: 1, [keys.subscriptionId]: id } })
       expect(Subscriptions.idOf(params)).toBe(id)
     }
@@ -56,13 +56,13 @@ describe("modern/Subscriptions", () => {
     }
   })
 
-  it("MUST end with the id", () => {
+  it("MUST name its id in the last result", () => {
     const is = SchemaCheck.compile(Subscriptions.ListenResult)
     expect(is({ resultType: "complete", _meta: { [keys.subscriptionId]: 1 } })).toBe(true)
     expect([is({ resultType: "complete" }), is({ _meta: {} })]).toEqual([false, false])
   })
 
-  it("MUST say what it wants", () => {
+  it("MUST name the wanted notifications", () => {
     const is = SchemaCheck.compile(Subscriptions.SubscriptionFilter)
     expect([{}, all, { taskIds: ["t"] }].map(is)).toEqual([true, true, true])
     expect([null, { toolsListChanged: 1 }, { resourceSubscriptions: "a:b" }].map(is)).toEqual([false, false, false])

@@ -13,24 +13,24 @@ const form = (field: PrimitiveSchema, required: ReadonlyArray<string> = []): Req
 
 const titled = [{ const: "x", title: "X" }, { const: "y", title: "Y" }]
 
-describe("what a form may ask", () => {
-  it("is what the specification allows", () => {
+describe("the rules of a form", () => {
+  it("allow what the specification allows", () => {
     expect(ElicitationForm.problems(Canonical.requestedSchema as RequestedSchema)).toEqual([])
     expect(ElicitationForm.problems(form({ type: "string", pattern: "^a" } as PrimitiveSchema))).toEqual([])
   })
 
   it.each<[field: unknown, message: string]>([
-    [{ type: "string", properties: {} }, "does not know \"properties\""],
-    [{ type: "number", items: {} }, "does not know \"items\""],
-    [{ type: "boolean", enum: [true] }, "does not know \"enum\""],
-    [{ type: "string", $ref: "#/x" }, "does not know \"$ref\""],
+    [{ type: "string", properties: {} }, "does not support \"properties\""],
+    [{ type: "number", items: {} }, "does not support \"items\""],
+    [{ type: "boolean", enum: [true] }, "does not support \"enum\""],
+    [{ type: "string", $ref: "#/x" }, "does not support \"$ref\""],
     [{ type: "string", minLength: 3, maxLength: 2 }, "minLength is above maxLength"],
     [{ type: "number", minimum: 3, maximum: 2 }, "minimum is above maximum"],
-    [{ type: "string", minLength: -1 }, "not negative"],
+    [{ type: "string", minLength: -1 }, "must not be negative"],
     [{ type: "array", minItems: 2, maxItems: 1, items: { type: "string", enum: ["x"] } }, "minItems is above maxItems"],
-    [{ type: "string", enum: [] }, "nothing to choose"],
-    [{ type: "string", oneOf: [] }, "nothing to choose"],
-    [{ type: "string", enum: ["x", "x"] }, "twice"],
+    [{ type: "string", enum: [] }, "no choices"],
+    [{ type: "string", oneOf: [] }, "no choices"],
+    [{ type: "string", enum: ["x", "x"] }, "two choices"],
     [{ type: "string", enum: ["x"], enumNames: ["X", "Y"] }, "differ in length"],
     [{ type: "string", enum: ["x"], default: "z" }, "the default does not fit: expected one"],
     [{ type: "integer", default: 1.5 }, "the default does not fit: expected an integer"],
@@ -43,7 +43,7 @@ describe("what a form may ask", () => {
     })
   })
 
-  it("is what it requires", () => {
+  it("refuse a required field that the form does not have", () => {
     expect(ElicitationForm.problems(form({ type: "boolean" }, ["a", "b", "toString"])).map(({ path }) => path))
       .toEqual(["b", "toString"])
   })
@@ -69,12 +69,12 @@ describe("an answer", () => {
     }
   })
 
-  it("gives a list for the one text of a peer that knows no lists", () => {
+  it("becomes a list where a peer of 2025-06-18 chose one text", () => {
     const several = form({ type: "array", items: { type: "string", enum: ["x"] } })
     expect(Either.getOrThrow(ElicitationForm.check(several, { a: "x", b: 1 }))).toEqual({ a: ["x"], b: 1 })
   })
 
-  it("lacks nothing that is required, and may have more", () => {
+  it("has all required values, and may have others", () => {
     const required = form({ type: "string" }, ["a"])
     expect(ElicitationForm.check(required, {})).toEqual(Either.left([{ path: "a", message: "is missing" }]))
     expect(ElicitationForm.check(form({ type: "string" }), {})).toEqual(Either.right({}))
@@ -82,7 +82,7 @@ describe("an answer", () => {
     expect(Either.getOrThrow(ElicitationForm.check(required, content))).toBe(content)
   })
 
-  it("SHOULD begin with the defaults", () => {
+  it("SHOULD have the defaults of the form", () => {
     const { properties } = Canonical.requestedSchema
     const filled = ElicitationForm.withDefaults(Canonical.requestedSchema as RequestedSchema, { number: 7, more: 1 })
     expect(filled).toEqual({

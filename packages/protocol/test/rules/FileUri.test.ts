@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
 import * as FileUri from "../../src/rules/FileUri.js"
 
-describe("an address that may be followed", () => {
+describe("a safe URI", () => {
   it.each([
     ["file:///", []],
     ["file:///a", ["a"]],
@@ -26,11 +26,11 @@ describe("an address that may be followed", () => {
     ["file://localhost", "not a file"],
     ["file:////host/a", "empty"],
     ["file:///a//b", "empty"],
-    ["file:///..", "leads up"],
-    ["file:///a/../b", "leads up"],
-    ["file:///a/./b", "leads up"],
-    ["file:///a/%2e%2e/b", "leads up"],
-    ["file:///a/.%2E", "leads up"],
+    ["file:///..", "\"..\""],
+    ["file:///a/../b", "\"..\""],
+    ["file:///a/./b", "\"..\""],
+    ["file:///a/%2e%2e/b", "\"..\""],
+    ["file:///a/.%2E", "\"..\""],
     ["file:///a%2fb", "separator"],
     ["file:///a%2F..%2Fb", "separator"],
     ["file:///a\\b", "separator"],
@@ -66,10 +66,10 @@ describe("a folder", () => {
     expect(FileUri.isWithin(["file:///else", folder], uri)).toBe(names !== undefined)
   })
 
-  it("holds nothing when there is none", () => expect(FileUri.isWithin([], "file:///a")).toBe(false))
+  it("contains nothing when there are no folders", () => expect(FileUri.isWithin([], "file:///a")).toBe(false))
 })
 
-describe("a path that a peer chose", () => {
+describe("a path from a peer", () => {
   it.each(["a", "a/b.md", ".hidden", "a b", "é/ü", "...", "a..b"])("stays below: %j", (path) => {
     expect(FileUri.isRelative(path)).toBe(true)
   })
@@ -96,4 +96,22 @@ describe("a path that a peer chose", () => {
     "does not: %j",
     (path) => expect(FileUri.isRelative(path)).toBe(false)
   )
+})
+
+describe("a root of a client", () => {
+  it.each([
+    ["file:///", undefined],
+    ["file:///home/ada/notes", undefined],
+    ["file:///C:/Users/ada%20b/", undefined],
+    ["file://share.example/notes", undefined],
+    ["FILE://localhost/a", undefined],
+    ["https://example.com/", "it does not begin with file://"],
+    ["file:/a", "it does not begin with file://"],
+    ["/home/ada", "it does not begin with file://"],
+    ["file:///home/../etc", "it contains \"..\" or \".\""],
+    ["file://share.example/%2e%2e/etc", "it contains \"..\" or \".\""],
+    ["file:///home%2fada", "a name contains a separator or a control character"]
+  ])("MUST be a file URI that leads nowhere else: %s", (uri, problem) => {
+    expect(FileUri.rootProblem(uri)).toBe(problem)
+  })
 })

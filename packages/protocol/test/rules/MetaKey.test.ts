@@ -80,3 +80,14 @@ describe("a reserved key", () => {
     expect(names.map(MetaKey.isExtension)).toEqual([true, false, false, false])
   })
 })
+
+describe("a key of an application", () => {
+  it.each([
+    ["com.example/trace", undefined],
+    ["trace", undefined],
+    ["traceparent", undefined],
+    ["io.modelcontextprotocol/x", "the specification reserves the prefix of the key"],
+    ["com.mcp.tools/x", "the specification reserves the prefix of the key"],
+    ["a b", "the key is not valid"]
+  ])("MUST NOT have a reserved prefix: %s", (key, problem) => expect(MetaKey.problem(key)).toBe(problem))
+})

@@ -8,7 +8,7 @@ const result = (toolUseId: string) => ({ type: "tool_result", toolUseId, content
 const user = (...content: ReadonlyArray<any>): SamplingMessage => ({ role: "user", content })
 const assistant = (...content: ReadonlyArray<any>): SamplingMessage => ({ role: "assistant", content })
 
-describe("ToolDialogue", () => {
+describe("ToolUseRules", () => {
   it.each<[what: string, messages: ReadonlyArray<SamplingMessage>]>([
     ["nothing", []],
     ["words", [user(text), assistant(text), { role: "user", content: text }]],
@@ -20,7 +20,7 @@ describe("ToolDialogue", () => {
       assistant(use("a")),
       { role: "user", content: result("a") }
     ]]
-  ])("takes %s", (_, messages) => expect(ToolUseRules.problem(messages)).toBeUndefined())
+  ])("accepts %s", (_, messages) => expect(ToolUseRules.problem(messages)).toBeUndefined())
 
   it.each<[what: string, messages: ReadonlyArray<SamplingMessage>, at: number, message: string]>([
     ["words beside answers", [assistant(use("a")), user(result("a"), text)], 1, "nothing else"],

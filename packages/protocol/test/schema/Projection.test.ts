@@ -1,14 +1,14 @@
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import * as Projection from "../../src/schema/Projection.js"
-import { onlyIfUntil, rewritten, since, sinceOtherwise, until } from "../../src/schema/Since.js"
+import { limitedUntil, replacedBefore, rewritten, since, until } from "../../src/schema/Since.js"
 
 const A = "2024-11-05"
 const E = "2026-07-28"
 
 const Inner = Schema.Struct({ old: Schema.String, fresh: since("2025-06-18", Schema.optional(Schema.Number)) })
 const Old = Schema.Struct({ type: Schema.Literal("old"), by: Schema.optional(Inner) })
-const Fresh = sinceOtherwise(
+const Fresh = replacedBefore(
   "2025-03-26",
   Schema.Struct({ type: Schema.Literal("fresh"), by: Schema.optional(Inner) }),
   ({ by }): typeof Old.Type => ({ type: "old", by })
@@ -17,7 +17,7 @@ const Outer = Schema.Struct({
   list: Schema.Array(Schema.Union(Old, Fresh)),
   map: Schema.optional(Schema.Record({ key: Schema.String, value: Inner })),
   gone: until("2025-11-25", Schema.optional(Schema.String)),
-  even: onlyIfUntil(A, (value) => (value as number) % 2 === 0, Schema.optional(Schema.Number)),
+  even: limitedUntil(A, (value) => (value as number) % 2 === 0, Schema.optional(Schema.Number)),
   words: rewritten(
     { until: A },
     (words: ReadonlyArray<string>) => words.length < 2 ? words : [words.join(" ")],
@@ -35,7 +35,7 @@ const value = {
 } as const
 
 describe("Projection", () => {
-  it("tells a peer only what its revision knows", () => {
+  it("sends a peer only what its revision knows", () => {
     expect(Projection.compile(Outer, A)(value)).toEqual({
       list: [{ type: "old", by: { old: "x" } }, { type: "old", by: { old: "y" } }],
       map: { a: { old: "z" } },
@@ -46,13 +46,13 @@ describe("Projection", () => {
     expect(Projection.compile(Outer, E)(value)).toEqual({ ...value, gone: undefined })
   })
 
-  it("does not change what it is given", () => {
+  it("does not change its argument", () => {
     const before = JSON.stringify(value)
     Projection.compile(Outer, A)(value)
     expect(JSON.stringify(value)).toBe(before)
   })
 
-  it("passes on what needs no change, and its parts", () => {
+  it("returns an unchanged value, or part of one, as the same object", () => {
     const plain = { list: [{ type: "old", by: { old: "x" } }], words: ["a"] } as const
     expect(Projection.compile(Outer, A)(plain)).toBe(plain)
     const mixed = { ...plain, gone: "x" }
@@ -64,7 +64,7 @@ describe("Projection", () => {
     expect(Projection.compile(Outer, A)).not.toBe(Projection.compile(Outer, E))
   })
 
-  it("follows a type into itself", () => {
+  it("supports recursive types", () => {
     interface Tree {
       readonly fresh?: string | undefined
       readonly inner: ReadonlyArray<Tree>
@@ -73,14 +73,14 @@ describe("Projection", () => {
       fresh: since("2025-06-18", Schema.optional(Schema.String)),
       inner: Schema.Array(Schema.suspend((): Schema.Schema<Tree> => Tree))
     })
-    const tell = Projection.compile(Tree, A)
-    expect(tell({ fresh: "a", inner: [{ fresh: "b", inner: [] }] })).toEqual({ inner: [{ inner: [] }] })
+    const narrow = Projection.compile(Tree, A)
+    expect(narrow({ fresh: "a", inner: [{ fresh: "b", inner: [] }] })).toEqual({ inner: [{ inner: [] }] })
   })
 
-  it("makes no prototype of a member named so", () => {
+  it("does not turn a member named __proto__ into a prototype", () => {
     const poisoned = JSON.parse("{\"__proto__\":{\"polluted\":true},\"gone\":\"x\",\"list\":[],\"words\":[]}") as never
-    const told = Projection.compile(Outer, E)(poisoned) as object
-    expect(Object.getPrototypeOf(told)).toBe(Object.prototype)
-    expect(Object.keys(told)).toContain("__proto__")
+    const narrowed = Projection.compile(Outer, E)(poisoned) as object
+    expect(Object.getPrototypeOf(narrowed)).toBe(Object.prototype)
+    expect(Object.keys(narrowed)).toContain("__proto__")
   })
 })

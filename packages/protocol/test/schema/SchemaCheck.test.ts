@@ -5,13 +5,13 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
+import * as MessageParts from "../MessageParts.js"
 import * as Mutants from "../Mutants.js"
-import * as Sayings from "../Sayings.js"
 import * as Vocabulary from "../Vocabulary.js"
 
 const RUNS = 120
 
-describe(`a guard and its schema agree (seed ${Sayings.seed})`, () => {
+describe(`a check and Effect's decoder agree (seed ${MessageParts.seed})`, () => {
   let agreed = 0
   for (const [name, schema] of Vocabulary.schemas) {
     it(name, () => {
@@ -21,36 +21,36 @@ describe(`a guard and its schema agree (seed ${Sayings.seed})`, () => {
         agreed++
         expect(conforms(value), JSON.stringify(value)?.slice(0, 500)).toBe(Either.isRight(decode(value)))
       }
-      // Not through JSON: what only a program can make, `undefined` and `NaN`, must agree as well.
-      const values = FastCheck.sample(Arbitrary.make(schema), { numRuns: RUNS, seed: Sayings.seed })
+      // Not through JSON: values that only a program can make, `undefined` and `NaN`, must agree too.
+      const values = FastCheck.sample(Arbitrary.make(schema), { numRuns: RUNS, seed: MessageParts.seed })
       for (const value of values) {
         expect(conforms(value)).toBe(true)
         agree(value)
       }
       for (const [i, value] of values.slice(0, 20).entries()) {
-        const paths = Mutants.paths(Sayings.overTheWire(value))
+        const paths = Mutants.paths(MessageParts.throughJson(value))
         for (const [j, kind] of Mutants.kinds.entries()) {
-          const mutant = Mutants.mutate(Sayings.overTheWire(value), paths[(i + j) % paths.length]!, kind, i + j)
+          const mutant = Mutants.mutate(MessageParts.throughJson(value), paths[(i + j) % paths.length]!, kind, i + j)
           if (mutant !== undefined && kind !== "deep") agree(mutant.value)
         }
       }
       for (const value of [undefined, null, true, 0, NaN, Infinity, "", [], {}, [[]], { type: "text" }]) agree(value)
     })
   }
-  it("says how often", () => {
-    console.log(`${Vocabulary.schemas.length} schemas, ${agreed} values on which guard and schema agree`)
+  it("covers both outcomes", () => {
+    console.log(`${Vocabulary.schemas.length} schemas, ${agreed} values on which check and decoder agree`)
     expect(agreed).toBeGreaterThan(10_000)
   })
 })
 
-describe("Guard", () => {
-  it("gives the value itself, with the members it does not know", () => {
+describe("SchemaCheck", () => {
+  it("returns the value itself, with unknown members", () => {
     const decode = SchemaCheck.decoder(Schema.Struct({ a: Schema.String }))
     const value = { a: "x", b: 1 }
     expect(Either.getOrThrow(decode(value))).toBe(value)
   })
 
-  it("lets the schema say where something is wrong", () => {
+  it("reports where a value is wrong", () => {
     const decode = SchemaCheck.decoder(Schema.Struct({ a: Schema.Array(Schema.String) }))
     expect(String(Either.getOrThrow(Either.flip(decode({ a: ["x", 1] }))))).toContain("[\"a\"]")
   })
@@ -60,7 +60,7 @@ describe("Guard", () => {
     expect(SchemaCheck.compile(schema)).toBe(SchemaCheck.compile(schema))
   })
 
-  it("follows a type into itself", () => {
+  it("supports recursive types", () => {
     interface Tree {
       readonly inner: ReadonlyArray<Tree>
     }
@@ -70,12 +70,12 @@ describe("Guard", () => {
     expect(conforms({ inner: [{ inner: [1] }] })).toBe(false)
   })
 
-  it("refuses to be made of what the wire does not have", () => {
+  it("throws for schemas that the vocabulary does not have", () => {
     expect(() => SchemaCheck.compile(Schema.Date as unknown as Schema.Schema<Date>)).toThrow("no Transformation")
     expect(() => SchemaCheck.compile(Schema.Tuple(Schema.String))).toThrow("no tuples")
   })
 
-  it("finds the field that tells the members of a union apart", () => {
+  it("finds the field that discriminates a union", () => {
     const union = Schema.Union(
       Schema.Struct({ type: Schema.Literal("a") }),
       Schema.Struct({ type: Schema.Literal("b"), b: Schema.String })

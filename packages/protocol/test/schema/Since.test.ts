@@ -15,22 +15,22 @@ describe("Since", () => {
     [Since.until("2025-06-18", text), [true, true, true, false, false]],
     [Since.until("2025-11-25", Since.since("2025-03-26", text)), [false, true, true, true, false]],
     [text, [true, true, true, true, true]]
-  ])("knows in which revisions a field is known (%#)", (property, known) => {
+  ])("a field exists in the revisions of its annotations (%#)", (property, known) => {
     const versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
     expect(versions.map((version) => Since.isKnown(field(property), version))).toEqual(known)
   })
 
-  it("keeps what a field was", () => {
+  it("an annotation keeps the field's type", () => {
     const property = field(Since.since("2025-06-18", text))
     expect(property.isOptional).toBe(true)
     expect(String(property.type)).toBe("string | undefined")
   })
 
-  it("knows which values a revision knows", () => {
-    const property = field(Since.onlyIfUntil("2025-06-18", (value) => value === "x", text))
-    expect(Since.knownValues(property, "2025-06-18")?.("x")).toBe(true)
-    expect(Since.knownValues(property, "2025-06-18")?.("y")).toBe(false)
-    expect(Since.knownValues(property, "2025-11-25")).toBeUndefined()
+  it("knows the values that a revision allows", () => {
+    const property = field(Since.limitedUntil("2025-06-18", (value) => value === "x", text))
+    expect(Since.knownValuesFor(property, "2025-06-18")?.("x")).toBe(true)
+    expect(Since.knownValuesFor(property, "2025-06-18")?.("y")).toBe(false)
+    expect(Since.knownValuesFor(property, "2025-11-25")).toBeUndefined()
   })
 
   it.each(
@@ -40,16 +40,16 @@ describe("Since", () => {
       [{ since: "2025-06-18" }, [false, true, true]],
       [{ since: "2025-06-18", until: "2025-06-18" }, [false, true, false]]
     ] as const
-  )("knows in which revisions a value is told in other words: %j", (revisions, told) => {
+  )("knows in which revisions a value is rewritten: %j", (revisions, narrowed) => {
     const property = field(Since.rewritten(revisions, (value) => `${value}!`, text))
     expect(
-      ["2024-11-05", "2025-06-18", "2026-07-28"].map((version) => Since.rewriting(property, version) !== undefined)
-    ).toEqual(told)
+      ["2024-11-05", "2025-06-18", "2026-07-28"].map((version) => Since.rewriteFor(property, version) !== undefined)
+    ).toEqual(narrowed)
   })
 
-  it("knows what is told in place of a member of a union", () => {
-    const member = Since.sinceOtherwise("2025-03-26", Schema.Struct({ a: Schema.String }), ({ a }) => a)
-    expect(Option.map(Since.otherwise(member.ast), (otherwise) => otherwise({ a: "x" }))).toEqual(Option.some("x"))
-    expect(Since.otherwise(Schema.String.ast)).toEqual(Option.none())
+  it("knows the replacement of a union member", () => {
+    const member = Since.replacedBefore("2025-03-26", Schema.Struct({ a: Schema.String }), ({ a }) => a)
+    expect(Option.map(Since.replacement(member.ast), (otherwise) => otherwise({ a: "x" }))).toEqual(Option.some("x"))
+    expect(Since.replacement(Schema.String.ast)).toEqual(Option.none())
   })
 })

@@ -45,12 +45,12 @@ const cases: Readonly<
 describe("TextFormat", () => {
   for (const format of ["email", "uri", "date", "date-time"] as const) {
     const [fits, not] = cases[format]
-    it(`knows a text of the form "${format}"`, () => {
+    it(`recognizes the format "${format}"`, () => {
       for (const text of fits) expect(TextFormat.matches(format, text), text).toBe(true)
       for (const text of not) expect(TextFormat.matches(format, text), JSON.stringify(text)).toBe(false)
     })
 
-    it(`reads a long text of the form "${format}" once`, () => {
+    it(`checks a long text for the format "${format}" in linear time`, () => {
       for (const unit of ["a", "a.", "@", "-", "%", "0", "a@", ":", " "]) {
         expect(() => TextFormat.matches(format, unit.repeat(100_000))).not.toThrow()
       }

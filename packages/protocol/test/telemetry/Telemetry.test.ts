@@ -12,19 +12,19 @@ const operation = (method: string, params?: Telemetry.Operation["params"]): Tele
 })
 
 describe("A span", () => {
-  it("is called by the method, and the tool or prompt that it is about", () => {
+  it("is named after the method and the tool or prompt", () => {
     assert.strictEqual(Telemetry.spanName(operation("tools/call", { name: "search" }), table), "tools/call search")
     assert.strictEqual(Telemetry.spanName(operation("prompts/get", { name: "review" }), table), "prompts/get review")
     assert.strictEqual(Telemetry.spanName(operation("resources/read", { uri: "a:b" }), table), "resources/read")
     assert.strictEqual(Telemetry.spanName(operation("tools/call", { name: 5 }), table), "tools/call")
   })
 
-  it("has no name that a peer has made up, nor one of any length", () => {
+  it("is not named after an unknown method or a name of any length", () => {
     assert.strictEqual(Telemetry.spanName(operation("made/up"), table), "_OTHER")
     assert.isBelow(Telemetry.spanName(operation("tools/call", { name: "x".repeat(1e6) }), table).length, 200)
   })
 
-  it("says who it is for, and nothing of what is in it", () => {
+  it("has attributes of the request, and nothing of its content", () => {
     assert.deepStrictEqual(
       Telemetry.spanAttributes(
         operation("prompts/get", { name: "review", arguments: { code: "secret" } }),
@@ -46,7 +46,7 @@ describe("A span", () => {
 })
 
 describe("An error", () => {
-  it("has a word of few", () => {
+  it("has one of few names", () => {
     assert.strictEqual(Telemetry.errorOfResult({ content: [], isError: true }), "tool_error")
     assert.strictEqual(Telemetry.errorOfResult({ content: [] }), undefined)
     assert.strictEqual(Telemetry.errorOfResult(undefined), undefined)
@@ -65,7 +65,7 @@ describe("`traceparent`", () => {
     }
   })
 
-  it("comes back from what is said of a span", () => {
+  it("reads back the span that it names", () => {
     const span = Option.getOrThrow(Telemetry.parent({ traceparent: `00-${ids.traceId}-${ids.spanId}-01` }))
     assert.deepStrictEqual(Telemetry.inject(span), { traceparent: `00-${ids.traceId}-${ids.spanId}-01` })
   })
@@ -81,16 +81,16 @@ describe("`traceparent`", () => {
       ["no text", 5]
     ] as const
   ) {
-    it(`with ${why} names nobody`, () => {
+    it(`with ${why} names no parent`, () => {
       assert.isTrue(Option.isNone(Telemetry.parent({ traceparent })))
     })
   }
 
-  it("of a later version may say more", () => {
+  it("of a later version may be longer", () => {
     assert.isTrue(Option.isSome(Telemetry.parent({ traceparent: `01-${ids.traceId}-${ids.spanId}-01-more` })))
   })
 
-  it("never fails, whatever it is", () => {
+  it("never throws, whatever a peer sends", () => {
     fc.assert(fc.property(fc.anything(), (meta) => {
       Telemetry.parent(meta)
       Telemetry.parent({ traceparent: meta })

@@ -52,7 +52,7 @@ const complete = (
     ? Effect.succeed(nothing)
     : Effect.map(
       Effect.suspend(() => completer(value, others)),
-      (suggestions) => ({ completion: Completion.limited(suggestions) })
+      (suggestions) => ({ completion: Completion.truncate(suggestions) })
     )
 }
 

@@ -1,6 +1,6 @@
 /**
- * Everything that may be said, one entry for each method, revision and part of a message: who says it, its schema, how it
- * is made ready for the wire, how it is read, and what the official schema calls it. The matrix of the property tests.
+ * One entry for each method, revision and part of a message (parameters or result): its schema, how it is narrowed and
+ * decoded, and its official schema. The matrix of the property tests.
  */
 import * as LegacyMethods from "@effect-mcp/protocol/legacy/Methods"
 import * as Method from "@effect-mcp/protocol/Method"
@@ -16,21 +16,21 @@ import type * as Schema from "effect/Schema"
 import * as Projection from "../src/schema/Projection.js"
 import * as Official from "./Official.js"
 
-/** One seed for all: a failure is found again by running again. */
+/** One seed for all tests, so that a second run finds the same failure. */
 export const seed = 20260728
 
-export interface Saying {
+export interface MessagePart {
   readonly title: string
   readonly version: Version.Version
   readonly method: Method.Method
   readonly part: "params" | "result"
   readonly schema: Schema.Schema<any>
   /** What is sent of a value to a peer of a revision. */
-  readonly told: (value: any, version: Version.Version) => any
+  readonly narrow: (value: any, version: Version.Version) => any
   readonly decode: (value: unknown) => Either.Either<any, ParseResult.ParseError>
-  /** What the official schema of a revision thinks of what is sent. */
+  /** Why the official schema of a revision refuses a value; `undefined` when it accepts it. */
   readonly judge: (value: unknown, version: Version.Version, reading?: Official.Reading) => string | undefined
-  /** The older revisions that have it, in the same era. */
+  /** The older revisions of the same era that have the method. */
   readonly older: ReadonlyArray<Version.Version>
 }
 
@@ -54,7 +54,7 @@ const entry = (
   version: Version.Version,
   part: "params" | "result",
   isMethod: boolean
-): Saying => {
+): MessagePart => {
   const schema = part === "params" ? method.params : (method as Method.Request).result
   return {
     title: `${method.name} ${part} ${version}`,
@@ -62,7 +62,7 @@ const entry = (
     method,
     part,
     schema,
-    told: (value, version) => {
+    narrow: (value, version) => {
       const narrowed = Projection.compile(schema, version)(value) as object
       return part === "result" && isMethod && Version.isModern(version) ? stamped(method.name, narrowed) : narrowed
     },
@@ -85,7 +85,7 @@ const of = (
   table: ReadonlyMap<string, Method.Method>,
   versions: ReadonlyArray<Version.Version>,
   isMethod = true
-): ReadonlyArray<Saying> =>
+): ReadonlyArray<MessagePart> =>
   versions.flatMap((version) =>
     [...table.values()].filter((method) => Method.isIn(method, version))
       .flatMap((method) => parts(method).map((part) => entry(method, version, part, isMethod)))
@@ -93,26 +93,26 @@ const of = (
 
 export const legacy = of(LegacyMethods.table, Version.legacy)
 export const modern = of(ModernMethods.table, Version.modern)
-/** What a modern server asks is no message, but is put into one. */
-export const questions = of(InputRequired.questions, Version.modern, false)
-export const all: ReadonlyArray<Saying> = [...legacy, ...modern, ...questions]
+/** The input requests of a modern server, which are not messages but parts of a result. */
+export const questions = of(InputRequired.inputMethods, Version.modern, false)
+export const all: ReadonlyArray<MessagePart> = [...legacy, ...modern, ...questions]
 
-/** As a peer gets it. */
-export const overTheWire = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
+/** As a peer receives it. */
+export const throughJson = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
-/** What a revision cannot be told; a capability or the protocol itself keeps everybody from saying it. */
-export const isUnsayable = ({ method, part }: Saying, value: any, version: Version.Version): boolean =>
-  // A cancellation without an id names nothing that such a peer would know.
+/** What cannot be sent to a revision; a capability or the protocol itself prevents it. */
+export const cannotBeSent = ({ method, part }: MessagePart, value: any, version: Version.Version): boolean =>
+  // Only 2025-11-25 has a cancellation without an id.
   (method.name === "notifications/cancelled" && version !== "2025-11-25" && value.requestId === undefined) ||
-  // Pages are opened for whoever declared `elicitation.url`.
+  // URLs are sent only to clients that declared `elicitation.url`.
   (method.name === "elicitation/create" && part === "params" && version < "2025-11-25" && value.mode === "url")
 
 const arbitraries = new Map<Schema.Schema<any>, FastCheck.Arbitrary<any>>()
 
-/** Values of a schema, as they come out of JSON. */
+/** Values of a schema, as JSON has them. */
 export const arbitrary = (schema: Schema.Schema<any>): FastCheck.Arbitrary<any> => {
   let found = arbitraries.get(schema)
-  if (found === undefined) arbitraries.set(schema, found = Arbitrary.make(schema).map(overTheWire))
+  if (found === undefined) arbitraries.set(schema, found = Arbitrary.make(schema).map(throughJson))
   return found
 }
 

@@ -1,0 +1,48 @@
+/**
+ * The code with which each error of `McpError` is sent in each era: the codes of JSON-RPC, and those that MCP adds.
+ *
+ * What an error means and which data it carries is in `McpError`, which converts errors with this table.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
+ * @since 0.1.0
+ */
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+
+const jsonRpc = {
+  ParseError: JsonRpcError.PARSE_ERROR,
+  InvalidRequest: JsonRpcError.INVALID_REQUEST,
+  MethodNotFound: JsonRpcError.METHOD_NOT_FOUND,
+  InvalidParams: JsonRpcError.INVALID_PARAMS,
+  InternalError: JsonRpcError.INTERNAL_ERROR
+}
+
+/** An era that has no code of its own for an error uses one of JSON-RPC. @since 0.1.0 @category codes */
+export const codes = {
+  legacy: {
+    ...jsonRpc,
+    ResourceNotFound: -32002,
+    UrlElicitationRequired: -32042,
+    UnsupportedVersion: JsonRpcError.INVALID_PARAMS,
+    MissingClientCapability: JsonRpcError.INVALID_REQUEST,
+    HeaderMismatch: JsonRpcError.INVALID_REQUEST
+  },
+  modern: {
+    ...jsonRpc,
+    // MUST NOT send -32002 or -32042.
+    ResourceNotFound: JsonRpcError.INVALID_PARAMS,
+    UrlElicitationRequired: JsonRpcError.INTERNAL_ERROR,
+    UnsupportedVersion: -32022,
+    MissingClientCapability: -32021,
+    HeaderMismatch: -32020
+  }
+} as const
+
+/**
+ * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
+ * `PeerError`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
+ * @since 0.1.0
+ * @category codes
+ */
+export const USER_REJECTED = -1
