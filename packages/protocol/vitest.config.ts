@@ -1,4 +1,6 @@
 import { mergeConfig } from "vitest/config"
 import shared from "../../vitest.shared.js"
 
-export default mergeConfig(shared, { test: { name: "protocol", testTimeout: 30_000 } })
+export default mergeConfig(shared, {
+  test: { name: "protocol", testTimeout: 120_000, setupFiles: ["test/EventLoop.ts"] }
+})
