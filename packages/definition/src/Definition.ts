@@ -1,8 +1,8 @@
 /**
- * What a server promises, as one value: the tools, resources, resource templates and prompts it keeps. Promises can be
- * merged; one that is made twice is an error where it is made, not where it is called.
+ * What a server offers, as one value: its tools, resources, resource templates and prompts. Names that collide are an error
+ * where the definition is made, not where an entry is called.
  *
- * Who keeps a promise is in `@effect-mcp/server/McpServer`, who relies on it in `@effect-mcp/client/Typed`.
+ * `McpServer.implement` of the server implements a definition, `Client.of` of the client calls it.
  *
  * @since 0.1.0
  */
@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Prompt from "./Prompt.js"
 import * as Resource from "./Resource.js"
 import * as ResourceTemplate from "./ResourceTemplate.js"
+import { quoted } from "./text/Quoted.js"
 import * as Tool from "./Tool.js"
 
 /**
@@ -25,7 +26,7 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Definiti
 export type TypeId = typeof TypeId
 
 /**
- * Promises by their names, in the order in which they were made.
+ * The entries of each kind by name, in the order in which they were passed.
  *
  * @since 0.1.0
  * @category models
@@ -44,22 +45,20 @@ export interface Definition<
 }
 
 /**
- * One thing that a server promises.
+ * A tool, a resource, a resource template or a prompt.
  *
  * @since 0.1.0
  * @category models
  */
-export type Promised =
+export type Entry =
   | Tool.Tool.Any
   | Resource.Resource.Any
   | ResourceTemplate.ResourceTemplate.Any
   | Prompt.Prompt.Any
 
-type Of<P, Tag> = P extends { readonly _tag: Tag } ? P : never
+type OfKind<E, Tag> = E extends { readonly _tag: Tag } ? E : never
 
 /**
- * Helper types of definitions.
- *
  * @since 0.1.0
  */
 export declare namespace Definition {
@@ -75,16 +74,16 @@ export declare namespace Definition {
   >
 
   /**
-   * The definition that these promises make.
+   * The definition that `make` gives for these entries.
    *
    * @since 0.1.0
    * @category models
    */
-  export type From<P extends Promised> = Definition<
-    Of<P, "Tool">,
-    Of<P, "Resource">,
-    Of<P, "ResourceTemplate">,
-    Of<P, "Prompt">
+  export type From<E extends Entry> = Definition<
+    OfKind<E, "Tool">,
+    OfKind<E, "Resource">,
+    OfKind<E, "ResourceTemplate">,
+    OfKind<E, "Prompt">
   >
 
   /**
@@ -113,11 +112,11 @@ export declare namespace Definition {
 }
 
 /**
- * A definition of these tools, resources, resource templates and prompts, in any order.
+ * A definition of these entries, in any order.
  *
- * Throws when two of a kind have the same name, two resources the same address, or two resource templates the same
- * template: a peer that asks for one could not say which it means. And when a tool is named `resources`, `templates` or
- * `prompts` and there are such beside it.
+ * Throws when two entries of a kind have the same name, when two resources have the same URI or two resource templates the
+ * same URI template, and when a tool is named `resources`, `templates` or `prompts` while the definition has entries of that
+ * kind: a typed client has these members beside its tools.
  *
  * @example
  * ```ts
@@ -134,54 +133,59 @@ export declare namespace Definition {
  * @since 0.1.0
  * @category constructors
  */
-export const make = <const P extends ReadonlyArray<Promised>>(...promises: P): Definition.From<P[number]> => {
-  const tools = new Map<string, Tool.Tool.Any>()
-  const resources = new Map<string, Resource.Resource.Any>()
-  const templates = new Map<string, ResourceTemplate.ResourceTemplate.Any>()
-  const prompts = new Map<string, Prompt.Prompt.Any>()
-  const uris = new Map<string, string>()
-  const uriTemplates = new Map<string, string>()
-  promises.forEach((promise, i) => {
-    if (Tool.isTool(promise)) return add(tools, "tools", promise)
-    if (Prompt.isPrompt(promise)) return add(prompts, "prompts", promise)
-    if (Resource.isResource(promise)) {
-      add(resources, "resources", promise)
-      return claim(uris, "resources have the URI", promise.uri, promise.name)
+export const make = <const E extends ReadonlyArray<Entry>>(...entries: E): Definition.From<E[number]> => {
+  entries.forEach((entry: unknown, i) => {
+    if (!isEntry(entry)) {
+      throw new Error(
+        `Definition: argument ${i + 1} is not an entry: make it with Tool, Resource, ResourceTemplate or Prompt`
+      )
     }
-    if (ResourceTemplate.isResourceTemplate(promise)) {
-      add(templates, "resource templates", promise)
-      return claim(uriTemplates, "resource templates have the URI template", promise.template.template, promise.name)
-    }
-    throw new Error(
-      `Definition: promise ${i + 1} is none: make it with Tool, Resource, ResourceTemplate or Prompt`
-    )
   })
-  // A typed client, and whoever keeps the whole at once, has tools by their names, and these beside them.
-  const beside: ReadonlyArray<readonly [string, ReadonlyMap<string, unknown>]> = [
-    ["resources", resources],
-    ["templates", templates],
-    ["prompts", prompts]
-  ]
-  for (const [name, kind] of beside) {
+  const tools = byName("tools", entries.filter(Tool.isTool))
+  const resources = byName("resources", entries.filter(Resource.isResource))
+  const templates = byName("resource templates", entries.filter(ResourceTemplate.isResourceTemplate))
+  const prompts = byName("prompts", entries.filter(Prompt.isPrompt))
+  refuseShared("resources have the URI", resources, ({ uri }) => uri)
+  refuseShared("resource templates have the URI template", templates, ({ template }) => template.template)
+  for (const [name, kind] of Object.entries({ resources, templates, prompts })) {
     if (kind.size > 0 && tools.has(name)) {
-      throw new Error(`Definition: a tool named "${name}" hides the ${name} beside it: rename the tool`)
+      throw new Error(`Definition: a tool named "${name}" would hide the ${name} of a typed client: rename the tool`)
     }
   }
-  // Each went into the map of its kind.
-  return { [TypeId]: TypeId, tools, resources, templates, prompts } as Definition.Any as Definition.From<P[number]>
+  // The maps hold the entries of their kind.
+  return { [TypeId]: TypeId, tools, resources, templates, prompts } as Definition.Any as Definition.From<E[number]>
 }
 
-const add = <P extends Promised>(byName: Map<string, P>, kind: string, promise: P): void => {
-  if (byName.has(promise.name)) {
-    throw new Error(`Definition: two ${kind} are named "${promise.name}": rename one, or promise it once`)
+const isEntry = (u: unknown): u is Entry =>
+  Tool.isTool(u) || Resource.isResource(u) || ResourceTemplate.isResourceTemplate(u) || Prompt.isPrompt(u)
+
+const byName = <E extends Entry>(kind: string, entries: ReadonlyArray<E>): ReadonlyMap<string, E> => {
+  const named = new Map<string, E>()
+  for (const entry of entries) {
+    if (named.has(entry.name)) {
+      throw new Error(`Definition: two ${kind} are named ${quoted(entry.name)}: rename one, or pass it once`)
+    }
+    named.set(entry.name, entry)
   }
-  byName.set(promise.name, promise)
+  return named
 }
 
-const claim = (names: Map<string, string>, what: string, address: string, name: string): void => {
-  const before = names.get(address)
-  if (before !== undefined) throw new Error(`Definition: two ${what} "${address}": "${before}" and "${name}"`)
-  names.set(address, name)
+const refuseShared = <E extends Entry>(
+  problem: string,
+  entries: ReadonlyMap<string, E>,
+  addressOf: (entry: E) => string
+): void => {
+  const names = new Map<string, string>()
+  for (const [name, entry] of entries) {
+    const address = addressOf(entry)
+    const other = names.get(address)
+    if (other !== undefined) {
+      throw new Error(
+        `Definition: two ${problem} ${quoted(address)}: ${quoted(other)} and ${quoted(name)}: remove one of them`
+      )
+    }
+    names.set(address, name)
+  }
 }
 
 type Merged<D> = Definition<
@@ -192,7 +196,7 @@ type Merged<D> = Definition<
 >
 
 /**
- * The promises of all of them. Throws as `make` does.
+ * The entries of all these definitions. Throws as `make` does.
  *
  * @since 0.1.0
  * @category combinators
@@ -200,12 +204,12 @@ type Merged<D> = Definition<
 export const merge = <const Definitions extends ReadonlyArray<Definition.Any>>(
   ...definitions: Definitions
 ): Merged<Definitions[number]> =>
-  // The promises are those of all the definitions.
-  make(...definitions.flatMap((one) => [
-    ...one.tools.values(),
-    ...one.resources.values(),
-    ...one.templates.values(),
-    ...one.prompts.values()
+  // The entries are those of all the definitions.
+  make(...definitions.flatMap(({ prompts, resources, templates, tools }) => [
+    ...tools.values(),
+    ...resources.values(),
+    ...templates.values(),
+    ...prompts.values()
   ])) as Definition.Any as Merged<Definitions[number]>
 
 /**

@@ -1,6 +1,7 @@
 /**
- * A prompt as a value: its name and the arguments that make messages of it. Arguments are strings on the wire; schemas say
- * what the strings mean.
+ * A prompt as a value: its name, and the schemas of its arguments, which clients send as strings.
+ *
+ * The server turns arguments into messages with `McpServer.prompt`; `prompt/PromptArguments` derives what is advertised.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0
@@ -15,6 +16,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as PromptArguments from "./prompt/PromptArguments.js"
 import * as EnumValues from "./schema/EnumValues.js"
+import { quoted } from "./text/Quoted.js"
 
 /**
  * @since 0.1.0
@@ -36,16 +38,15 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
   readonly [TypeId]: TypeId
   readonly _tag: "Prompt"
   readonly name: Name
-  /** What `prompts/list` says of it. */
+  /** The entry of `prompts/list`. */
   readonly advertised: Prompts.Prompt
-  /** What each argument may be that can only be one of some strings. */
-  readonly choices: EnumValues.EnumValues
-  /** @internal */
+  /** The strings that an argument may be, for each argument whose schema allows only certain strings. */
+  readonly enumValues: ReadonlyMap<string, ReadonlyArray<string>>
   readonly codec: Codec<Parameters, Arguments>
 }
 
 /**
- * Between arguments and the strings of the wire.
+ * Converts between typed arguments and the strings that MCP sends.
  *
  * @since 0.1.0
  * @category models
@@ -56,8 +57,6 @@ export interface Codec<Parameters, Arguments> {
 }
 
 /**
- * Helper types of prompts.
- *
  * @since 0.1.0
  */
 export declare namespace Prompt {
@@ -68,7 +67,7 @@ export declare namespace Prompt {
   export type Any = Prompt<string, any, any>
 
   /**
-   * What a handler is given: decoded, with defaults.
+   * What a handler receives: decoded arguments, with defaults filled in.
    *
    * @since 0.1.0
    * @category models
@@ -76,7 +75,7 @@ export declare namespace Prompt {
   export type Parameters<P> = P extends Prompt<any, infer A, any> ? A : never
 
   /**
-   * What a caller gives: what has a default may be left out.
+   * What a caller passes: arguments that have a default are optional.
    *
    * @since 0.1.0
    * @category models
@@ -85,7 +84,7 @@ export declare namespace Prompt {
 }
 
 /**
- * What a handler may return: one message of the user's, messages, or the whole result.
+ * What a handler may return: the text of one user message, a list of messages, or the whole result.
  *
  * @since 0.1.0
  * @category models
@@ -99,14 +98,18 @@ export type Messages = string | ReadonlyArray<Prompts.PromptMessage> | Prompts.G
 export interface Options<Fields> {
   readonly title?: string | undefined
   readonly description?: string | undefined
-  /** What it takes: each a string on the wire. Their `description` and `title` annotations are advertised. Default: nothing. */
+  /**
+   * The arguments: schemas that encode to strings. Their `title` and `description` annotations are advertised.
+   * Default: none.
+   */
   readonly arguments?: Fields | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
   readonly meta?: JsonObject | undefined
 }
 
 /**
- * Declares a prompt. Throws when it or an argument has no name, or an argument is not a string on the wire.
+ * Declares a prompt. Throws when the prompt or an argument has no name, when two arguments share a name, or when an
+ * argument does not encode to a string.
  *
  * @example
  * ```ts
@@ -126,14 +129,14 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
   name: Name,
   options: Options<Fields> = {}
 ): Prompt<Name, Schema.Simplify<Schema.Struct.Type<Fields>>, Schema.Simplify<Schema.Struct.Constructor<Fields>>> => {
-  if (name.trim() === "") throw new Error("Prompt: it needs a name")
+  if (name.trim() === "") throw new Error("Prompt: give it a name that is not empty")
   const schema = Either.getOrThrowWith(
     Either.try(() => Schema.Struct((options.arguments ?? {}) as Schema.Struct.Fields)),
-    (cause) => new Error(`Prompt "${name}": its arguments cannot be used\n${String(cause)}`, { cause })
+    (cause) => new Error(`Prompt ${quoted(name)}: Effect refuses its arguments\n${String(cause)}`, { cause })
   )
-  const plain = schema as unknown as Schema.Schema<any, any>
-  const args = PromptArguments.make(name, plain)
-  const encode = ParseResult.encodeUnknown(plain)
+  const codec = schema as unknown as Schema.Schema<any, any>
+  const advertised = PromptArguments.make(name, codec)
+  const encode = ParseResult.encodeUnknown(codec)
   return {
     [TypeId]: TypeId,
     _tag: "Prompt",
@@ -142,15 +145,15 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       name,
       ...(options.title === undefined ? undefined : { title: options.title }),
       ...(options.description === undefined ? undefined : { description: options.description }),
-      ...(args.length === 0 ? undefined : { arguments: args }),
+      ...(advertised.length === 0 ? undefined : { arguments: advertised }),
       ...(options.icons === undefined ? undefined : { icons: options.icons }),
       ...(options.meta === undefined ? undefined : { _meta: options.meta })
     },
-    choices: EnumValues.make(plain),
+    enumValues: EnumValues.make(codec),
     codec: {
-      decode: ParseResult.decodeUnknown(plain),
-      encode: (given) =>
-        Effect.suspend(() => encode(schema.make((given ?? {}) as never, { disableValidation: true }))) as Effect.Effect<
+      decode: ParseResult.decodeUnknown(codec),
+      encode: (args) =>
+        Effect.suspend(() => encode(schema.make((args ?? {}) as never, { disableValidation: true }))) as Effect.Effect<
           Readonly<Record<string, string>>,
           ParseResult.ParseIssue
         >
@@ -165,7 +168,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
 export const isPrompt = (u: unknown): u is Prompt.Any => Predicate.hasProperty(u, TypeId)
 
 /**
- * A message of the user's.
+ * A message of the user.
  *
  * @since 0.1.0
  * @category messages
@@ -174,7 +177,7 @@ export const user = (content: string | Prompts.PromptMessage["content"]): Prompt
   message("user", content)
 
 /**
- * A message of the model's.
+ * A message of the model.
  *
  * @since 0.1.0
  * @category messages
@@ -183,7 +186,7 @@ export const assistant = (content: string | Prompts.PromptMessage["content"]): P
   message("assistant", content)
 
 /**
- * What a handler's messages say on the wire.
+ * The result of `prompts/get` for what a handler returned.
  *
  * @since 0.1.0
  * @category conversions

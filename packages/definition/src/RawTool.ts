@@ -1,8 +1,8 @@
 /**
- * A tool whose schemas are JSON Schema already: one that another server advertises, that a file describes, that is made up
- * while the program runs. What it says of itself is advertised as it was written, and arguments and results are held to it.
+ * A tool declared with JSON Schemas: for tools that another server advertises, that a file describes, or that a program
+ * makes while it runs. The schemas are advertised as they are, and arguments and results are validated against them.
  *
- * A tool with schemas of Effect's is a `Tool`; one with schemas of another library a `StandardTool`.
+ * Importing this module loads ajv. `Tool` declares a tool with Effect schemas, `StandardTool` with those of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -10,29 +10,30 @@
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import * as ForeignSchema from "./schema/ForeignSchema.js"
-import * as JsonSchema from "./schema/JsonSchema.js"
+import * as ExternalSchema from "./schema/ExternalSchema.js"
 import * as JsonSchemaValidator from "./schema/JsonSchemaValidator.js"
 import * as Tool from "./Tool.js"
+import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Options<Output> extends Tool.Description {
-  /** JSON Schema of the arguments, which are an object: draft 2020-12 unless `$schema` names 2019-09 or draft-07. */
+  /** The JSON Schema of the arguments, with `"type": "object"`. Draft 2020-12, unless `$schema` names 2019-09 or draft-07. */
   readonly inputSchema: JsonObject
-  /** JSON Schema of what it gives. Default: it gives content only. */
+  /** The JSON Schema of the structured content. Default: the tool returns content only. */
   readonly outputSchema?: Output | undefined
   /**
-   * Whether regular expressions in the schemas are run. Turn them off for schemas that somebody else wrote, another server
-   * for one: an expression can take for ever. A schema that has some is then refused. Default: true.
+   * Whether to run the regular expressions of the schemas. A hostile expression can run for ever, so set this to false for
+   * schemas that you do not trust, such as those of another server: a schema with an expression is then refused.
+   * Default: true.
    */
   readonly patterns?: boolean | undefined
 }
 
 /**
- * What a tool with this output schema gives: an object where the schema says so, content only without one.
+ * The success of a tool with this output schema: an object where the schema says so, `void` without a schema.
  *
  * @since 0.1.0
  * @category models
@@ -42,13 +43,13 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
   : void
 
 /**
- * Declares a tool by its JSON Schemas.
+ * Declares a tool with JSON Schemas.
  *
- * A handler is given the arguments as they came, once they conform; nothing is converted or filled in, and `format` checks
- * nothing (see `JsonSchemaValidator`). What a handler gives must conform too: what does not is a bug of the handler.
+ * The handler receives the arguments as the client sent them, once they conform: nothing is converted, defaults are not
+ * filled in, and `format` is not checked. A value that the handler returns must conform too; otherwise the call dies.
  *
- * Throws when a schema is none, and says what is wrong with it: a keyword that cannot be what it is, a reference that leads
- * nowhere or elsewhere (nothing is fetched), a dialect that is not known, or arguments that are no object.
+ * Throws when a schema cannot be used: a keyword has a wrong value, a reference cannot be resolved (nothing is fetched), the
+ * dialect is not supported, or the arguments are not an object.
  *
  * @example
  * ```ts
@@ -68,32 +69,29 @@ export const make = <const Name extends string, const Output extends JsonObject 
   options: Options<Output>
 ): Tool.Tool<Name, JsonObject, JsonObject, SuccessOf<Output>, never> => {
   const { patterns } = options
-  const input = read(name, "inputSchema", options.inputSchema, patterns)
-  if (!JsonSchema.isObject(input.json)) {
-    throw new Error(`Tool "${name}": its inputSchema must say "type": "object": arguments are an object`)
-  }
+  const input = compile(name, "inputSchema", options.inputSchema, patterns)
   const output = options.outputSchema === undefined
     ? undefined
-    : read(name, "outputSchema", options.outputSchema, patterns)
+    : compile(name, "outputSchema", options.outputSchema, patterns)
   return Tool.fromSchemas(name, options, {
     parameters: input.schema,
     success: output?.schema,
     failure: Schema.Never,
-    input: input.json,
+    input: AdvertisedSchema.input(name, "inputSchema", input.json),
     output: output?.json
   })
 }
 
-const read = (name: string, part: string, given: JsonObject, patterns: boolean | undefined) =>
-  Either.getOrThrowWith(
+const compile = (name: string, part: string, given: JsonObject, patterns: boolean | undefined) =>
+  Either.getOrElse(
     Either.gen(function*() {
-      const json = yield* ForeignSchema.copy(given)
+      const json = yield* ExternalSchema.copy(given)
       const validate = yield* JsonSchemaValidator.make(json, { patterns })
-      const check: ForeignSchema.Parse<any> = (u) => {
-        const refusals = validate(u)
-        return refusals.length === 0 ? Either.right(u) : Either.left(ForeignSchema.toIssue(refusals, u))
+      const parse: ExternalSchema.Parse<any> = (u) => {
+        const errors = validate(u)
+        return errors.length === 0 ? Either.right(u) : Either.left(ExternalSchema.toIssue(errors, u))
       }
-      return { json, schema: ForeignSchema.make({ decode: check, encode: check }) }
+      return { json, schema: ExternalSchema.make({ decode: parse, encode: parse }) }
     }),
-    (problem) => new Error(`Tool "${name}": its ${part} ${problem}`)
+    (problem) => AdvertisedSchema.refuse(name, part, problem)
   )

@@ -1,8 +1,8 @@
 /**
- * A resource as a value: an address, what it is called, and what is known of its content. Many of one kind are a
+ * A resource as a value: its URI, its name and a description of its content. Many resources with one URI template are a
  * `ResourceTemplate`.
  *
- * Who reads it is in `@effect-mcp/server/McpServer`; the words of the wire are in `@effect-mcp/protocol/Resources`.
+ * The server reads the content with `McpServer.resource`; `@effect-mcp/protocol/Resources` has the message types.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  * @since 0.1.0
@@ -14,6 +14,7 @@ import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as TextFormat from "@effect-mcp/protocol/unstable/TextFormat"
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
+import { quoted } from "./text/Quoted.js"
 
 /**
  * @since 0.1.0
@@ -36,13 +37,11 @@ export interface Resource<Name extends string> {
   readonly _tag: "Resource"
   readonly name: Name
   readonly uri: string
-  /** What `resources/list` says of it. */
+  /** The entry of `resources/list`. */
   readonly advertised: Resources.Resource
 }
 
 /**
- * Helper types of resources.
- *
  * @since 0.1.0
  */
 export declare namespace Resource {
@@ -54,17 +53,17 @@ export declare namespace Resource {
 }
 
 /**
- * What is said of a resource, and of all resources of a template.
+ * The description of a resource, or of all resources of a template.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Description {
-  /** What people read in place of its name. */
+  /** The name to show to people; default: the `name`. */
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly mimeType?: string | undefined
-  /** For whom it is, how much it matters, when it last changed. */
+  /** Its audience, its priority, and when it last changed. */
   readonly annotations?: Content.Annotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
   readonly meta?: JsonObject | undefined
@@ -75,14 +74,14 @@ export interface Description {
  * @category models
  */
 export interface Options extends Description {
-  /** Absolute: `file:///README.md`, `notes://2024/plan`, a scheme of your own. */
+  /** An absolute URI, such as `file:///README.md`; the scheme may be your own, as in `notes://2024/plan`. */
   readonly uri: string
-  /** Bytes, before any encoding. */
+  /** The size of the content in bytes, before any encoding. */
   readonly size?: number | undefined
 }
 
 /**
- * What a read gives: text, bytes, or contents with addresses and types of their own, one or many.
+ * What a handler may return: a text, bytes, or one or more contents with their own URIs and media types.
  *
  * @since 0.1.0
  * @category models
@@ -90,7 +89,7 @@ export interface Options extends Description {
 export type Contents = string | Uint8Array | Content.ResourceContents | ReadonlyArray<Content.ResourceContents>
 
 /**
- * Declares a resource. Throws when it has no name, or its address is no absolute URI.
+ * Declares a resource. Throws when the name is empty or the URI is not absolute.
  *
  * @example
  * ```ts
@@ -104,11 +103,11 @@ export type Contents = string | Uint8Array | Content.ResourceContents | Readonly
  */
 export const make = <const Name extends string>(name: Name, options: Options): Resource<Name> => {
   const { size, uri } = options
-  if (name.trim() === "") throw new Error(`Resource: the one at "${uri}" needs a name`)
+  if (name.trim() === "") throw new Error(`Resource: give ${quoted(uri)} a name that is not empty`)
   if (!TextFormat.matches("uri", uri)) {
     throw new Error(
-      `Resource "${name}": "${uri}" is no absolute URI: begin with a scheme, as in "file:///README.md", and ` +
-        "percent-encode what a URI cannot hold, a space as %20"
+      `Resource ${quoted(name)}: ${quoted(uri)} is not an absolute URI: begin it with a scheme, as in ` +
+        `"file:///README.md", and percent-encode other characters, such as a space as %20`
     )
   }
   return {
@@ -127,7 +126,7 @@ export const make = <const Name extends string>(name: Name, options: Options): R
 export const isResource = (u: unknown): u is Resource.Any => Predicate.hasProperty(u, TypeId)
 
 /**
- * The optional words of a description, without those that are not there.
+ * The members of a description that have a value, as they are advertised.
  *
  * @since 0.1.0
  * @category conversions
@@ -144,7 +143,8 @@ export const advertise = (
 })
 
 /**
- * What a read says on the wire: text as text, bytes as base64, each under the address that was read unless it has its own.
+ * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64. Both get the URI and the
+ * media type given here; contents keep their own.
  *
  * @since 0.1.0
  * @category conversions

@@ -1,6 +1,8 @@
 /**
- * Resources of one kind as a value: the template of their addresses, with parameters that have schemas. Written as a tagged
- * template, or as a plain string of RFC 6570.
+ * A resource template as a value: many resources with one URI template, whose variables have schemas. `make` takes the
+ * template as a tagged template literal, `fromString` as an RFC 6570 string.
+ *
+ * `UriTemplate` parses and matches the URI; the server reads the resources with `McpServer.resourceTemplate`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#resource-templates
  * @since 0.1.0
@@ -13,6 +15,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Resource from "./Resource.js"
 import * as EnumValues from "./schema/EnumValues.js"
+import { quoted } from "./text/Quoted.js"
 import * as UriTemplate from "./UriTemplate.js"
 
 /**
@@ -36,31 +39,29 @@ export interface ResourceTemplate<Name extends string, Parameters> {
   readonly _tag: "ResourceTemplate"
   readonly name: Name
   readonly template: UriTemplate.UriTemplate
-  /** What `resources/templates/list` says of it. */
+  /** The entry of `resources/templates/list`. */
   readonly advertised: Resources.ResourceTemplate
-  /** The names of the parameters, in the order in which they stand. */
+  /** The names of the parameters, in the order in which the template names them. */
   readonly parameters: ReadonlyArray<keyof Parameters & string>
-  /** What each parameter may be that can only be one of some strings. */
-  readonly choices: EnumValues.EnumValues
-  /** @internal */
+  /** The strings that a parameter may be, for each parameter whose schema allows only certain strings. */
+  readonly enumValues: ReadonlyMap<string, ReadonlyArray<string>>
   readonly codec: Codec<Parameters>
 }
 
 /**
- * Between parameters and the variables of an address.
+ * Converts between typed parameters and the strings in a URI.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Codec<Parameters> {
-  decode(found: UriTemplate.Found): Effect.Effect<Parameters, ParseResult.ParseIssue>
-  /** The address with these parameters. */
+  /** The parameters of a URI that matched. */
+  decode(match: UriTemplate.Match): Effect.Effect<Parameters, ParseResult.ParseIssue>
+  /** The URI with these parameters. */
   encode(parameters: Parameters): Effect.Effect<string, ParseResult.ParseIssue>
 }
 
 /**
- * Helper types of templates.
- *
  * @since 0.1.0
  */
 export declare namespace ResourceTemplate {
@@ -78,7 +79,7 @@ export declare namespace ResourceTemplate {
 }
 
 /**
- * A parameter of a tagged template: its name, and the schema of its value, which is a string in the address.
+ * A parameter of a tagged template: its name, and the schema of its value, which is a string in the URI.
  *
  * @since 0.1.0
  * @category models
@@ -86,11 +87,13 @@ export declare namespace ResourceTemplate {
 export interface Param<Name extends string, A> {
   readonly name: Name
   readonly schema: Schema.Schema<A, any>
-  /** How it stands in the template: `{name}`, or `{+name}` for one that may hold slashes. */
+  /** `{name}`, or `{+name}` for a value that may contain slashes. */
   readonly operator: "" | "+"
 }
 
 /**
+ * A parameter without slashes in its value. Default schema: `Schema.String`.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -104,7 +107,7 @@ export const param: {
 })
 
 /**
- * A parameter that may hold slashes: a path.
+ * A parameter whose value may contain slashes, such as a file path.
  *
  * @since 0.1.0
  * @category constructors
@@ -120,10 +123,10 @@ type ParametersOf<P extends ReadonlyArray<Param<string, any>>> = {
 }
 
 /**
- * Declares a template: its name, then the address as a tagged template.
+ * Declares a resource template: first its name, then its URI as a tagged template literal.
  *
- * Throws when it has no name, when the address is no template, when what it becomes would be no absolute URI, or when a
- * match could not be told: two parameters with nothing in between, or one that stands twice.
+ * Throws when the name is empty, when the URI template is invalid or cannot make an absolute URI, or when a URI could not
+ * be matched with certainty: two parameters without a delimiter between them, or one parameter twice.
  *
  * @example
  * ```ts
@@ -144,10 +147,11 @@ export const make =
     strings: TemplateStringsArray,
     ...params: P
   ): ResourceTemplate<Name, ParametersOf<P>> => {
-    const template = strings.reduce((before, text, i) => {
+    const template = strings.reduce((before, literal, i) => {
       const { name, operator } = params[i - 1]!
-      return `${before}{${operator}${name}}${text}`
+      return `${before}{${operator}${name}}${literal}`
     })
+    // The fields are the schemas of `params`.
     return fromString(name, template, {
       ...description,
       parameters: Object.fromEntries(params.map(({ name, schema }) => [name, schema]))
@@ -155,9 +159,11 @@ export const make =
   }
 
 /**
- * Declares a template of a plain RFC 6570 string. A variable without a schema is a string, and a list where it is written
- * `{name*}`; one of a query need not be there. A variable with a schema is what the schema says: one of a query that need
- * not be there has an optional one.
+ * Declares a resource template from an RFC 6570 string. Throws as `make` does, and when `parameters` has a name that is not
+ * a variable of the template.
+ *
+ * A variable without a schema is a string, or an array of strings where the template has `{name*}`; in a query it is
+ * optional. A variable with a schema is exactly what the schema says: give an optional schema to one that may be absent.
  *
  * @since 0.1.0
  * @category constructors
@@ -167,32 +173,8 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
   template: string,
   options: Resource.Description & { readonly parameters?: Fields | undefined } = {}
 ): ResourceTemplate<Name, Schema.Struct.Type<Fields> & { readonly [variable: string]: unknown }> => {
-  if (name.trim() === "") throw new Error(`Resource template: the one of "${template}" needs a name`)
-  const parsed = Either.getOrThrowWith(
-    UriTemplate.parse(template),
-    (problem) => new Error(`Resource template "${name}": "${template}" is not a URI template: ${problem}`)
-  )
-  if (parsed.ambiguity !== undefined) {
-    throw new Error(`Resource template "${name}": "${template}" matches no address for sure: ${parsed.ambiguity}`)
-  }
-  const [first = ""] = parsed.parts
-  if (typeof first === "string" && !beginsWithScheme.test(first)) {
-    throw new Error(
-      `Resource template "${name}": "${template}" makes no absolute URI: begin with a scheme, as in "file:///{+path}"`
-    )
-  }
-  if (parsed.variables.some((variable) => variable.name === "__proto__")) {
-    throw new Error(`Resource template "${name}": a parameter cannot be named "__proto__"`)
-  }
-  const given = (options.parameters ?? {}) as Schema.Struct.Fields
-  const unknown = Object.keys(given).filter((key) => parsed.variables.every((variable) => variable.name !== key))
-  if (unknown.length > 0) {
-    throw new Error(`Resource template "${name}": "${template}" has no variable named ${unknown.join(", ")}`)
-  }
-  const schema = Schema.Struct(Object.fromEntries(parsed.variables.map((variable) => {
-    const value = variable.isList ? Schema.Array(Schema.String) : Schema.String
-    return [variable.name, given[variable.name] ?? (variable.isOptional ? Schema.optional(value) : value)]
-  }))) as unknown as Schema.Schema<any, any>
+  const parsed = parse(name, template)
+  const schema = schemaOf(name, parsed, (options.parameters ?? {}) as Schema.Struct.Fields)
   const encode = ParseResult.encodeUnknown(schema)
   return {
     [TypeId]: TypeId,
@@ -201,13 +183,52 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
     template: parsed,
     advertised: { name, uriTemplate: template, ...Resource.advertise(options) },
     parameters: parsed.variables.map((variable) => variable.name),
-    choices: EnumValues.make(schema),
+    enumValues: EnumValues.make(schema),
     codec: {
       decode: ParseResult.decodeUnknown(schema),
       encode: (parameters) =>
-        Effect.map(encode(parameters), (values) => UriTemplate.expand(parsed, values as Record<string, string>))
+        Effect.map(encode(parameters), (values) => UriTemplate.expand(parsed, values as UriTemplate.Values))
     }
   }
+}
+
+/** The URI template, which can be matched and makes absolute URIs. */
+const parse = (name: string, template: string): UriTemplate.UriTemplate => {
+  const refuse = (problem: string): never => {
+    throw new Error(`Resource template ${quoted(name)}: ${quoted(template)} ${problem}`)
+  }
+  if (name.trim() === "") throw new Error(`Resource template: give ${quoted(template)} a name that is not empty`)
+  const parsed = Either.getOrElse(UriTemplate.parse(template), (problem) => refuse(`is not a URI template: ${problem}`))
+  if (parsed.ambiguity !== undefined) return refuse(`cannot be matched with certainty: ${parsed.ambiguity}`)
+  if (!template.startsWith("{") && !beginsWithScheme.test(template)) {
+    return refuse(`makes no absolute URI: begin it with a scheme, as in "file:///{+path}"`)
+  }
+  if (parsed.variables.some((variable) => variable.name === "__proto__")) {
+    return refuse(`has a variable named "__proto__": rename it`)
+  }
+  return parsed
+}
+
+// A variable may also stand within the scheme, after its beginning.
+const beginsWithScheme = /^[A-Za-z][A-Za-z0-9+.-]*(:|\{|$)/
+
+const schemaOf = (
+  name: string,
+  { template, variables }: UriTemplate.UriTemplate,
+  given: Schema.Struct.Fields
+): Schema.Schema<any, any> => {
+  const unknown = Object.keys(given).filter((key) => variables.every((variable) => variable.name !== key))
+  if (unknown.length > 0) {
+    throw new Error(
+      `Resource template ${quoted(name)}: ${quoted(template)} has no variable named ${quoted(unknown.join(", "))}`
+    )
+  }
+  const fields = variables.map((variable) => {
+    const value = variable.isList ? Schema.Array(Schema.String) : Schema.String
+    return [variable.name, given[variable.name] ?? (variable.isOptional ? Schema.optional(value) : value)] as const
+  })
+  // The types of these fields are not known here.
+  return Schema.Struct(Object.fromEntries(fields)) as unknown as Schema.Schema<any, any>
 }
 
 /**
@@ -215,6 +236,3 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
  * @category guards
  */
 export const isResourceTemplate = (u: unknown): u is ResourceTemplate.Any => Predicate.hasProperty(u, TypeId)
-
-// A variable may stand within the scheme, after its beginning.
-const beginsWithScheme = /^[A-Za-z][A-Za-z0-9+.-]*(:|$)/

@@ -1,8 +1,8 @@
 /**
- * A tool whose schemas are of another library: anything that is a Standard Schema, which checks values, perhaps later, and
- * may know a JSON Schema of itself.
+ * A tool declared with the schemas of another library, such as zod, valibot or arktype: any Standard Schema. Such a schema
+ * validates values, possibly asynchronously, and may provide its JSON Schema.
  *
- * A tool with schemas of Effect's is a `Tool`, which knows more of them; one with nothing but JSON Schema a `RawTool`.
+ * `Tool` declares a tool with Effect schemas, `RawTool` with JSON Schemas only.
  *
  * @see https://standardschema.dev
  * @since 0.1.0
@@ -13,12 +13,12 @@ import * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as ForeignSchema from "./schema/ForeignSchema.js"
-import * as JsonSchema from "./schema/JsonSchema.js"
+import * as ExternalSchema from "./schema/ExternalSchema.js"
 import * as Tool from "./Tool.js"
+import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
 /**
- * What is asked of a schema: version 1 of the standard, and its extension for JSON Schema where the library has it.
+ * A Standard Schema of version 1, with the extension for JSON Schema where the library has it.
  *
  * @since 0.1.0
  * @category models
@@ -37,7 +37,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 }
 
 /**
- * A value that conforms, or what is wrong with it.
+ * The result of validation: the value, possibly converted, or the issues.
  *
  * @since 0.1.0
  * @category models
@@ -54,7 +54,7 @@ export type Result<Output> =
 type Any = StandardSchema<any, any>
 
 /**
- * What a caller gives to a schema, and what comes out of it.
+ * The type of the values that a schema validates.
  *
  * @since 0.1.0
  * @category models
@@ -62,6 +62,8 @@ type Any = StandardSchema<any, any>
 export type Input<S extends Any> = NonNullable<S["~standard"]["types"]>["input"]
 
 /**
+ * The type of the values that validation yields.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -73,24 +75,24 @@ export type Output<S extends Any> = NonNullable<S["~standard"]["types"]>["output
  */
 export interface Options<Parameters, Success> extends Tool.Description {
   readonly parameters: Parameters
-  /** JSON Schema of the arguments. Default: what `parameters` knows of itself; it must be given where that is nothing. */
+  /** The JSON Schema of the arguments. Default: the one that `parameters` provides; required when it provides none. */
   readonly inputSchema?: JsonObject | undefined
   /**
-   * What it gives, checked on its way out and again where it comes in: a schema that converts what it checks must leave what
-   * it has converted as it is. Default: content only.
+   * The structured content. The server validates it before sending, a typed client after receiving: a schema that converts
+   * values must accept a converted value and leave it unchanged. Default: the tool returns content only.
    */
   readonly success?: Success | undefined
-  /** JSON Schema of what it gives. Default: what `success` knows of itself; it must be given where that is nothing. */
+  /** The JSON Schema of the structured content. Default: the one that `success` provides; required when it provides none. */
   readonly outputSchema?: JsonObject | undefined
 }
 
 /**
- * Declares a tool by Standard Schemas.
+ * Declares a tool with Standard Schemas.
  *
- * A handler is given what `parameters` make of the arguments, and runs once they have, which may take a while; a caller gives
- * what goes into them. A check that throws, or whose promise fails, is a defect.
+ * The handler receives the output of `parameters`, a caller passes its input. Validation that throws, or whose promise
+ * rejects, is a defect.
  *
- * Throws when there is no JSON Schema to advertise, or one of arguments that are no object.
+ * Throws when there is no JSON Schema to advertise, or when that of the arguments is not of an object.
  *
  * @example
  * ```ts
@@ -116,62 +118,60 @@ export const make = <
 ): Tool.Tool<Name, Output<Parameters>, Input<Parameters>, Output<Success>, never> => {
   const { inputSchema, outputSchema, parameters, success } = options
   if (success === undefined && outputSchema !== undefined) {
-    throw new Error(`Tool "${name}": its outputSchema is of nothing: give the schema of its success too`)
+    return AdvertisedSchema.refuse(name, "outputSchema", "needs a success schema beside it: pass `success` too")
   }
   const input = advertise(name, "parameters", "inputSchema", inputSchema ?? inputOf(name, parameters))
-  if (!JsonSchema.isObject(input)) {
-    throw new Error(`Tool "${name}": its inputSchema must say "type": "object": arguments are an object`)
-  }
-  const check = parse(parameters)
-  const checkSuccess = success === undefined ? undefined : parse(success)
+  const parseArguments = parserOf(parameters)
+  const parseSuccess = success === undefined ? undefined : parserOf(success)
   return Tool.fromSchemas(name, options, {
-    parameters: ForeignSchema.make({ decode: check, encode: (u) => Effect.as(check(u), u) }),
-    success: checkSuccess && ForeignSchema.make({ decode: checkSuccess, encode: checkSuccess }),
+    // The input of these schemas is already JSON: a caller's arguments are validated and sent as they are.
+    parameters: ExternalSchema.make({ decode: parseArguments, encode: (u) => Effect.as(parseArguments(u), u) }),
+    success: parseSuccess && ExternalSchema.make({ decode: parseSuccess, encode: parseSuccess }),
     failure: Schema.Never,
-    input,
+    input: AdvertisedSchema.input(name, "inputSchema", input),
     output: success === undefined
       ? undefined
       : advertise(name, "success", "outputSchema", outputSchema ?? generate(name, "success", success, "output"))
   })
 }
 
-/** Where a union does not say that all of its members are objects: arguments are nothing else. */
+/** Some libraries give a union of objects no type. Arguments are always an object. */
 const inputOf = (name: string, parameters: Any): unknown => {
   const generated = generate(name, "parameters", parameters, "input")
   return generated !== undefined && generated.type === undefined ? { type: "object", ...generated } : generated
 }
 
 const generate = (name: string, part: string, { "~standard": schema }: Any, side: "input" | "output") =>
-  Either.getOrThrowWith(
-    Either.try(() => schema.jsonSchema?.[side]({ target: "draft-2020-12" })),
-    (cause) => new Error(`Tool "${name}": its ${part} cannot be advertised as JSON Schema\n${String(cause)}`, { cause })
+  AdvertisedSchema.attempt(
+    name,
+    part,
+    "cannot be advertised as JSON Schema",
+    () => schema.jsonSchema?.[side]({ target: "draft-2020-12" })
   )
 
-const advertise = (name: string, part: string, option: string, schema: unknown): JsonObject => {
-  if (schema === undefined) {
-    throw new Error(`Tool "${name}": its ${part} know no JSON Schema of themselves: give one as ${option}`)
-  }
-  return Either.getOrThrowWith(
-    ForeignSchema.copy(schema),
-    (problem) => new Error(`Tool "${name}": the JSON Schema of its ${part} ${problem}`)
-  )
-}
+const advertise = (name: string, part: string, option: string, schema: unknown): JsonObject =>
+  schema === undefined
+    ? AdvertisedSchema.refuse(name, part, `provides no JSON Schema: pass one as \`${option}\``)
+    : Either.getOrElse(
+      ExternalSchema.copy(schema),
+      (problem) => AdvertisedSchema.refuse(name, `the JSON Schema of ${part}`, problem)
+    )
 
-const parse = ({ "~standard": schema }: Any): ForeignSchema.Parse<any> => (u) => {
-  const settle = (result: Result<any>): Either.Either<any, ParseResult.ParseIssue> =>
+const parserOf = ({ "~standard": schema }: Any): ExternalSchema.Parse<any> => (u) => {
+  const toEither = (result: Result<any>): Either.Either<any, ParseResult.ParseIssue> =>
     result.issues === undefined
       ? Either.right(result.value)
-      : Either.left(ForeignSchema.toIssue(result.issues.map(refusalOf), u))
+      : Either.left(ExternalSchema.toIssue(result.issues.map(errorOf), u))
   return Either.match(Either.try({ try: () => schema.validate(u), catch: (defect) => defect }), {
     onLeft: Effect.die,
-    onRight: (checked) =>
-      Predicate.isPromiseLike(checked) ? Effect.flatMap(Effect.promise(() => checked), settle) : settle(checked)
+    onRight: (result) =>
+      Predicate.isPromiseLike(result) ? Effect.flatMap(Effect.promise(() => result), toEither) : toEither(result)
   })
 }
 
-const refusalOf = (
+const errorOf = (
   { message, path = [] }: Extract<Result<never>, { readonly issues: unknown }>["issues"][number]
-): ForeignSchema.Refusal => ({
+): ExternalSchema.SchemaError => ({
   path: path.map((segment) => typeof segment === "object" ? segment.key : segment),
   message
 })

@@ -1,23 +1,25 @@
 /**
- * A tool as a value: its name, what it takes, what it gives, how it may fail. Declared once; the server keeps it, the
- * client calls it, and both are type-checked against it.
+ * A tool as a value: its name, the schemas of its parameters, its success and its failure, and a description. The server
+ * implements it, the client calls it, and the compiler checks both against it.
  *
- * What a value of it says on the wire is worked out here, once, when it is made. Who keeps it is in
- * `@effect-mcp/server/McpServer`; the words of the wire are in `@effect-mcp/protocol/Tools`.
+ * What `tools/list` advertises and the functions of `codec` are prepared once, here. `RawTool` declares a tool with JSON
+ * Schemas, `StandardTool` with the schemas of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
  */
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Either from "effect/Either"
+import type * as Effect from "effect/Effect"
+import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import * as JsonSchema from "./schema/JsonSchema.js"
-import * as ToolCodec from "./tool/ToolCodec.js"
+import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
+import * as ToolArguments from "./tool/ToolArguments.js"
+import * as ToolOutcome from "./tool/ToolOutcome.js"
 import type { ToolResult } from "./ToolResult.js"
 
 /**
@@ -40,19 +42,37 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
   readonly [TypeId]: TypeId
   readonly _tag: "Tool"
   readonly name: Name
-  /** What `tools/list` says of it, in the widest words; older peers are told less. */
+  /** The entry of `tools/list`, for the latest revision; the server leaves out what older clients do not know. */
   readonly advertised: Tools.Tool
   readonly parameters: Schema.Schema.All
-  /** What it gives; without one it gives content only. */
+  /** `undefined` for a tool that returns content only. */
   readonly success: Schema.Schema.All | undefined
   readonly failure: Schema.Schema.All
-  /** @internal */
-  readonly codec: ToolCodec.ToolCodec<Parameters, Arguments, Success, Failure>
+  readonly codec: Codec<Parameters, Arguments, Success, Failure>
 }
 
 /**
- * What a handler may return: the success value or, with it, richer content; a tool without `success` gives text, content
- * or nothing.
+ * Converts between the typed values of a tool and the JSON of `tools/call`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Codec<Parameters, Arguments, Success, Failure> {
+  /** What the handler receives. An issue lists every argument that is wrong, unless the arguments are large. */
+  decodeArguments(args: unknown): Effect.Effect<Parameters, ParseResult.ParseIssue>
+  encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseResult.ParseIssue>
+  /** Dies when the value does not conform to `success`, which is a bug of the handler. */
+  encodeSuccess(value: Returns<Success>): Effect.Effect<Tools.CallToolResult>
+  /** A result with `isError`. Dies when the value does not conform to `failure`. */
+  encodeFailure(failure: Failure): Effect.Effect<Tools.CallToolResult>
+  /** Reads the structured content, or else the first text. A tool without `success` gives the result itself. */
+  decodeSuccess(result: Tools.CallToolResult): Effect.Effect<Success, ParseResult.ParseIssue>
+  decodeFailure(result: Tools.CallToolResult): Effect.Effect<Failure, ParseResult.ParseIssue>
+}
+
+/**
+ * What a handler may return: the success value, or a `ToolResult` with that value and content of its own. The handler of a
+ * tool without `success` returns a text, a `ToolResult` or nothing.
  *
  * @since 0.1.0
  * @category models
@@ -62,8 +82,6 @@ export type Returns<Success> = 0 extends 1 & Success ? any // `any` itself
   : Success | ToolResult<Success>
 
 /**
- * Helper types of tools.
- *
  * @since 0.1.0
  */
 export declare namespace Tool {
@@ -74,7 +92,7 @@ export declare namespace Tool {
   export type Any = Tool<string, any, any, any, any>
 
   /**
-   * What a handler is given: decoded, with defaults.
+   * What a handler receives: decoded arguments, with defaults filled in.
    *
    * @since 0.1.0
    * @category models
@@ -82,7 +100,7 @@ export declare namespace Tool {
   export type Parameters<T> = T extends Tool<any, infer P, any, any, any> ? P : never
 
   /**
-   * What a caller gives: as a handler gets it, but what has a default may be left out.
+   * What a caller passes: the same values, but parameters that have a default are optional.
    *
    * @since 0.1.0
    * @category models
@@ -103,15 +121,15 @@ export declare namespace Tool {
 }
 
 /**
- * What is said of a tool beside its schemas.
+ * What a tool advertises beside its schemas.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Description {
-  /** What it does, for the model that has to choose. */
+  /** What the tool does, for the model that chooses among tools. */
   readonly description?: string | undefined
-  /** What people read in place of its name. */
+  /** The name to show to people; default: the `name`. */
   readonly title?: string | undefined
   readonly annotations?: Tools.ToolAnnotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
@@ -123,18 +141,19 @@ export interface Description {
  * @category models
  */
 export interface Options<Parameters, Success, Failure> extends Description {
-  /** The fields of its arguments, or a schema of an object. Default: none. */
+  /** The fields of the arguments, or a schema of an object. Default: no parameters. */
   readonly parameters?: Parameters | undefined
   /**
-   * What it gives: advertised as output schema, and the `structuredContent` of its results. Peers up to 2025-11-25 have
-   * structured content of objects only; they get any other value as text. Default, and for `Schema.Void`: content only.
+   * The value of a successful call, advertised as the output schema and sent as `structuredContent`. Up to revision
+   * 2025-11-25 structured content must be an object: clients of those revisions get any other value as text.
+   * Default, and for `Schema.Void`: the tool returns content only.
    */
   readonly success?: Success | undefined
-  /** How it may fail: the model is told, with `isError`. Default: it cannot. */
+  /** The failures of the tool, sent to the model with `isError`. Default: the tool cannot fail. */
   readonly failure?: Failure | undefined
 }
 
-// Fields whose schemas need no services: nobody could provide them.
+// The schemas of these fields require no services: encoding and decoding happen outside the application's layers.
 type Fields = {
   readonly [name: PropertyKey]:
     | AnySchema
@@ -165,8 +184,8 @@ type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ? Sc
 /**
  * Declares a tool.
  *
- * Throws when its schemas cannot be advertised: parameters that are no object, or a type that refers to itself without an
- * `identifier`.
+ * Throws when a schema cannot be advertised: parameters that are not an object, a type without a JSON Schema, or a
+ * recursive type without an `identifier` annotation.
  *
  * @example
  * ```ts
@@ -205,33 +224,44 @@ export const make = <
   const parameters: AnySchema = Schema.isSchema(options.parameters)
     ? options.parameters as AnySchema
     : Schema.Struct((options.parameters ?? {}) as Fields) as unknown as AnySchema
-  const success: AnySchema | undefined = options.success === undefined || isNothing(options.success.ast)
+  const success: AnySchema | undefined = options.success === undefined || isVoid(options.success.ast)
     ? undefined
     : options.success
-  const failure: AnySchema | typeof Schema.Never = options.failure ?? Schema.Never
-  const input = isEmpty(parameters.ast)
-    ? { ...advertise(name, "parameters", parameters), ...JsonSchema.noParameters }
-    : advertise(name, "parameters", parameters)
-  if (!JsonSchema.isObject(input)) {
-    throw new Error(`Tool "${name}": its parameters must be an object with fields`)
-  }
-  const output = success === undefined ? undefined : advertise(name, "success", success)
-  return fromSchemas(name, options, { parameters, success, failure, input, output })
+  const advertised = AdvertisedSchema.make(name, "parameters", parameters)
+  return fromSchemas(name, options, {
+    parameters,
+    success,
+    failure: options.failure ?? Schema.Never,
+    input: AdvertisedSchema.input(
+      name,
+      "parameters",
+      isEmpty(parameters.ast) ? { ...advertised, ...JsonSchema.noParameters } : advertised,
+      "must be an object: pass fields, or a schema that encodes to an object"
+    ),
+    output: success === undefined ? undefined : AdvertisedSchema.make(name, "success", success)
+  })
 }
 
 /**
- * The schemas of a tool, and what is advertised of them.
+ * The schemas of a tool, and the JSON Schemas to advertise for them.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Schemas extends ToolCodec.Schemas {
+export interface Schemas {
+  readonly parameters: Schema.Schema<any, any>
+  /** `undefined` for a tool that returns content only. */
+  readonly success: Schema.Schema<any, any> | undefined
+  readonly failure: Schema.Schema<any, any> | typeof Schema.Never
+  /** The JSON Schema of the encoded parameters. */
   readonly input: Tools.Tool["inputSchema"]
+  /** The JSON Schema of the encoded success. */
+  readonly output: JsonObject | undefined
 }
 
 /**
- * A tool of schemas of any make, which advertises what it is told to: see `RawTool` and `StandardTool`. What the schemas
- * take and give is not known to the compiler: whoever calls it says so.
+ * Declares a tool from schemas and the JSON Schemas to advertise for them, as `RawTool` and `StandardTool` do. The caller
+ * states the types, which the compiler does not check against the schemas. Throws when Effect's parser cannot use a schema.
  *
  * @since 0.1.0
  * @category constructors
@@ -240,31 +270,28 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
   name: Name,
   { annotations, description, icons, meta, title }: Description,
   schemas: Schemas
-): Tool<Name, Parameters, Arguments, Success, Failure> => {
-  const { failure, input, output, parameters, success } = schemas
-  return {
-    [TypeId]: TypeId,
-    _tag: "Tool",
+): Tool<Name, Parameters, Arguments, Success, Failure> => ({
+  [TypeId]: TypeId,
+  _tag: "Tool",
+  name,
+  advertised: {
     name,
-    advertised: {
-      name,
-      ...(title === undefined ? undefined : { title }),
-      ...(description === undefined ? undefined : { description }),
-      inputSchema: input,
-      ...(output === undefined ? undefined : { outputSchema: output }),
-      ...(annotations === undefined ? undefined : { annotations }),
-      ...(icons === undefined ? undefined : { icons }),
-      ...(meta === undefined ? undefined : { _meta: meta })
-    },
-    parameters,
-    success,
-    failure,
-    codec: Either.getOrThrowWith(
-      Either.try(() => ToolCodec.make(schemas)),
-      (cause) => new Error(`Tool "${name}": its schemas cannot be used\n${String(cause)}`, { cause })
-    )
-  }
-}
+    ...(title === undefined ? undefined : { title }),
+    ...(description === undefined ? undefined : { description }),
+    inputSchema: schemas.input,
+    ...(schemas.output === undefined ? undefined : { outputSchema: schemas.output }),
+    ...(annotations === undefined ? undefined : { annotations }),
+    ...(icons === undefined ? undefined : { icons }),
+    ...(meta === undefined ? undefined : { _meta: meta })
+  },
+  parameters: schemas.parameters,
+  success: schemas.success,
+  failure: schemas.failure,
+  codec: AdvertisedSchema.attempt(name, "its schemas", "cannot be used by Effect's parser", () => ({
+    ...ToolArguments.make(schemas.parameters),
+    ...ToolOutcome.make(schemas)
+  }))
+})
 
 /**
  * @since 0.1.0
@@ -272,21 +299,7 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
  */
 export const isTool = (u: unknown): u is Tool.Any => Predicate.hasProperty(u, TypeId)
 
-const isNothing = (ast: AST.AST): boolean => AST.isVoidKeyword(ast) || AST.isUndefinedKeyword(ast)
+const isVoid = (ast: AST.AST): boolean => AST.isVoidKeyword(ast) || AST.isUndefinedKeyword(ast)
 
 const isEmpty = (ast: AST.AST): boolean =>
   AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
-
-const advertise = (name: string, part: string, schema: AnySchema): JsonObject => {
-  const problem = JsonSchema.problem(schema)
-  if (problem !== undefined) throw new Error(`Tool "${name}": its ${part} cannot be ${problem}`)
-  const advertised = Either.getOrThrowWith(
-    Either.try(() => JsonSchema.make(schema)),
-    (cause) => new Error(`Tool "${name}": its ${part} cannot be advertised as JSON Schema\n${String(cause)}`, { cause })
-  )
-  // An annotation may hold anything, and one tool that cannot be listed would hide all.
-  if (Json.stringify(advertised) === undefined) {
-    throw new Error(`Tool "${name}": the JSON Schema of its ${part} is not JSON`)
-  }
-  return advertised
-}

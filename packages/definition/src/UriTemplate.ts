@@ -1,8 +1,10 @@
 /**
- * A URI template of RFC 6570, read once: expanded with the values of its variables, and matched against an address to find
- * them. What was expanded is found again; a template for which that cannot be promised says why, and finds nothing.
+ * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI of values, `match` finds the values in a
+ * URI. Matching an expanded URI gives the values back; a template that cannot promise this has an `ambiguity` and matches
+ * nothing.
  *
- * What a variable means, and whether a path in one is safe, is not known here: see `FileUri` of `@effect-mcp/protocol`.
+ * Values are strings here. `ResourceTemplate` gives them schemas; whether a path in a value is safe to open is for the
+ * application to check.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6570
  * @since 0.1.0
@@ -10,10 +12,23 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as UriExpression from "./uri/UriExpression.js"
-import * as UriPlan from "./uri/UriPlan.js"
+import * as UriMatcher from "./uri/UriMatcher.js"
+import * as UriPattern from "./uri/UriPattern.js"
 
 /**
- * How long a template may be, how many variables it may have, and how long an address may be that is matched.
+ * @since 0.1.0
+ * @category type ids
+ */
+export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/UriTemplate")
+
+/**
+ * @since 0.1.0
+ * @category type ids
+ */
+export type TypeId = typeof TypeId
+
+/**
+ * The longest template and the longest URI to match, in characters, and the most variables of a template.
  *
  * @since 0.1.0
  * @category limits
@@ -26,51 +41,98 @@ export const limits = { template: 8192, variables: 256, uri: 65_536 } as const
  */
 export interface Variable {
   readonly name: string
-  /** Written `{name*}`: any number of values. */
+  /** Written `{name*}`: its value is a list of strings. */
   readonly isList: boolean
-  /** A variable of a query, or of path parameters, need not be there. */
+  /** A variable of a query or of `;` parameters: a URI matches without it. */
   readonly isOptional: boolean
 }
 
 /**
+ * A template that has been parsed.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface UriTemplate {
+  /** The functions behind `expand` and `match`. */
+  readonly [TypeId]: {
+    readonly expand: (values: Values) => string
+    readonly match: (uri: string) => Option.Option<Match>
+  }
   readonly template: string
-  /** In the order in which they stand. */
+  /** In the order in which the template names them. */
   readonly variables: ReadonlyArray<Variable>
-  /** Why nothing is ever found with it, though it can be expanded; `undefined` for one that can be matched. */
+  /** Why `match` never finds anything, though `expand` works; `undefined` for a template that can be matched. */
   readonly ambiguity: string | undefined
-  /** @internal */
-  readonly parts: ReadonlyArray<string | UriExpression.Expression>
-  /** @internal */
-  readonly plan: UriPlan.Plan
 }
 
 /**
- * What was found: a text, or the values of a list. An optional variable that is not there is left out.
+ * The values to expand a template with: a string, a list, or an associative array for each variable. A variable without a
+ * value leaves nothing behind.
  *
  * @since 0.1.0
  * @category models
  */
-export type Found = Readonly<Record<string, string | ReadonlyArray<string>>>
+export type Values = {
+  readonly [name: string]: string | ReadonlyArray<string> | { readonly [key: string]: string } | undefined
+}
 
 /**
- * Reads a template, or says what is wrong with it.
+ * The decoded values of a URI: a string for each variable, an array of strings for a list. An optional variable that the
+ * URI does not hold is left out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Match = Readonly<Record<string, string | ReadonlyArray<string>>>
+
+/**
+ * Parses a template. A left says what is wrong with it.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const parse = (template: string): Either.Either<UriTemplate, string> => {
+export const parse = (template: string): Either.Either<UriTemplate, string> =>
+  Either.flatMap(split(template), (parts) => {
+    const variables = parts.flatMap((part) =>
+      typeof part === "string" ? [] : part.variables.map((variable) => ({ ...variable, operator: part.operator }))
+    )
+    if (variables.length > limits.variables) return Either.left(`more than ${limits.variables} variables`)
+    const pattern = UriPattern.make(parts)
+    const ambiguity = new Set(variables.map(({ name }) => name)).size < variables.length
+      ? "the same variable appears twice"
+      : variables.some(({ prefix }) => prefix !== undefined)
+      ? "a prefix modifier such as {name:3} drops the rest of the value"
+      : pattern.ambiguity
+    return Either.right({
+      [TypeId]: {
+        expand: (values) =>
+          parts.map((part) => typeof part === "string" ? part : UriExpression.expand(part, values)).join(""),
+        match: (uri) =>
+          ambiguity !== undefined || uri.length > limits.uri
+            ? Option.none()
+            : Option.map(Option.fromNullable(UriMatcher.match(pattern, uri)), Object.fromEntries)
+      },
+      template,
+      variables: variables.map(({ explode, name, operator }) => ({
+        name,
+        isList: explode,
+        isOptional: UriExpression.expansions[operator].named
+      })),
+      ambiguity
+    })
+  })
+
+/** The literals, percent-encoded where needed, and the expressions of a template. */
+const split = (template: string): Either.Either<ReadonlyArray<string | UriExpression.Expression>, string> => {
   if (template.length > limits.template) return Either.left(`longer than ${limits.template} characters`)
   const parts: Array<string | UriExpression.Expression> = []
   let at = 0
   while (at < template.length) {
     const open = template.indexOf("{", at)
-    const text = template.slice(at, open === -1 ? undefined : open)
-    if (text.includes("}")) return Either.left(`"}" without "{"`)
-    if (text !== "") parts.push(UriExpression.encode(text, true))
+    const literal = template.slice(at, open === -1 ? undefined : open)
+    if (literal.includes("}")) return Either.left(`"}" without "{"`)
+    if (literal !== "") parts.push(UriExpression.encode(literal, true))
     if (open === -1) break
     const close = template.indexOf("}", open)
     if (close === -1) return Either.left(`"{" without "}"`)
@@ -79,47 +141,23 @@ export const parse = (template: string): Either.Either<UriTemplate, string> => {
     parts.push(expression.right)
     at = close + 1
   }
-  const specs = parts.flatMap((part) =>
-    typeof part === "string" ? [] : part.specs.map((spec) => ({ ...spec, operator: part.operator }))
-  )
-  if (specs.length > limits.variables) return Either.left(`more than ${limits.variables} variables`)
-  const plan = UriPlan.make(parts)
-  return Either.right({
-    template,
-    variables: specs.map(({ explode, name, operator }) => ({
-      name,
-      isList: explode,
-      isOptional: UriExpression.styles[operator].named
-    })),
-    ambiguity: new Set(specs.map(({ name }) => name)).size < specs.length
-      ? "a variable stands twice"
-      : specs.some(({ prefix }) => prefix !== undefined)
-      ? "a variable is cut short"
-      : plan.ambiguity,
-    parts,
-    plan
-  })
+  return Either.right(parts)
 }
 
 /**
- * The address that a template becomes with these values; a variable without one leaves nothing behind.
+ * The URI that a template becomes with these values.
  *
  * @since 0.1.0
  * @category conversions
  */
-export const expand = (
-  self: UriTemplate,
-  values: { readonly [name: string]: UriExpression.Value | undefined }
-): string => self.parts.map((part) => typeof part === "string" ? part : UriExpression.expand(part, values)).join("")
+export const expand = (self: UriTemplate, values: Values): string => self[TypeId].expand(values)
 
 /**
- * The values with which a template becomes an address, decoded once; none when it cannot become that, or the template is
- * ambiguous. Parameters of a query may come in any order, and those that the template does not name are not looked at.
+ * The values with which a template expands to a URI; none when there are no such values, when the template is ambiguous,
+ * or when the URI is longer than `limits.uri`. The parameters of a query may come in any order, and parameters that the
+ * template does not name are ignored.
  *
  * @since 0.1.0
  * @category conversions
  */
-export const match = (self: UriTemplate, uri: string): Option.Option<Found> =>
-  self.ambiguity !== undefined || uri.length > limits.uri
-    ? Option.none()
-    : Option.map(Option.fromNullable(UriPlan.follow(self.plan, uri)), Object.fromEntries)
+export const match = (self: UriTemplate, uri: string): Option.Option<Match> => self[TypeId].match(uri)

@@ -20,12 +20,12 @@ const Greet = Prompt.make("greet")
 const everything = [Add, Now, Readme, Licence, Note, File, Review, Greet] as const
 
 describe("Definition", () => {
-  it("holds its tools by name, in the order in which they are promised", () => {
-    const promised = Definition.make(Now, Add)
-    assert.deepStrictEqual([...promised.tools.keys()], ["now", "add"])
-    assert.strictEqual(promised.tools.get("add"), Add)
-    assert.isTrue(Definition.isDefinition(promised))
-    assert.isFalse(Definition.isDefinition({ tools: promised.tools }))
+  it("holds its tools by name, in the order in which they are passed", () => {
+    const definition = Definition.make(Now, Add)
+    assert.deepStrictEqual([...definition.tools.keys()], ["now", "add"])
+    assert.strictEqual(definition.tools.get("add"), Add)
+    assert.isTrue(Definition.isDefinition(definition))
+    assert.isFalse(Definition.isDefinition({ tools: definition.tools }))
     const none = Definition.make()
     assert.deepStrictEqual([none.tools, none.resources, none.templates, none.prompts].map(({ size }) => size), [
       0,
@@ -35,35 +35,35 @@ describe("Definition", () => {
     ])
   })
 
-  it("holds each promise with those of its kind, in whatever order they are made", () => {
-    fc.assert(fc.property(fc.shuffledSubarray([...everything], { minLength: everything.length }), (promises) => {
-      const promised = Definition.make(...promises)
+  it("holds each entry with those of its kind, in any order of arguments", () => {
+    fc.assert(fc.property(fc.shuffledSubarray([...everything], { minLength: everything.length }), (entries) => {
+      const definition = Definition.make(...entries)
       const held = {
-        Tool: promised.tools,
-        Resource: promised.resources,
-        ResourceTemplate: promised.templates,
-        Prompt: promised.prompts
+        Tool: definition.tools,
+        Resource: definition.resources,
+        ResourceTemplate: definition.templates,
+        Prompt: definition.prompts
       }
       for (const [tag, byName] of Object.entries(held)) {
-        const expected = promises.filter(({ _tag }) => _tag === tag)
+        const expected = entries.filter(({ _tag }) => _tag === tag)
         assert.deepStrictEqual([...byName.values()], expected as Array<never>)
         assert.deepStrictEqual([...byName.keys()], expected.map(({ name }) => name))
       }
     }))
   })
 
-  it("knows each of its promises by type", () => {
-    const promised = Definition.make(Note, Now, Readme, Add, Review, Licence)
-    type D = typeof promised
+  it("types each of its entries", () => {
+    const definition = Definition.make(Note, Now, Readme, Add, Review, Licence)
+    type D = typeof definition
     expectTypeOf<Definition.Definition.Tools<D>>().toEqualTypeOf<typeof Now | typeof Add>()
     expectTypeOf<Definition.Definition.Resources<D>>().toEqualTypeOf<typeof Readme | typeof Licence>()
     expectTypeOf<Definition.Definition.Templates<D>>().toEqualTypeOf<typeof Note>()
     expectTypeOf<Definition.Definition.Prompts<D>>().toEqualTypeOf<typeof Review>()
     expectTypeOf<D>().toExtend<Definition.Definition.Any>()
-    assert.isTrue(promised.tools.has("now"))
+    assert.isTrue(definition.tools.has("now"))
   })
 
-  it("knows that it promises nothing of a kind", () => {
+  it("types a kind without entries as never", () => {
     const tools = Definition.make(Add)
     expectTypeOf(tools).toEqualTypeOf<Definition.Definition<typeof Add>>()
     expectTypeOf<Definition.Definition.Prompts<typeof tools>>().toBeNever()
@@ -75,28 +75,28 @@ describe("Definition", () => {
     assert.strictEqual(prompts.prompts.size, 2)
   })
 
-  it("takes promises that nobody knew before the program ran", () => {
+  it("accepts entries that are made at run time", () => {
     const found: ReadonlyArray<Tool.Tool.Any | Prompt.Prompt.Any> = [Add, Review]
-    const promised = Definition.make(...found)
-    expectTypeOf<Definition.Definition.Tools<typeof promised>>().toEqualTypeOf<Tool.Tool.Any>()
-    assert.deepStrictEqual([...promised.prompts.keys()], ["review"])
+    const definition = Definition.make(...found)
+    expectTypeOf<Definition.Definition.Tools<typeof definition>>().toEqualTypeOf<Tool.Tool.Any>()
+    assert.deepStrictEqual([...definition.prompts.keys()], ["review"])
   })
 
-  it("lets one name be promised once of each kind", () => {
-    const promised = Definition.make(
+  it("allows the same name once for each kind", () => {
+    const definition = Definition.make(
       Tool.make("a"),
       Prompt.make("a"),
       Resource.make("a", { uri: "a:/a" }),
       ResourceTemplate.fromString("a", "a:/{a}")
     )
     assert.deepStrictEqual(
-      [promised.tools, promised.prompts, promised.resources, promised.templates].map(({ size }) => size),
+      [definition.tools, definition.prompts, definition.resources, definition.templates].map(({ size }) => size),
       [1, 1, 1, 1]
     )
   })
 
-  it("refuses two promises of one kind and name, and names them", () => {
-    const cases: ReadonlyArray<readonly [Definition.Promised, Definition.Promised, string]> = [
+  it("refuses two entries of one kind and name, and names them", () => {
+    const cases: ReadonlyArray<readonly [Definition.Entry, Definition.Entry, string]> = [
       [Add, Tool.make("add", {}), `two tools are named "add"`],
       [Review, Prompt.make("review"), `two prompts are named "review"`],
       [Readme, Resource.make("readme", { uri: "x:y" }), `two resources are named "readme"`],
@@ -105,12 +105,12 @@ describe("Definition", () => {
     for (const [one, other, problem] of cases) {
       assert.throws(
         () => Definition.make(one, Now, other),
-        `Definition: ${problem}: rename one, or promise it once`
+        `Definition: ${problem}: rename one, or pass it once`
       )
     }
   })
 
-  it("refuses two of one address, and names both", () => {
+  it("refuses two entries with one URI, and names both", () => {
     assert.throws(
       () => Definition.make(Readme, Resource.make("about", { uri: "file:///README.md" })),
       `Definition: two resources have the URI "file:///README.md": "readme" and "about"`
@@ -121,18 +121,18 @@ describe("Definition", () => {
     )
   })
 
-  it("refuses what is no promise, and says which", () => {
+  it("refuses an argument that is not an entry, and says which", () => {
     for (const odd of [undefined, "add", { _tag: "Tool", name: "add" }]) {
       assert.throws(
         () => Definition.make(Add, odd as never),
-        "Definition: promise 2 is none: make it with Tool, Resource, ResourceTemplate or Prompt"
+        "Definition: argument 2 is not an entry: make it with Tool, Resource, ResourceTemplate or Prompt"
       )
     }
   })
 })
 
 describe("Definitions that are merged", () => {
-  it("promise all that each does, and refuse the same promise twice", () => {
+  it("have all the entries, and refuse the same entry twice", () => {
     const merged = Definition.merge(
       Definition.make(Add, Readme),
       Definition.make(Note, Now, Review, Rename),
@@ -150,7 +150,7 @@ describe("Definitions that are merged", () => {
     assert.strictEqual(Definition.merge().tools.size, 0)
   })
 
-  it("refuse what is promised twice", () => {
+  it("refuse an entry that two of them have", () => {
     assert.throws(
       () => Definition.merge(Definition.make(Add), Definition.make(Now, Add)),
       `Definition: two tools are named "add"`
@@ -165,11 +165,11 @@ describe("Definitions that are merged", () => {
     )
   })
 
-  it("has no tool that hides what stands beside it", () => {
+  it("refuses a tool whose name a typed client needs for other entries", () => {
     const prompts = Tool.make("prompts")
     assert.throws(
       () => Definition.make(prompts, Prompt.make("hello")),
-      `Definition: a tool named "prompts" hides the prompts beside it: rename the tool`
+      `Definition: a tool named "prompts" would hide the prompts of a typed client: rename the tool`
     )
     assert.strictEqual(Definition.make(prompts).tools.size, 1)
   })

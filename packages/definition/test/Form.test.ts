@@ -15,7 +15,7 @@ const Levels = Schema.transformLiterals(["low", "l"], ["high", "h"])
 const Color = Schema.Literal("red", "green").annotations({ identifier: "Color" })
 
 describe("A form", () => {
-  it("asks for text, numbers, and yes or no", () => {
+  it("has fields for strings, numbers and booleans", () => {
     assert.deepStrictEqual(
       Form.make(Schema.Struct({ name: Schema.String, age: Schema.Int, size: Schema.Number, sure: Schema.Boolean }))
         .requestedSchema,
@@ -32,7 +32,7 @@ describe("A form", () => {
     )
   })
 
-  it("need not be filled in where a field is optional or has a default", () => {
+  it("does not require a field that is optional or has a default", () => {
     const { properties, required } = Form.make(Schema.Struct({
       name: Schema.String,
       nick: Schema.optional(Schema.String),
@@ -49,11 +49,11 @@ describe("A form", () => {
     assert.notProperty(Form.make(Schema.Struct({ a: Schema.optional(Schema.String) })).requestedSchema, "required")
   })
 
-  it("may be empty: then it asks for no more than a yes", () => {
+  it("may have no fields", () => {
     assert.deepStrictEqual(Form.make(Schema.Struct({})).requestedSchema, { type: "object", properties: {} })
   })
 
-  it("says how long a text is, how large a number, what a text looks like", () => {
+  it("has the limits of lengths and numbers, and the known formats", () => {
     assert.deepStrictEqual(
       fields({
         text: Schema.String.pipe(Schema.minLength(2), Schema.maxLength(5)),
@@ -72,7 +72,7 @@ describe("A form", () => {
     )
   })
 
-  it("has the titles, descriptions and defaults that the schema says", () => {
+  it("has the titles, descriptions and defaults of the schema", () => {
     assert.deepStrictEqual(
       fields({
         name: Schema.String.annotations({ title: "Name", description: "As on the door.", default: "Ada" }),
@@ -85,7 +85,7 @@ describe("A form", () => {
     )
   })
 
-  it("offers one of several, under titles where they have some", () => {
+  it("offers a choice, with titles where the literals have them", () => {
     assert.deepStrictEqual(
       fields({
         plain: Schema.Literal("a", "b"),
@@ -117,7 +117,7 @@ describe("A form", () => {
     )
   })
 
-  it("offers any number of several", () => {
+  it("offers multiple choices", () => {
     assert.deepStrictEqual(
       fields({
         plain: Schema.Array(Schema.Literal("a", "b")).pipe(Schema.minItems(1), Schema.maxItems(2)),
@@ -144,12 +144,12 @@ describe("A form", () => {
     )
   })
 
-  it("asks for what stands for a value on the wire", () => {
+  it("asks for the encoded type", () => {
     const { at, n } = fields({ n: Schema.NumberFromString, at: Schema.DateFromString })
     assert.deepStrictEqual([n!.type, at!.type], ["string", "string"])
   })
 
-  it("tells only those defaults that stand on the wire as they are", () => {
+  it("advertises only defaults that need no encoding", () => {
     const { at, n, several, word } = fields({
       at: Schema.optionalWith(Schema.DateTimeUtc, { default: () => DateTime.unsafeMake(0) }),
       n: Schema.optionalWith(Schema.NumberFromString, { default: () => 1 }),
@@ -161,7 +161,7 @@ describe("A form", () => {
     assert.deepStrictEqual(several, { type: "array", items: { type: "string", enum: ["low", "high"] } })
   })
 
-  it("is the same for every struct of these fields: one that has a name, and a class", () => {
+  it("is the same for a struct with an identifier and for a class", () => {
     class Person
       extends Schema.Class<Person>("Person")({ name: Schema.String, nick: Schema.optional(Schema.String) })
     {}
@@ -175,19 +175,19 @@ describe("A form", () => {
     }
   })
 
-  it("is made once for each schema", () => {
+  it("is made once for each schema value", () => {
     const schema = Schema.Struct({ a: Schema.String })
     assert.strictEqual(Form.make(schema), Form.make(schema))
   })
 
   const refused: ReadonlyArray<readonly [string, Schema.Schema.Any, string]> = [
-    ["text alone", Schema.String, "its schema must be an object with fields"],
-    ["a list of text", Schema.Array(Schema.String), "its schema must be an object with fields"],
-    ["a record", Schema.Record({ key: Schema.String, value: Schema.String }), "with fields"],
+    ["text alone", Schema.String, "Form: the schema must be a struct: an object with named fields"],
+    ["a list of text", Schema.Array(Schema.String), "Form: the schema must be a struct: an object with named fields"],
+    ["a record", Schema.Record({ key: Schema.String, value: Schema.String }), "with named fields"],
     [
       "one of two structs",
       Schema.Union(Schema.Struct({ a: Schema.String }), Schema.Struct({ b: Schema.String })),
-      "with fields"
+      "with named fields"
     ],
     ["a struct in a struct", Schema.Struct({ in: Schema.Struct({ a: Schema.String }) }), `the field "in" cannot`],
     ["any list", Schema.Struct({ tags: Schema.Array(Schema.String) }), `the field "tags" cannot`],
@@ -201,19 +201,19 @@ describe("A form", () => {
     ]
   ]
   for (const [what, schema, why] of refused) {
-    it(`cannot ask for ${what}, and says so when it is made`, () => {
+    it(`refuses ${what}`, () => {
       assert.throws(() => Form.make(schema as Schema.Schema<unknown>), why)
     })
   }
 
-  it("gives what the schema decodes to", () => {
+  it("is typed by what the schema decodes to", () => {
     const form = Form.make(Schema.Struct({ at: Schema.DateFromString, n: Schema.optional(Schema.Int) }))
     expectTypeOf(form).toEqualTypeOf<Form.Form<{ readonly at: Date; readonly n?: number | undefined }>>()
   })
 })
 
-describe("What was filled in", () => {
-  it.effect("is decoded, with defaults where nothing was", () =>
+describe("The answer to a form", () => {
+  it.effect("is decoded, with defaults for missing values", () =>
     Effect.gen(function*() {
       const form = Form.make(Schema.Struct({
         at: Schema.DateFromString,
@@ -231,14 +231,14 @@ describe("What was filled in", () => {
       })
     }))
 
-  it.effect("may be nothing at all, where everything has a default", () =>
+  it.effect("may be missing where every field has a default", () =>
     Effect.gen(function*() {
       const form = Form.make(Schema.Struct({ sure: Schema.optionalWith(Schema.Boolean, { default: () => true }) }))
       assert.deepStrictEqual(yield* form.decode(undefined), { sure: true })
       assert.deepStrictEqual(yield* form.decode({}), { sure: true })
     }))
 
-  it.effect("is refused where it does not fit, with every place", () =>
+  it.effect("is refused with every field that does not fit", () =>
     Effect.gen(function*() {
       const form = Form.make(Schema.Struct({
         name: Schema.String.pipe(Schema.maxLength(2)),
@@ -259,7 +259,7 @@ describe("What was filled in", () => {
       )
     }))
 
-  it.effect("is checked for what no form can ask, too", () =>
+  it.effect("is checked with filters that a form cannot express", () =>
     Effect.gen(function*() {
       const form = Form.make(Schema.Struct({
         code: Schema.String.pipe(Schema.pattern(/^[A-Z]+$/)),
@@ -276,13 +276,13 @@ describe("What was filled in", () => {
       assert.deepStrictEqual(yield* form.decode({ code: "ABC", n: 1, even: 2 }), { code: "ABC", n: 1, even: 2 })
     }))
 
-  it.effect("is one value where a peer that knows no lists was asked for several", () =>
+  it.effect("may be one value for an array, from a client that knows no multiple choice", () =>
     Effect.gen(function*() {
       const form = Form.make(Schema.Struct({ tags: Schema.Array(Schema.Literal("a", "b")) }))
       assert.deepStrictEqual(yield* form.decode({ tags: "b" }), { tags: ["b"] })
     }))
 
-  it.effect("cannot be of another prototype", () =>
+  it.effect("cannot set a prototype", () =>
     Effect.gen(function*() {
       const form = Form.make(Schema.Struct({ a: Schema.optional(Schema.String) }))
       const content = JSON.parse(`{"a":"1","__proto__":{"b":2}}`)
@@ -302,7 +302,7 @@ describe("A form of fields that are described already", () => {
     required: ["name"]
   } as const
 
-  it.effect("is asked as it is, and gives what was filled in", () =>
+  it.effect("is sent as it is, and gives the answer", () =>
     Effect.gen(function*() {
       const form = Form.fromFields(requestedSchema)
       assert.strictEqual(form.requestedSchema, requestedSchema)
@@ -313,7 +313,7 @@ describe("A form of fields that are described already", () => {
       )
     }))
 
-  it("has no problem, or says which", () => {
+  it("is valid, or has a problem", () => {
     assert.isUndefined(Form.problem(requestedSchema))
     assert.strictEqual(
       Form.problem({

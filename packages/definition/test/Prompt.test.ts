@@ -14,7 +14,7 @@ const Review = Prompt.make("review", {
 })
 
 describe("Prompt.make", () => {
-  it("advertises each argument, and whether it must be there", () => {
+  it("advertises each argument, and whether it is required", () => {
     assert.deepStrictEqual(Review.advertised, {
       name: "review",
       title: "Review",
@@ -28,7 +28,7 @@ describe("Prompt.make", () => {
     assert.deepStrictEqual(Prompt.make("bare").advertised, { name: "bare" })
   })
 
-  it("gives a handler defaults and lets a caller leave them out", () => {
+  it("gives a handler the defaults and makes them optional for a caller", () => {
     expectTypeOf<Prompt.Prompt.Parameters<typeof Review>>().toEqualTypeOf<
       { readonly code: string; readonly lines: number; readonly tone?: "kind" | "strict" | undefined }
     >()
@@ -37,31 +37,31 @@ describe("Prompt.make", () => {
     >()
   })
 
-  it("refuses an argument that is no string on the wire, when it is made", () => {
+  it("refuses an argument that is not encoded as a string", () => {
     assert.throws(
       () => Prompt.make("sum", { arguments: { n: Schema.Number } }),
-      /Prompt "sum": its argument "n" must be a string on the wire/
+      /Prompt "sum": the argument "n" must be encoded as a string: use a schema/
     )
   })
 
-  it("refuses names that say nothing, and arguments that share one", () => {
+  it("refuses empty names, and two arguments of one name", () => {
     for (const name of ["", "  "]) {
-      assert.throws(() => Prompt.make(name), "Prompt: it needs a name")
+      assert.throws(() => Prompt.make(name), "Prompt: give it a name that is not empty")
       assert.throws(
         () => Prompt.make("p", { arguments: { [name]: Schema.String } }),
-        `Prompt "p": an argument cannot be named "${name}"`
+        `Prompt "p": rename the argument "${name}"`
       )
     }
     const x = Schema.propertySignature(Schema.String).pipe(Schema.fromKey("x"))
-    assert.throws(() => Prompt.make("p", { arguments: { a: x, b: x } }), `Prompt "p": its arguments cannot be used`)
+    assert.throws(() => Prompt.make("p", { arguments: { a: x, b: x } }), `Prompt "p": Effect refuses its arguments`)
   })
 
-  it("knows what an argument may be that is one of some strings", () => {
-    assert.deepStrictEqual([...Review.choices], [["tone", ["kind", "strict"]]])
-    assert.strictEqual(Prompt.make("bare").choices.size, 0)
+  it("lists the strings of an argument that allows only certain strings", () => {
+    assert.deepStrictEqual([...Review.enumValues], [["tone", ["kind", "strict"]]])
+    assert.strictEqual(Prompt.make("bare").enumValues.size, 0)
   })
 
-  it("is told apart from anything else", () => {
+  it("is recognized by its guard", () => {
     assert.isTrue(Prompt.isPrompt(Review))
     assert.isFalse(Prompt.isPrompt({ name: "review" }))
   })
@@ -86,8 +86,8 @@ describe("the arguments of a prompt", () => {
     }))
 })
 
-describe("the messages of a prompt", () => {
-  it("are one of the user's, several, or a whole result", () => {
+describe("Prompt.toResult", () => {
+  it("takes a text, messages, or a whole result", () => {
     assert.deepStrictEqual(Prompt.toResult("hi", "Says hi"), {
       description: "Says hi",
       messages: [{ role: "user", content: { type: "text", text: "hi" } }]

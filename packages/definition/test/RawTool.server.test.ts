@@ -25,14 +25,14 @@ const Live = Layer.mergeAll(
   McpServer.tool(Double, ({ n }) => Effect.succeed(`${n * 2}`))
 )
 
-it.effect("a server keeps raw and standard tools, and a typed client calls them", () =>
+it.effect("a server implements raw and standard tools, and a typed client calls them", () =>
   Effect.gen(function*() {
     const both = yield* Client.of(Both)
     const said = yield* both.echo({ q: "x" })
     expectTypeOf(said).toEqualTypeOf<{ readonly [key: string]: unknown }>()
     assert.deepStrictEqual(said, { said: "x" })
     assert.deepStrictEqual((yield* both.double({ n: "21" })).content, [{ type: "text", text: "42" }])
-    // @ts-expect-error a text goes in
+    // @ts-expect-error the input is a string
     assert.strictEqual((yield* Effect.flip(both.double({ n: 21 })))._tag, "InvalidParams")
     assert.deepInclude(yield* Effect.flip(both.echo({ n: 1.5 })), {
       _tag: "InvalidParams",
@@ -40,7 +40,7 @@ it.effect("a server keeps raw and standard tools, and a typed client calls them"
     })
   }).pipe(Effect.provide(TestServer.layer(Both, Live))))
 
-it.effect("a server says of every argument of a raw tool what is wrong with it", () =>
+it.effect("a server reports every wrong argument of a raw tool", () =>
   Effect.gen(function*() {
     const client = yield* Client.Client
     const { content, isError } = yield* client.callTool("echo", { n: 1.5 })

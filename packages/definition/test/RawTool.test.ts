@@ -34,7 +34,7 @@ const Search = RawTool.make("search", {
 const input = { type: "object" } as const
 
 describe("A raw tool", () => {
-  it("advertises its schemas word for word, and everything else that it was told", () => {
+  it("advertises its schemas as they are, and everything else that was given", () => {
     assert.deepStrictEqual<unknown>(Search.advertised, {
       name: "search",
       title: "Search",
@@ -54,7 +54,7 @@ describe("A raw tool", () => {
     assert.strictEqual<unknown>(Definition.make(Search).tools.get("search"), Search)
   })
 
-  it("is not changed by who changes what it was made of", () => {
+  it("does not change when the schema object is changed later", () => {
     const schema: { type: string; required: Array<string> } = { type: "object", required: [] }
     const tool = RawTool.make("late", { inputSchema: schema })
     schema.required.push("q")
@@ -62,7 +62,7 @@ describe("A raw tool", () => {
     assert.deepStrictEqual(Effect.runSync(tool.codec.decodeArguments({})), {})
   })
 
-  it("knows by type that it takes objects, and gives what its output schema says", () => {
+  it("is typed by its schemas: objects as arguments, and the success by the output schema", () => {
     expectTypeOf(Search).toEqualTypeOf<Tool.Tool<"search", JsonObject, JsonObject, JsonObject, never>>()
     const Tell = RawTool.make("tell", { inputSchema: input })
     expectTypeOf(Tell).toEqualTypeOf<Tool.Tool<"tell", JsonObject, JsonObject, void, never>>()
@@ -73,33 +73,33 @@ describe("A raw tool", () => {
     assert.deepStrictEqual([Tell.name, List.name, read({}).name], ["tell", "list", "read"])
   })
 
-  it("says which tool cannot be made, and why", () => {
+  it("throws an error that names the tool, the schema and the problem", () => {
     assert.throws(
       () => RawTool.make("broken", { inputSchema: { type: "string" } }),
-      `Tool "broken": its inputSchema must say "type": "object": arguments are an object`
+      `Tool "broken": inputSchema must have "type": "object", because arguments are an object`
     )
-    assert.throws(() => RawTool.make("broken", { inputSchema: {} }), `must say "type": "object"`)
+    assert.throws(() => RawTool.make("broken", { inputSchema: {} }), `must have "type": "object"`)
     assert.throws(
       () => RawTool.make("broken", { inputSchema: { type: "object", properties: { a: { type: "text" } } } }),
-      `Tool "broken": its inputSchema is no JSON Schema of its dialect: properties.a.type: must be one of`
+      `Tool "broken": inputSchema is not a JSON Schema of its dialect: properties.a.type: must be one of`
     )
     assert.throws(
       () => RawTool.make("broken", { inputSchema: { type: "object", $schema: "x:y" } }),
-      `Tool "broken": its inputSchema is of the dialect "x:y"; known are draft 2020-12, 2019-09 and draft-07`
+      `Tool "broken": inputSchema has the dialect "x:y"; supported are draft 2020-12, 2019-09 and draft-07`
     )
     assert.throws(
       () => RawTool.make("broken", { inputSchema: input, outputSchema: { $ref: "https://example.com/x" } }),
-      `Tool "broken": its outputSchema cannot be used: can't resolve reference https://example.com/x`
+      `Tool "broken": outputSchema cannot be used: can't resolve reference https://example.com/x`
     )
     assert.throws(
       () => RawTool.make("broken", { inputSchema: { type: "object", default: 1n } }),
-      `Tool "broken": its inputSchema is no JSON Schema: it must be an object, and JSON`
+      `Tool "broken": inputSchema is not a JSON Schema: it must be an object that JSON can represent`
     )
   })
 })
 
 describe("The arguments of a raw tool", () => {
-  it.effect("are given as they came, once they conform", () =>
+  it.effect("reach the handler as they were sent, once they conform", () =>
     Effect.gen(function*() {
       const { decodeArguments, encodeArguments } = Search.codec
       const args = { q: "x", filter: { all: [{ all: [] }] } }
@@ -111,7 +111,7 @@ describe("The arguments of a raw tool", () => {
       )
     }))
 
-  it.effect("that do not conform are an issue with the place of each", () =>
+  it.effect("that do not conform become an issue with the place of each error", () =>
     Effect.gen(function*() {
       for (const code of [Search.codec.decodeArguments, Search.codec.encodeArguments]) {
         const issue = yield* Effect.flip(code({ limit: 1.5, more: 1, filter: { all: [1] } }))
@@ -127,7 +127,7 @@ describe("The arguments of a raw tool", () => {
       }
     }))
 
-  it.effect("are read in the dialect that the schema names", () =>
+  it.effect("are validated in the dialect that the schema names", () =>
     Effect.gen(function*() {
       const pairs = (inputSchema: JsonObject) =>
         RawTool.make("pairs", { inputSchema: { type: "object", ...inputSchema } }).codec.decodeArguments({
@@ -141,7 +141,7 @@ describe("The arguments of a raw tool", () => {
     }))
 })
 
-describe("What a raw tool gives", () => {
+describe("The success of a raw tool", () => {
   it.effect("is structured content and the same as text, where it conforms", () =>
     Effect.gen(function*() {
       const result = yield* Search.codec.encodeSuccess({ hits: [1] })
@@ -155,7 +155,7 @@ describe("What a raw tool gives", () => {
       assert.strictEqual(Issue.sentence(issue), "hits: is missing")
     }))
 
-  it.effect("is a bug of the handler where it does not", () =>
+  it.effect("is a bug of the handler where it does not conform", () =>
     Effect.gen(function*() {
       for (const wrong of [{}, ToolResult.make().pipe(ToolResult.withStructured({ hits: 1 }))]) {
         const exit = yield* Effect.exit(Search.codec.encodeSuccess(wrong))
@@ -163,7 +163,7 @@ describe("What a raw tool gives", () => {
       }
     }))
 
-  it.effect("is content only without an output schema, and a string as it is where it always is one", () =>
+  it.effect("is content only without an output schema, and a plain text where it is always a string", () =>
     Effect.gen(function*() {
       const Tell = RawTool.make("tell", { inputSchema: input })
       assert.deepStrictEqual<unknown>(yield* Tell.codec.encodeSuccess("hi"), {
@@ -176,7 +176,7 @@ describe("What a raw tool gives", () => {
       })
     }))
 
-  it("refuses schemas with expressions when it was told not to run any", () => {
+  it("is refused for schemas with patterns when patterns are off", () => {
     const inputSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } }
     assert.throws(() => RawTool.make("t", { inputSchema, patterns: false }), /inputSchema/)
     assert.strictEqual(RawTool.make("t", { inputSchema }).name, "t")

@@ -12,7 +12,7 @@ const read = <P>(template: ResourceTemplate.ResourceTemplate<string, P>, uri: st
   template.codec.decode(Option.getOrThrow(UriTemplate.match(template.template, uri)))
 
 describe("a tagged template", () => {
-  it("is advertised as the template of RFC 6570 that it is", () => {
+  it("is advertised as a template of RFC 6570", () => {
     assert.deepStrictEqual(Note.advertised, {
       name: "note",
       uriTemplate: "note:///{id}/{part}",
@@ -21,41 +21,41 @@ describe("a tagged template", () => {
     assert.deepStrictEqual(Note.parameters, ["id", "part"])
   })
 
-  it("gives its parameters the types of their schemas", () => {
+  it("types its parameters by their schemas", () => {
     expectTypeOf<ResourceTemplate.ResourceTemplate.Parameters<typeof Note>>().toEqualTypeOf<
       { readonly id: number; readonly part: string }
     >()
   })
 
-  it.effect("decodes what it finds in an address, and makes the address again", () =>
+  it.effect("decodes the parameters in a URI, and encodes them to the same URI", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* read(Note, "note:///7/a%20b"), { id: 7, part: "a b" })
       assert.strictEqual(yield* Note.codec.encode({ id: 7, part: "a b" }), "note:///7/a%20b")
     }))
 
-  it("knows what a parameter may be that is one of some strings", () => {
+  it("lists the strings of a parameter that allows only certain strings", () => {
     const Page = ResourceTemplate.make("page")`docs:///${ResourceTemplate.param("lang", Schema.Literal("en", "no"))}/${
       ResourceTemplate.param("draft", Schema.BooleanFromString)
     }/${ResourceTemplate.path("path")}`
     expectTypeOf<ResourceTemplate.ResourceTemplate.Parameters<typeof Page>>().toEqualTypeOf<
       { readonly lang: "en" | "no"; readonly draft: boolean; readonly path: string }
     >()
-    // @ts-expect-error no string in the address
+    // @ts-expect-error not a string in the URI
     assert.isObject(ResourceTemplate.param("n", Schema.Number))
-    assert.deepStrictEqual([...Page.choices], [["lang", ["en", "no"]], ["draft", ["true", "false"]]])
+    assert.deepStrictEqual([...Page.enumValues], [["lang", ["en", "no"]], ["draft", ["true", "false"]]])
     const Find = ResourceTemplate.fromString("find", "find:///{where}{?kind,tags*}", {
       parameters: { kind: Schema.optional(Schema.Literal("a", "b")), tags: Schema.Array(Schema.Literal("x")) }
     })
-    assert.deepStrictEqual([...Find.choices], [["kind", ["a", "b"]]])
-    assert.strictEqual(Note.choices.size, 0)
+    assert.deepStrictEqual([...Find.enumValues], [["kind", ["a", "b"]]])
+    assert.strictEqual(Note.enumValues.size, 0)
   })
 
-  it.effect("does not decode what its schemas refuse", () =>
+  it.effect("does not decode values that its schemas refuse", () =>
     Effect.gen(function*() {
       yield* Effect.flip(read(Note, "note:///seven/a"))
     }))
 
-  it.effect("takes slashes in a path", () =>
+  it.effect("accepts slashes in a path", () =>
     Effect.gen(function*() {
       const File = ResourceTemplate.make("file")`file:///${ResourceTemplate.path("path")}`
       assert.deepStrictEqual(yield* read(File, "file:///a/b%20c.md"), { path: "a/b c.md" })
@@ -63,8 +63,8 @@ describe("a tagged template", () => {
     }))
 })
 
-describe("a plain template", () => {
-  it.effect("has strings for variables, lists where they are exploded, and leaves out what a query lacks", () =>
+describe("a template of a string", () => {
+  it.effect("has strings for variables and leaves out the parameters that a query lacks", () =>
     Effect.gen(function*() {
       const Find = ResourceTemplate.fromString("find", "find:///{where}{?q,limit}", {
         parameters: { limit: Schema.optional(Schema.NumberFromString) }
@@ -73,35 +73,38 @@ describe("a plain template", () => {
       assert.deepStrictEqual(yield* read(Find, "find:///here?q=x"), { where: "here", q: "x" })
     }))
 
-  it("says what is wrong with it when it is made", () => {
+  it("says what is wrong when it is declared", () => {
     assert.throws(
       () => ResourceTemplate.fromString("a", "x:/{"),
       /Resource template "a": "x:\/\{" is not a URI template/
     )
-    assert.throws(() => ResourceTemplate.fromString("a", "x:/{a}{b}"), /matches no address for sure/)
+    assert.throws(
+      () => ResourceTemplate.fromString("a", "x:/{a}{b}"),
+      /Resource template "a": "x:\/\{a\}\{b\}" cannot be matched with certainty/
+    )
     assert.throws(
       () => ResourceTemplate.fromString("a", "x:/{a}", { parameters: { b: Schema.String } }),
-      /"x:\/\{a\}" has no variable named b/
+      /"x:\/\{a\}" has no variable named "b"/
     )
   })
 
-  it("needs names, for itself and its parameters", () => {
+  it("needs names for itself and for its parameters", () => {
     assert.throws(
       () => ResourceTemplate.fromString(" ", "x:/{a}"),
-      `Resource template: the one of "x:/{a}" needs a name`
+      `Resource template: give "x:/{a}" a name that is not empty`
     )
     assert.throws(
       () => ResourceTemplate.fromString("a", "x:/{__proto__}"),
-      `Resource template "a": a parameter cannot be named "__proto__"`
+      `Resource template "a": "x:/{__proto__}" has a variable named "__proto__"`
     )
     assert.throws(() => ResourceTemplate.make("a")`x:/${ResourceTemplate.param("")}`, "is not a URI template")
   })
 
-  it("must make absolute URIs, as far as it can be known", () => {
+  it("must begin like an absolute URI", () => {
     for (const template of ["notes/{id}", "/notes/{id}", "//host/{id}", "1x:/{id}", "no te:/{id}"]) {
       assert.throws(
         () => ResourceTemplate.fromString("a", template),
-        `Resource template "a": "${template}" makes no absolute URI: begin with a scheme, as in "file:///{+path}"`
+        `Resource template "a": "${template}" makes no absolute URI: begin it with a scheme, as in "file:///{+path}"`
       )
     }
     assert.throws(() => ResourceTemplate.fromString("a", ""), "makes no absolute URI")
@@ -110,7 +113,7 @@ describe("a plain template", () => {
     }
   })
 
-  it("is told apart from anything else", () => {
+  it("is recognized by its guard", () => {
     assert.isTrue(ResourceTemplate.isResourceTemplate(Note))
     assert.isFalse(ResourceTemplate.isResourceTemplate("note:///{id}"))
   })

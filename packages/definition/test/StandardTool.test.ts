@@ -29,7 +29,7 @@ const Length = standard<{ readonly q: string }, { readonly length: number }>(che
 const known = { input: () => inputSchema, output: () => ({ type: "object" }) }
 
 describe("A standard tool", () => {
-  it("advertises the JSON Schema that its parameters know of themselves", () => {
+  it("advertises the JSON Schema that its parameters provide", () => {
     const targets: Array<string> = []
     const parameters = standard<unknown, number>(() => ({ value: 1 }), {
       jsonSchema: {
@@ -62,14 +62,14 @@ describe("A standard tool", () => {
     assert.isTrue(Tool.isTool(tool))
   })
 
-  it("advertises the JSON Schema that it is given in its place", () => {
+  it("advertises the JSON Schema that is passed instead", () => {
     const given = { type: "object", description: "Given." }
     const parameters = standard(() => ({ value: 1 }), { jsonSchema: known })
     const tool = StandardTool.make("a", { parameters, inputSchema: given, success: parameters, outputSchema: given })
     assert.deepStrictEqual<unknown>([tool.advertised.inputSchema, tool.advertised.outputSchema], [given, given])
   })
 
-  it("says that arguments are an object where a union of parameters does not", () => {
+  it("adds the type object to the JSON Schema of a union", () => {
     const anyOf = [inputSchema, { type: "object" }]
     const parameters = standard(() => ({ value: 1 }), { jsonSchema: { ...known, input: () => ({ anyOf }) } })
     assert.deepStrictEqual<unknown>(StandardTool.make("a", { parameters }).advertised.inputSchema, {
@@ -78,36 +78,36 @@ describe("A standard tool", () => {
     })
   })
 
-  it("says which tool cannot be made, and why", () => {
+  it("throws an error that names the tool, the schema and the problem", () => {
     assert.throws(
       () => StandardTool.make("broken", { parameters: Length }),
-      `Tool "broken": its parameters know no JSON Schema of themselves: give one as inputSchema`
+      "Tool \"broken\": parameters provides no JSON Schema: pass one as `inputSchema`"
     )
     assert.throws(
       () => StandardTool.make("broken", { parameters: Length, inputSchema, success: Length }),
-      `Tool "broken": its success know no JSON Schema of themselves: give one as outputSchema`
+      "Tool \"broken\": success provides no JSON Schema: pass one as `outputSchema`"
     )
     assert.throws(
       () => StandardTool.make("broken", { parameters: Length, inputSchema, outputSchema: inputSchema }),
-      `Tool "broken": its outputSchema is of nothing: give the schema of its success too`
+      "Tool \"broken\": outputSchema needs a success schema beside it: pass `success` too"
     )
     assert.throws(
       () => StandardTool.make("broken", { parameters: Length, inputSchema: { type: "string" } }),
-      `Tool "broken": its inputSchema must say "type": "object": arguments are an object`
+      `Tool "broken": inputSchema must have "type": "object", because arguments are an object`
     )
     assert.throws(
       () => StandardTool.make("broken", { parameters: Length, inputSchema: { type: "object", default: 1n } }),
-      `Tool "broken": the JSON Schema of its parameters is no JSON Schema`
+      `Tool "broken": the JSON Schema of parameters is not a JSON Schema`
     )
     assert.throws(
       () => StandardTool.make("broken", { parameters: z.object({ at: z.date() }) }),
-      `Tool "broken": its parameters cannot be advertised as JSON Schema\nError: Date cannot be represented`
+      `Tool "broken": parameters cannot be advertised as JSON Schema\nError: Date cannot be represented`
     )
   })
 })
 
 describe("A standard tool's inference", () => {
-  it("gives a handler what comes out of the parameters, and takes from a caller what goes in", () => {
+  it("gives a handler the output of the parameters, and takes their input from a caller", () => {
     const tool = StandardTool.make("length", { parameters: Length, inputSchema })
     expectTypeOf(tool).toEqualTypeOf<
       Tool.Tool<"length", { readonly length: number }, { readonly q: string }, void, never>
@@ -133,7 +133,7 @@ describe("A standard tool's inference", () => {
 })
 
 describe("The arguments of a standard tool", () => {
-  it.effect("are checked by a schema written by hand, which says where and why", () =>
+  it.effect("are validated by a schema written by hand", () =>
     Effect.gen(function*() {
       const { decodeArguments, encodeArguments } =
         StandardTool.make("length", { parameters: Length, inputSchema }).codec
@@ -149,7 +149,7 @@ describe("The arguments of a standard tool", () => {
       }
     }))
 
-  it.effect("are checked by a schema of Effect's, at once or later", () =>
+  it.effect("are validated by a schema of Effect, now or later", () =>
     Effect.gen(function*() {
       const Later = Schema.transformOrFail(Schema.String, Schema.Number, {
         decode: (s) => Effect.delay(Effect.succeed(s.length), 1),
@@ -163,7 +163,7 @@ describe("The arguments of a standard tool", () => {
       assert.deepStrictEqual(Issue.places(issue).map(({ path }) => path), ["q", "n"])
     }))
 
-  it.effect("are checked by zod, with its defaults", () =>
+  it.effect("are validated by zod, with its defaults", () =>
     Effect.gen(function*() {
       const parameters = z.object({ q: z.string(), limit: z.int().default(10) })
       const { advertised, codec } = StandardTool.make("zod", { parameters })
@@ -176,7 +176,7 @@ describe("The arguments of a standard tool", () => {
       )
     }))
 
-  it.effect("are waited for when a check takes its time", () =>
+  it.effect("are validated asynchronously where the schema does so", () =>
     Effect.gen(function*() {
       const parameters = standard((u) => Promise.resolve().then(() => check(u)))
       const { decodeArguments } = StandardTool.make("later", { parameters, inputSchema }).codec
@@ -184,7 +184,7 @@ describe("The arguments of a standard tool", () => {
       assert.lengthOf(Issue.places(yield* Effect.flip(decodeArguments({}))), 3)
     }))
 
-  it.effect("that cannot be checked are a defect, not an issue", () =>
+  it.effect("are a defect when validation throws or rejects", () =>
     Effect.gen(function*() {
       const broken = new Error("broken")
       const checks: ReadonlyArray<Validate<unknown>> = [
@@ -201,7 +201,7 @@ describe("The arguments of a standard tool", () => {
       }
     }))
 
-  it.effect("are refused when there are issues, if only an empty list of them", () =>
+  it.effect("are refused when there is a list of issues, even an empty one", () =>
     Effect.gen(function*() {
       const parameters = standard(() => ({ issues: [] }))
       const { decodeArguments } = StandardTool.make("mute", { parameters, inputSchema }).codec
@@ -209,8 +209,8 @@ describe("The arguments of a standard tool", () => {
     }))
 })
 
-describe("What a standard tool gives", () => {
-  it.effect("is checked on both sides, and is structured content and text", () =>
+describe("The success of a standard tool", () => {
+  it.effect("is validated on both sides, and is structured content and text", () =>
     Effect.gen(function*() {
       const { codec } = StandardTool.make("zod", {
         parameters: z.object({}),
@@ -227,7 +227,7 @@ describe("What a standard tool gives", () => {
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
     }))
 
-  it.effect("is content only without a success", () =>
+  it.effect("is content only without a success schema", () =>
     Effect.gen(function*() {
       const { codec } = StandardTool.make("tell", { parameters: Length, inputSchema })
       assert.deepStrictEqual<unknown>(yield* codec.encodeSuccess("hi"), { content: [{ type: "text", text: "hi" }] })

@@ -19,14 +19,14 @@ const Named: Schema.Schema<Tree> = Schema.Struct({
 const ajv = new Ajv2020({ strict: false })
 
 describe("Tool", () => {
-  it("advertises its name and nothing that it was not told", () => {
+  it("advertises its name, and nothing that was not given", () => {
     assert.deepStrictEqual(Tool.make("ping").advertised, {
       name: "ping",
       inputSchema: { type: "object", additionalProperties: false }
     })
   })
 
-  it("advertises everything that it was told", () => {
+  it("advertises everything that was given", () => {
     const tool = Tool.make("search", {
       title: "Search",
       description: "Full-text search.",
@@ -58,7 +58,7 @@ describe("Tool", () => {
     assert.isFalse(Tool.isTool({ ...tool, [Tool.TypeId]: undefined, codec: undefined }.advertised))
   })
 
-  it("takes no parameters in two ways, and says what they are about", () => {
+  it("may have no parameters, and advertises their description", () => {
     const none = { type: "object", additionalProperties: false }
     assert.deepStrictEqual<unknown>(Tool.make("a", { parameters: {} }).advertised.inputSchema, none)
     assert.deepStrictEqual<unknown>(Tool.make("a", { parameters: Schema.Struct({}) }).advertised.inputSchema, none)
@@ -66,7 +66,7 @@ describe("Tool", () => {
     assert.deepStrictEqual<unknown>(described.advertised.inputSchema, { description: "Nothing.", ...none })
   })
 
-  it("takes parameters as a class, a record, a union of structs and a type that refers to itself", () => {
+  it("accepts a class, a record, a union of structs and a recursive type as parameters", () => {
     class Point extends Schema.Class<Point>("Point")({ x: Schema.NumberFromString }) {}
     const cases: ReadonlyArray<readonly [Schema.Schema<any, any>, unknown, unknown]> = [
       [Point, { x: "1" }, { x: 1 }],
@@ -89,7 +89,7 @@ describe("Tool", () => {
     }
   })
 
-  it("gives a value that is no object, and advertises it in the widest words", () => {
+  it("may return a value that is not an object", () => {
     assert.deepStrictEqual(Tool.make("now", { success: Schema.Date }).advertised.outputSchema, {
       type: "string",
       description: "a string to be decoded into a Date"
@@ -100,7 +100,7 @@ describe("Tool", () => {
     })
   })
 
-  it("gives nothing but content where its success is void", () => {
+  it("returns content only where its success is void", () => {
     for (const success of [Schema.Void, Schema.Undefined]) {
       const tool = Tool.make("tell", { success })
       assert.notProperty(tool.advertised, "outputSchema")
@@ -108,17 +108,24 @@ describe("Tool", () => {
     }
   })
 
-  it("says which tool cannot be made, and why", () => {
-    const parameters = `Tool "broken": its parameters`
+  it("throws an error that names the tool, the schema and the problem", () => {
+    const parameters = `Tool "broken": parameters`
     assert.throws(
       () => Tool.make("broken", { parameters: Schema.String }),
-      `${parameters} must be an object with fields`
+      `${parameters} must be an object: pass fields`
     )
     assert.throws(
       () => Tool.make("broken", { parameters: Schema.Union(Schema.Struct({}), Schema.String) }),
-      `${parameters} must be an object with fields`
+      `${parameters} must be an object: pass fields`
     )
-    assert.throws(() => Tool.make("broken", { parameters: Schema.Never as never }), `${parameters} cannot be a schema`)
+    assert.throws(
+      () => Tool.make("broken", { parameters: Schema.Never as never }),
+      `${parameters} must not be Schema.Never`
+    )
+    assert.throws(
+      () => Tool.make("broken", { success: Schema.Never as never }),
+      `Tool "broken": success must not be Schema.Never`
+    )
     assert.throws(
       () => Tool.make("broken", { parameters: Unnamed }),
       `${parameters} cannot be advertised as JSON Schema`
@@ -130,18 +137,18 @@ describe("Tool", () => {
     )
     assert.throws(
       () => Tool.make("broken", { success: Schema.BigIntFromSelf }),
-      `Tool "broken": its success cannot be advertised as JSON Schema`
+      `Tool "broken": success cannot be advertised as JSON Schema`
     )
     const notJson = Schema.String.annotations({ jsonSchema: { type: "string", default: 1n } })
     assert.throws(
       () => Tool.make("broken", { success: notJson }),
-      `Tool "broken": the JSON Schema of its success is not JSON`
+      `Tool "broken": success cannot be advertised: an annotation of the schema cannot be represented as JSON`
     )
     // A discriminator of this name breaks Effect's own parser.
     const Odd = (literal: string) => Schema.Struct({ constructor: Schema.Literal(literal) })
     assert.throws(
       () => Tool.make("broken", { parameters: Schema.Union(Odd("a"), Odd("b")) }),
-      `Tool "broken": its schemas cannot be used`
+      `Tool "broken": its schemas cannot be used by Effect's parser`
     )
   })
 })

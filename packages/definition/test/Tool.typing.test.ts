@@ -27,7 +27,7 @@ describe("Tool's types", () => {
     assert.strictEqual(Search.name, "search")
   })
 
-  it("give a handler its parameters decoded, with their defaults", () => {
+  it("give a handler decoded parameters, with defaults", () => {
     type Parameters = Tool.Tool.Parameters<typeof Search>
     expectTypeOf<Parameters>().toExtend<{ q: string; limit: number; tag?: string | undefined }>()
     expectTypeOf<{ q: string; limit: number; tag: undefined }>().toExtend<Parameters>()
@@ -39,7 +39,7 @@ describe("Tool's types", () => {
     assert.deepStrictEqual([When.name, At.name], ["when", "at"])
   })
 
-  it("let a caller leave out what has a default", () => {
+  it("make parameters that have a default optional for a caller", () => {
     expectTypeOf<{ readonly q: string }>().toExtend<Tool.Tool.Arguments<typeof Search>>()
     expectTypeOf<{ readonly q: string; readonly limit: number }>().toExtend<Tool.Tool.Arguments<typeof Search>>()
     expectTypeOf<{ readonly limit: number }>().not.toExtend<Tool.Tool.Arguments<typeof Search>>()
@@ -55,7 +55,7 @@ describe("Tool's types", () => {
     assert.deepStrictEqual([At.name, Filtered.name, None.name], ["at", "filtered", "none"])
   })
 
-  it("say what a handler may return", () => {
+  it("allow a handler the success value, or a result with content", () => {
     type Hits = { readonly hits: ReadonlyArray<Date> }
     expectTypeOf<Tool.Returns<Tool.Tool.Success<typeof Search>>>().toEqualTypeOf<Hits | ToolResult<Hits>>()
     expectTypeOf<ToolResult>().not.toExtend<Tool.Returns<Hits>>()
@@ -68,7 +68,7 @@ describe("Tool's types", () => {
     assert.deepStrictEqual([Tell.name, Anything.name, Unknown.name], ["tell", "anything", "unknown"])
   })
 
-  it("know the declared failure, and that there is none", () => {
+  it("have the declared failure, or never", () => {
     expectTypeOf<Tool.Tool.Failure<typeof Search>>().toEqualTypeOf<NotFound>()
     const Sure = Tool.make("sure")
     expectTypeOf<Tool.Tool.Failure<typeof Sure>>().toBeNever()
@@ -78,7 +78,7 @@ describe("Tool's types", () => {
     assert.strictEqual(Sure.name, "sure")
   })
 
-  it("refuse schemas that need services: nobody would provide them", () => {
+  it("refuse schemas that require services", () => {
     class Db extends Context.Tag("Db")<Db, { readonly known: ReadonlySet<string> }>() {}
     const Known: Schema.Schema<string, string, Db> = Schema.String as never
     const tools = [

@@ -31,7 +31,7 @@ describe("ToolResult", () => {
     ])
   })
 
-  it("annotates a block, and gives it a meta of its own", () => {
+  it("gives a block annotations and a meta of its own", () => {
     const options = { annotations, meta: { a: 1 } }
     const blocks = [
       ToolResult.text("hi", options),
@@ -43,12 +43,12 @@ describe("ToolResult", () => {
     assert.deepStrictEqual(Object.keys(ToolResult.text("hi", { annotations: undefined }).content[0]!), ["type", "text"])
   })
 
-  it("puts blocks one after another", () => {
+  it("concatenates blocks in order", () => {
     const both = ToolResult.text("a").pipe(ToolResult.concat(ToolResult.text("b")))
     assert.deepStrictEqual(both.content, [{ type: "text", text: "a" }, { type: "text", text: "b" }])
   })
 
-  it("carries a structured value and a meta, of the second where both have one", () => {
+  it("has the structured value and the meta of the second result where both have one", () => {
     const one = ToolResult.text("a").pipe(ToolResult.withStructured({ n: 1 }), ToolResult.withMeta({ from: "one" }))
     const two = ToolResult.text("b").pipe(ToolResult.withStructured({ n: 2 }), ToolResult.withMeta({ from: "two" }))
     expectTypeOf(one).toEqualTypeOf<ToolResult.ToolResult<{ n: number }>>()
@@ -68,7 +68,7 @@ describe("ToolResult", () => {
     assert.deepStrictEqual(one.pipe(ToolResult.withStructured("x")).meta, { from: "one" })
   })
 
-  it("can say that the tool failed, and goes on saying so", () => {
+  it("is an error once a part of it is", () => {
     const failed = ToolResult.text("no").pipe(ToolResult.asError)
     assert.isTrue(failed.isError)
     assert.isFalse(ToolResult.text("yes").isError)
@@ -82,7 +82,7 @@ describe("ToolResult", () => {
     ) assert.isTrue(result.isError)
   })
 
-  it("is told from any other value", () => {
+  it("is recognized by its guard", () => {
     assert.isTrue(ToolResult.isToolResult(ToolResult.make()))
     for (const u of [undefined, null, "text", { content: [], structured: undefined }]) {
       assert.isFalse(ToolResult.isToolResult(u))

@@ -3,16 +3,15 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
-import type * as UriExpression from "../src/uri/UriExpression.js"
 
 const seed = 6570
 
 const of = (template: string): UriTemplate.UriTemplate => Either.getOrThrow(UriTemplate.parse(template))
 
-const found = (template: string, uri: string) => Option.getOrUndefined(UriTemplate.match(of(template), uri))
+const valuesIn = (template: string, uri: string) => Option.getOrUndefined(UriTemplate.match(of(template), uri))
 
 describe("UriTemplate.parse", () => {
-  it("lists the variables in their order", () => {
+  it("lists the variables in the order of the template", () => {
     expect(of("notes://{owner}/{+path}{?tags*,page}").variables).toEqual([
       { name: "owner", isList: false, isOptional: false },
       { name: "path", isList: false, isOptional: false },
@@ -25,18 +24,18 @@ describe("UriTemplate.parse", () => {
     ["{", "without"],
     ["}", "without"],
     ["a{b}}", "without"],
-    ["{{a}}", "no variable"],
-    ["{}", "no variable"],
-    ["{a b}", "no variable"],
-    ["{!a}", "no variable"],
-    ["{=a}", "no variable"],
-    ["{|a}", "no variable"],
-    ["{a,}", "no variable"],
-    ["{a:0}", "no variable"],
-    ["{a:12345}", "no variable"],
-    ["{a:3*}", "no variable"],
-    ["{a..b}", "no variable"],
-    ["{%zz}", "no variable"],
+    ["{{a}}", "is not a variable"],
+    ["{}", "is not a variable"],
+    ["{a b}", "is not a variable"],
+    ["{!a}", "is not a variable"],
+    ["{=a}", "is not a variable"],
+    ["{|a}", "is not a variable"],
+    ["{a,}", "is not a variable"],
+    ["{a:0}", "is not a variable"],
+    ["{a:12345}", "is not a variable"],
+    ["{a:3*}", "is not a variable"],
+    ["{a..b}", "is not a variable"],
+    ["{%zz}", "is not a variable"],
     ["x".repeat(UriTemplate.limits.template + 1), "longer"],
     ["{a}/".repeat(UriTemplate.limits.variables + 1), "more than"]
   ])("refuses %j", (template, why) => {
@@ -51,14 +50,14 @@ describe("UriTemplate.parse", () => {
     ["{+a}.{b}", "two variables"],
     ["{.a,b}", "two variables"],
     ["{a}/x/{a}", "twice"],
-    ["{a:3}", "cut short"],
+    ["{a:3}", "prefix modifier"],
     ["{+a*}", "values of a list"],
     ["{a,b*}", "values of a list"],
-    ["x{?a}/{b}", "behind the query"],
-    ["x{?a}{&b}", "behind the query"],
+    ["x{?a}/{b}", "the query must be the last part"],
+    ["x{?a}{&b}", "the query must be the last part"],
     ["{+a}{?b}", "query"],
     ["x?y=1{?a}", "query"]
-  ])("%j can be expanded and not matched", (template, why) => {
+  ])("%j can be expanded but not matched", (template, why) => {
     const ambiguous = of(template)
     expect(ambiguous.ambiguity).toContain(why)
     expect(UriTemplate.match(ambiguous, UriTemplate.expand(ambiguous, { a: "x", b: "y" }))).toEqual(Option.none())
@@ -94,9 +93,9 @@ describe("UriTemplate.match", () => {
     ["p://x?v=1{&q}", "p://x?v=1", {}],
     ["x{#f}", "x#a/b", { f: "a/b" }],
     ["x{__proto__}", "xy", JSON.parse("{\"__proto__\":\"y\"}") as object]
-  ])("%s finds in %s", (template, uri, values) => {
-    expect(Object.entries(found(template, uri) ?? {}).sort()).toEqual(Object.entries(values).sort())
-    expect(found(template, uri)).toBeDefined()
+  ])("%s finds the values in %s", (template, uri, values) => {
+    expect(Object.entries(valuesIn(template, uri) ?? {}).sort()).toEqual(Object.entries(values).sort())
+    expect(valuesIn(template, uri)).toBeDefined()
   })
 
   it.each([
@@ -117,15 +116,15 @@ describe("UriTemplate.match", () => {
     ["x", "x/"],
     ["x", ""]
   ])("%s finds nothing in %s", (template, uri) => {
-    expect(found(template, uri)).toBeUndefined()
+    expect(valuesIn(template, uri)).toBeUndefined()
   })
 
-  it("does not read an address that is too long", () => {
-    expect(found("x{+a}", "x".repeat(UriTemplate.limits.uri))).toEqual({ a: "x".repeat(UriTemplate.limits.uri - 1) })
-    expect(found("x{+a}", "x".repeat(UriTemplate.limits.uri + 1))).toBeUndefined()
+  it("does not match a URI that is longer than the limit", () => {
+    expect(valuesIn("x{+a}", "x".repeat(UriTemplate.limits.uri))).toEqual({ a: "x".repeat(UriTemplate.limits.uri - 1) })
+    expect(valuesIn("x{+a}", "x".repeat(UriTemplate.limits.uri + 1))).toBeUndefined()
   })
 
-  it("reads the longest address at once, whatever it repeats", () => {
+  it("matches the longest URI in linear time, whatever it repeats", () => {
     const templates = [
       "{a}",
       "{a,b,c}",
@@ -151,13 +150,13 @@ describe("UriTemplate.match", () => {
   }, 20_000)
 })
 
-interface Drawn {
+interface Example {
   readonly template: string
-  readonly values: Readonly<Record<string, UriExpression.Value>>
+  readonly values: Readonly<Record<string, NonNullable<UriTemplate.Values[string]>>>
 }
 
 /** Templates of every operator and modifier, with values for their variables. */
-const drawn: FastCheck.Arbitrary<Drawn> = FastCheck.array(
+const examples: FastCheck.Arbitrary<Example> = FastCheck.array(
   FastCheck.record({
     literal: FastCheck.constantFrom("", "/", "a", "-", "://", ".x", "/x/", "é", ":", "a/b", "(", "%20", "&k=v"),
     operator: FastCheck.constantFrom("", "", "", "+", "#", ".", "/", "/", ";", "?", "&"),
@@ -171,7 +170,7 @@ const drawn: FastCheck.Arbitrary<Drawn> = FastCheck.array(
   }),
   { maxLength: 4 }
 ).map((pieces) => {
-  const values: Record<string, UriExpression.Value> = {}
+  const values: Record<string, NonNullable<UriTemplate.Values[string]>> = {}
   const template = pieces.map(({ literal, modifiers, operator, texts }, i) => {
     const names = modifiers.map((modifier, j) => {
       const name = `v${i}_${j}`
@@ -179,7 +178,7 @@ const drawn: FastCheck.Arbitrary<Drawn> = FastCheck.array(
       const usable = texts.filter((text) => !(reserved && /%[0-9A-Fa-f]{2}/.test(text)))
       const list = operator === "" ? usable.filter((text) => text !== "") : usable
       if (modifier !== "*") values[name] = usable[j] ?? ""
-      // No value and no list are one on the wire.
+      // An empty list expands to nothing, as an undefined variable does.
       else if (list.length > 0 || !"?&;".includes(operator) || operator === "") values[name] = list
       return name + modifier
     })
@@ -188,11 +187,11 @@ const drawn: FastCheck.Arbitrary<Drawn> = FastCheck.array(
   return { template, values }
 })
 
-describe(`a template and an address (seed ${seed})`, () => {
-  it("what was expanded is found again", () => {
+describe(`a template and a URI (seed ${seed})`, () => {
+  it("match what they expanded to", () => {
     let matched = 0
     FastCheck.assert(
-      FastCheck.property(drawn, ({ template, values }) => {
+      FastCheck.property(examples, ({ template, values }) => {
         const parsed = of(template)
         const uri = UriTemplate.expand(parsed, values)
         const again = Option.getOrUndefined(UriTemplate.match(parsed, uri))
@@ -205,13 +204,12 @@ describe(`a template and an address (seed ${seed})`, () => {
       }),
       { seed, numRuns: 20_000 }
     )
-    console.log(`${matched} templates matched what they became`)
     expect(matched).toBeGreaterThan(5000)
   })
 
-  it("never throws, and finds only what becomes an address of the form", () => {
+  it("never throw, and match only with values that expand to a URI of the template", () => {
     FastCheck.assert(
-      FastCheck.property(drawn, FastCheck.fullUnicodeString({ maxLength: 20 }), ({ template }, noise) => {
+      FastCheck.property(examples, FastCheck.fullUnicodeString({ maxLength: 20 }), ({ template }, noise) => {
         const parsed = of(template)
         for (const uri of [noise, template, template.replace(/[{}]/g, noise)]) {
           const values = Option.getOrUndefined(UriTemplate.match(parsed, uri))

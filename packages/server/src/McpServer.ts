@@ -221,7 +221,7 @@ export const resourceTemplate = <
       template,
       context,
       read: (found, uri) =>
-        Effect.matchEffect(codec.decode(found as UriTemplate.Found), {
+        Effect.matchEffect(codec.decode(found as UriTemplate.Match), {
           onFailure: () => Effect.succeed(undefined),
           onSuccess: (parameters) =>
             Effect.map(read(parameters, uri), (contents) => Resource.toResult(contents, uri, advertised.mimeType))
@@ -229,7 +229,7 @@ export const resourceTemplate = <
       list: options.list === undefined
         ? undefined
         : Effect.map(options.list, (resources) => resources.map((resource) => resource.advertised)),
-      completers: Completer.toRegistered(options.complete ?? {}, definition.choices)
+      completers: Completer.toRegistered(options.complete ?? {}, definition.enumValues)
     })
   })
 
@@ -270,7 +270,7 @@ export const prompt = <
           onSuccess: (parameters) =>
             Effect.map(handler(parameters), (messages) => Prompt.toResult(messages, advertised.description))
         }),
-      completers: Completer.toRegistered(options.complete ?? {}, definition.choices)
+      completers: Completer.toRegistered(options.complete ?? {}, definition.enumValues)
     })
   })
 

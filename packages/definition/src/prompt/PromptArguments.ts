@@ -1,42 +1,43 @@
 /**
- * What a prompt advertises of its arguments: their names, what is said of them, and whether they must be there. On the wire
- * an argument is a string, whatever its schema makes of it.
+ * The arguments that a prompt advertises: name, title, description and whether each is required, taken from the fields of
+ * its schema. MCP sends every argument as a string, so each field must be encoded as one.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#data-types
- * @since 0.1.0
  */
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import * as JsonSchema from "../schema/JsonSchema.js"
+import { quoted } from "../text/Quoted.js"
 
-/**
- * The arguments of a prompt of this name. Throws when one has no name or is no string on the wire, and says which.
- *
- * @since 0.1.0
- * @category conversions
- */
-export const make = (name: string, schema: Schema.Schema<any, any>): ReadonlyArray<Prompts.PromptArgument> => {
+/** Throws when an argument has no usable name or is not encoded as a string; the error names the prompt. */
+export const make = (prompt: string, schema: Schema.Schema<any, any>): ReadonlyArray<Prompts.PromptArgument> => {
   const encoded = AST.getPropertySignatures(AST.encodedAST(schema.ast))
-  for (const property of encoded) {
-    if (typeof property.name !== "string" || property.name.trim() === "" || property.name === "__proto__") {
-      throw new Error(`Prompt "${name}": an argument cannot be named "${String(property.name)}"`)
+  for (const { name, type } of encoded) {
+    if (typeof name !== "string" || name.trim() === "" || name === "__proto__") {
+      throw new Error(
+        `Prompt ${quoted(prompt)}: rename the argument ${quoted(String(name))}: ` +
+          `a name is a string, not empty, and not "__proto__"`
+      )
     }
-    if (!isText(property.type)) {
-      throw new Error(`Prompt "${name}": its argument "${property.name}" must be a string on the wire`)
+    if (!isString(type)) {
+      throw new Error(
+        `Prompt ${quoted(prompt)}: the argument ${quoted(name)} must be encoded as a string: ` +
+          "use a schema that decodes strings, such as Schema.NumberFromString"
+      )
     }
   }
   const { properties } = JsonSchema.make(schema) as { readonly properties?: Properties }
   return encoded.map((property) => {
-    const key = String(property.name)
-    const json = properties?.[key]
-    const said = Option.getOrUndefined(AST.getDescriptionAnnotation(property)) ?? json?.description
+    const name = String(property.name)
+    const json = properties?.[name]
     const title = Option.getOrUndefined(AST.getTitleAnnotation(property)) ?? json?.title
+    const description = Option.getOrUndefined(AST.getDescriptionAnnotation(property)) ?? json?.description
     return {
-      name: key,
+      name,
       ...(title === undefined ? undefined : { title }),
-      ...(said === undefined ? undefined : { description: said }),
+      ...(description === undefined ? undefined : { description }),
       required: !property.isOptional
     }
   })
@@ -44,7 +45,7 @@ export const make = (name: string, schema: Schema.Schema<any, any>): ReadonlyArr
 
 type Properties = { readonly [name: string]: { readonly description?: string; readonly title?: string } }
 
-const isText = (ast: AST.AST): boolean => {
+const isString = (ast: AST.AST): boolean => {
   switch (ast._tag) {
     case "StringKeyword":
     case "TemplateLiteral":
@@ -52,12 +53,12 @@ const isText = (ast: AST.AST): boolean => {
     case "Literal":
       return typeof ast.literal === "string"
     case "Refinement":
-      return isText(ast.from)
+      return isString(ast.from)
     case "Enums":
       return ast.enums.every(([, value]) => typeof value === "string")
     case "Union":
-      // An optional argument may be `undefined` before it is left out.
-      return ast.types.every((type) => AST.isUndefinedKeyword(type) || isText(type))
+      // The encoder leaves out an optional argument that is `undefined`.
+      return ast.types.every((type) => AST.isUndefinedKeyword(type) || isString(type))
     default:
       return false
   }

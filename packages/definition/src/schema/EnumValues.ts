@@ -1,33 +1,17 @@
 /**
- * What a value may be on the wire, where it is one of finitely many strings: the choices of a literal, of a union of
- * literals, of an enumeration. What a server completes for whoever types an argument comes from here.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
- * @since 0.1.0
+ * The strings that a field may be, where its schema allows only certain strings: a literal, a union of literals, an
+ * enumeration. Prompts and resource templates publish them as `enumValues`, and the server's completion offers them.
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 
-/**
- * The choices of each field that has any, in the order in which its schema names them; by the names of the wire.
- *
- * @since 0.1.0
- * @category models
- */
-export type EnumValues = ReadonlyMap<string, ReadonlyArray<string>>
-
-/**
- * The choices of the fields of a struct.
- *
- * @since 0.1.0
- * @category conversions
- */
-export const make = (schema: Schema.Schema.All): EnumValues =>
+/** For each field of a struct that has such strings, by its encoded name: the strings in the schema's order. */
+export const make = (schema: Schema.Schema.All): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(
     AST.getPropertySignatures(AST.encodedBoundAST(schema.ast)).flatMap(({ name, type }) => {
-      const choices = stringsOf(type)
-      return choices === undefined || choices.length === 0 ? [] : [[String(name), [...new Set(choices)]] as const]
+      const values = stringsOf(type)
+      return values === undefined || values.length === 0 ? [] : [[String(name), [...new Set(values)]] as const]
     })
   )
 
@@ -36,16 +20,16 @@ const stringsOf = (ast: AST.AST): ReadonlyArray<string> | undefined => {
     case "Literal":
       return typeof ast.literal === "string" ? [ast.literal] : undefined
     case "Enums":
-      return allOf(ast.enums.map(([, value]) => typeof value === "string" ? [value] : undefined))
+      return flatten(ast.enums.map(([, value]) => typeof value === "string" ? [value] : undefined))
     case "Union":
-      // What is optional may be nothing, which nobody types.
-      return allOf(ast.types.filter((type) => !AST.isUndefinedKeyword(type)).map(stringsOf))
+      // An optional field may be `undefined`, which is not a string to offer.
+      return flatten(ast.types.filter((type) => !AST.isUndefinedKeyword(type)).map(stringsOf))
     case "Refinement":
-      return stringsOf(ast.from)?.filter((choice) => Option.isNone(ast.filter(choice, AST.defaultParseOption, ast)))
+      return stringsOf(ast.from)?.filter((value) => Option.isNone(ast.filter(value, AST.defaultParseOption, ast)))
     default:
       return undefined
   }
 }
 
-const allOf = (some: ReadonlyArray<ReadonlyArray<string> | undefined>): ReadonlyArray<string> | undefined =>
-  some.every((choices) => choices !== undefined) ? some.flat() : undefined
+const flatten = (members: ReadonlyArray<ReadonlyArray<string> | undefined>): ReadonlyArray<string> | undefined =>
+  members.every((values) => values !== undefined) ? members.flat() : undefined

@@ -1,114 +1,112 @@
 /**
- * What Effect's own types and filters say of themselves in a JSON Schema: titles and descriptions that repeat the keywords
- * (`"title": "between(0, 5)"`) and cost a model tokens, and patterns that take a text for a pattern. Recognized by the
- * keywords they belong to, so that nothing an author wrote is taken for theirs.
+ * The text that Effect's built-in types and filters add to a JSON Schema: titles and descriptions that repeat the keywords
+ * (`"title": "between(0, 5)"`) and cost a model tokens, and patterns with unescaped text.
  *
- * @since 0.1.0
+ * Recognized by the keywords it belongs to, so that no text of an author is taken for Effect's. `JsonSchema` removes it.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface FilterText {
   readonly titles: ReadonlySet<unknown>
   readonly descriptions: ReadonlySet<unknown>
-  /** The pattern that is meant; `undefined` when there is none, or the one that is there is meant. */
+  /** The corrected pattern; `undefined` when the schema has no pattern, or a correct one. */
   readonly pattern: string | undefined
 }
 
-/**
- * What Effect's own types and filters would say of a schema with these keywords.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Of a schema without title and description, which Effect's text always comes with. */
+export const none: FilterText = { titles: new Set(), descriptions: new Set(), pattern: undefined }
+
+/** The text that Effect could have added to a schema with these keywords. */
 export const make = (schema: JsonObject): FilterText => {
   const titles = new Set<unknown>()
   const descriptions = new Set<unknown>()
-  const say: Say = (when, title, ...words) => {
+  const add: Add = (when, title, ...texts) => {
     if (when === undefined || when === false) return
     titles.add(title)
-    for (const description of words) descriptions.add(description)
+    for (const text of texts) descriptions.add(text)
   }
-  types(schema, say)
-  numbers(schema, say)
-  strings(schema, say)
+  types(schema, add)
+  numbers(schema, add)
+  strings(schema, add)
   const { maxItems, minItems } = schema
-  say(minItems, `minItems(${minItems})`, `an array of at least ${minItems} item(s)`)
-  say(maxItems, `maxItems(${maxItems})`, `an array of at most ${maxItems} item(s)`)
-  say(minItems, `itemsCount(${minItems})`, `an array of exactly ${minItems} item(s)`)
-  return { titles, descriptions, pattern: text(schema, say) }
+  add(minItems, `minItems(${minItems})`, `an array of at least ${minItems} item(s)`)
+  add(maxItems, `maxItems(${maxItems})`, `an array of at most ${maxItems} item(s)`)
+  add(minItems, `itemsCount(${minItems})`, `an array of exactly ${minItems} item(s)`)
+  return { titles, descriptions, pattern: correctPattern(schema, add) }
 }
 
-type Say = (when: unknown, title: string, ...descriptions: ReadonlyArray<string>) => void
+/** Adds the text of one filter when its keyword is there. */
+type Add = (when: unknown, title: string, ...descriptions: ReadonlyArray<string>) => void
 
-const types = ({ $id }: JsonObject, say: Say): void => {
+const types = ({ $id }: JsonObject, add: Add): void => {
   const builtIn = typeof $id === "string" && $id.startsWith("/schemas/")
-  say(builtIn, String($id).slice("/schemas/".length))
-  say($id === "/schemas/object", "object", "an object in the TypeScript meaning, i.e. the `object` type")
-  // These have no keyword of their own.
-  say(true, "validDate", "a valid Date")
-  say(true, "nonNaN", "a number excluding NaN")
+  add(builtIn, String($id).slice("/schemas/".length))
+  add($id === "/schemas/object", "object", "an object in the TypeScript meaning, i.e. the `object` type")
+  // These filters have no keyword.
+  add(true, "validDate", "a valid Date")
+  add(true, "nonNaN", "a number excluding NaN")
 }
 
-const numbers = (schema: JsonObject, say: Say): void => {
+const numbers = (schema: JsonObject, add: Add): void => {
   const { exclusiveMaximum: below, exclusiveMinimum: above, maximum: most, minimum: least, multipleOf, type } = schema
-  say(type === "integer", "int", "an integer")
-  say(type === "number", "finite", "a finite number")
-  say(multipleOf, `multipleOf(${multipleOf})`, `a number divisible by ${multipleOf}`)
-  say(above, `greaterThan(${above})`, `a number greater than ${above}`)
-  say(least, `greaterThanOrEqualTo(${least})`, `a number greater than or equal to ${least}`)
-  say(below, `lessThan(${below})`, `a number less than ${below}`)
-  say(most, `lessThanOrEqualTo(${most})`, `a number less than or equal to ${most}`)
-  say(least, `between(${least}, ${most})`, `a number between ${least} and ${most}`)
-  say(above === 0, "positive", "a positive number")
-  say(least === 0, "nonNegative", "a non-negative number")
-  say(below === 0, "negative", "a negative number")
-  say(most === 0, "nonPositive", "a non-positive number")
+  add(type === "integer", "int", "an integer")
+  add(type === "number", "finite", "a finite number")
+  add(multipleOf, `multipleOf(${multipleOf})`, `a number divisible by ${multipleOf}`)
+  add(above, `greaterThan(${above})`, `a number greater than ${above}`)
+  add(least, `greaterThanOrEqualTo(${least})`, `a number greater than or equal to ${least}`)
+  add(below, `lessThan(${below})`, `a number less than ${below}`)
+  add(most, `lessThanOrEqualTo(${most})`, `a number less than or equal to ${most}`)
+  add(least, `between(${least}, ${most})`, `a number between ${least} and ${most}`)
+  add(above === 0, "positive", "a positive number")
+  add(least === 0, "nonNegative", "a non-negative number")
+  add(below === 0, "negative", "a negative number")
+  add(most === 0, "nonPositive", "a non-positive number")
 }
 
-const strings = ({ maxLength: most, minLength: least, pattern }: JsonObject, say: Say): void => {
-  say(least, `minLength(${least})`, `a string at least ${least} character(s) long`)
-  say(most, `maxLength(${most})`, `a string at most ${most} character(s) long`)
-  say(least, `length(${least})`, `a string ${least} character(s) long`)
-  say(least === 1, "length(1)", "a single character")
-  say(least === 1, "nonEmptyString", "a non empty string")
-  say(
+const strings = ({ maxLength: most, minLength: least, pattern }: JsonObject, add: Add): void => {
+  add(least, `minLength(${least})`, `a string at least ${least} character(s) long`)
+  add(most, `maxLength(${most})`, `a string at most ${most} character(s) long`)
+  add(least, `length(${least})`, `a string ${least} character(s) long`)
+  add(least === 1, "length(1)", "a single character")
+  add(least === 1, "nonEmptyString", "a non empty string")
+  add(
     least,
     `length({ min: ${least}, max: ${most})`,
     `a string at least ${least} character(s) and at most ${most} character(s) long`
   )
-  // What these describe is said better by their description than by their pattern.
-  for (const title of ["trimmed", "lowercased", "uppercased", "capitalized", "uncapitalized"]) say(pattern, title)
-  say(pattern, `pattern(/${pattern}/)`, `a string matching the pattern ${pattern}`)
+  // The descriptions of these filters stay: they are easier to read than the patterns.
+  for (const title of ["trimmed", "lowercased", "uppercased", "capitalized", "uncapitalized"]) add(pattern, title)
+  add(pattern, `pattern(/${pattern}/)`, `a string matching the pattern ${pattern}`)
 }
 
-const texts = {
+const textFilters = {
   startsWith: {
-    words: "starting with",
-    meant: (text: string) => `^${escape(text)}`,
-    made: (text: string) => `^${text}`
+    phrase: "starting with",
+    correct: (text: string) => `^${escape(text)}`,
+    generated: (text: string) => `^${text}`
   },
   endsWith: {
-    words: "ending with",
-    meant: (text: string) => `${escape(text)}$`,
-    made: (text: string) => `^.*${text}$`
+    phrase: "ending with",
+    correct: (text: string) => `${escape(text)}$`,
+    generated: (text: string) => `^.*${text}$`
   },
-  includes: { words: "including", meant: (text: string) => escape(text), made: (text: string) => `.*${text}.*` }
+  includes: {
+    phrase: "including",
+    correct: (text: string) => escape(text),
+    generated: (text: string) => `.*${text}.*`
+  }
 }
 
-/** Effect puts the text of these filters into a pattern as it is, dots and brackets and all. */
-const text = ({ pattern, title }: JsonObject, say: Say): string | undefined => {
-  const found = typeof title === "string" ? /^(startsWith|endsWith|includes)\((".*")\)$/s.exec(title) : null
-  const text = found === null ? undefined : Json.parse(found[2]!)
-  if (found === null || typeof text !== "string") return undefined
-  const { made, meant, words } = texts[found[1] as keyof typeof texts]
-  if (pattern !== made(text)) return undefined
-  say(true, found[0], `a string ${words} ${found[2]!}`)
-  return meant(text)
+/** Effect generates the patterns of these filters without escaping their text. */
+const correctPattern = ({ pattern, title }: JsonObject, add: Add): string | undefined => {
+  const match = typeof title === "string" ? /^(startsWith|endsWith|includes)\((".*")\)$/s.exec(title) : null
+  const text = match === null ? undefined : Json.parse(match[2]!)
+  if (match === null || typeof text !== "string") return undefined
+  const { correct, generated, phrase } = textFilters[match[1] as keyof typeof textFilters]
+  if (pattern !== generated(text)) return undefined
+  add(true, match[0], `a string ${phrase} ${match[2]!}`)
+  return correct(text)
 }
 
 const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")

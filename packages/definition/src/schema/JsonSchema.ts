@@ -1,10 +1,11 @@
 /**
- * What a schema advertises: JSON Schema, draft 2020-12, of its encoded side, without the marks of the library that made
- * it. What Effect generates is right but for empty structs, unions at the root and a few annotations; those are mended
- * here.
+ * The JSON Schema (draft 2020-12) that a schema advertises: of its encoded side, without the text that Effect's filters
+ * add. Effect generates it; this module corrects empty structs and references, and gives a root that is always an object
+ * its type.
+ *
+ * `SchemaAnnotations` generates, `FilterText` recognizes the text to remove.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
- * @since 0.1.0
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as JSONSchema from "effect/JSONSchema"
@@ -14,31 +15,25 @@ import * as FilterText from "./FilterText.js"
 import * as SchemaAnnotations from "./SchemaAnnotations.js"
 
 /**
- * The JSON Schema of a schema's encoded side. What is an object whatever its value says so at the root, also where it is a
- * union.
- *
- * Members that are not named stay allowed: decoding ignores them. Types that refer to themselves become `$defs`, and need
- * an `identifier` annotation; without one this throws, and says where.
- *
- * @since 0.1.0
- * @category conversions
+ * Members that the schema does not name stay allowed, because decoding ignores them. A recursive type becomes a `$defs`
+ * entry and needs an `identifier` annotation; without one this throws, and the error says where.
  */
 export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
   const definitions: Record<string, JSONSchema.JsonSchema7> = {}
-  const root = SchemaAnnotations.generate(schema.ast, definitions)
-  const defined = Object.keys(definitions).sort()
-  const $defs = Object.fromEntries(defined.map((name) => [name, mend(definitions[name])])) as Definitions
-  const mended = mend(root) as JsonObject
+  const generated = SchemaAnnotations.generate(schema.ast, definitions)
+  const names = Object.keys(definitions).sort()
+  const $defs = Object.fromEntries(names.map((name) => [name, clean(definitions[name])])) as Definitions
+  const root = clean(generated) as JsonObject
   return {
-    ...(mended.type === undefined && isAlways("object", mended, $defs) ? { type: "object" } : undefined),
-    ...mended,
-    ...(defined.length > 0 ? { $defs } : undefined)
+    ...(root.type === undefined && isAlways("object", root, $defs) ? { type: "object" } : undefined),
+    ...root,
+    ...(names.length > 0 ? { $defs } : undefined)
   }
 }
 
 type Definitions = Readonly<Record<string, JsonObject | undefined>>
 
-/** Whether every value is of this type: the schema says so, or each member of a union does. */
+/** Whether every value has this type: the schema says so, or each member of a union does. */
 const isAlways = (
   type: string,
   schema: JsonObject,
@@ -58,87 +53,72 @@ const isAlways = (
   return Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every((one) => isAlways(type, one, definitions, seen))
 }
 
-/**
- * Whether values of the schema are objects on the wire, whatever their value.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether every value is an object when encoded. */
 export const isObject = (schema: JsonObject): schema is { readonly type: "object"; readonly [key: string]: unknown } =>
   schema.type === "object"
 
-/**
- * Whether values of the schema are strings on the wire, whatever their value.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether every value is a string when encoded. */
 export const isString = (schema: JsonObject): boolean => isAlways("string", schema, (schema.$defs ?? {}) as Definitions)
 
 /**
- * The schema of no parameters at all.
+ * The input schema of a tool without parameters.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
- * @since 0.1.0
- * @category constants
  */
 export const noParameters: { readonly type: "object"; readonly additionalProperties: false } = {
   type: "object",
   additionalProperties: false
 }
 
-// What stands under these keywords is data.
+// The values of these keywords are data, not schemas.
 const data = new Set(["const", "default", "enum", "examples", "required"])
 
-const mend = (node: unknown): unknown => {
-  if (Array.isArray(node)) return node.map(mend)
+const clean = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(clean)
   if (typeof node !== "object" || node === null) return node
   const schema = node as Record<string, unknown>
-  const { $id } = schema
-  const words = FilterText.make(schema)
-  const mended: Record<string, unknown> = $id === EMPTY ? { type: "object" } : {}
+  const isEmptyStruct = schema.$id === EMPTY_STRUCT
+  const text = schema.title === undefined && schema.description === undefined
+    ? FilterText.none
+    : FilterText.make(schema)
+  const cleaned: Record<string, unknown> = isEmptyStruct ? { type: "object" } : {}
   for (const [key, value] of Object.entries(schema)) {
-    if (key === "$id" || key === "$comment" || isNoise(key, value, words) || ($id === EMPTY && key === "anyOf")) {
+    if (key === "$id" || key === "$comment" || isRedundant(key, value, text) || (isEmptyStruct && key === "anyOf")) {
       continue
     }
-    // The names of properties are not keywords.
-    mended[key] = key === "properties" || key === "patternProperties"
-      ? Object.fromEntries(Object.entries(value as object).map(([name, property]) => [name, mend(property)]))
+    cleaned[key] = key === "properties" || key === "patternProperties"
+      // The names of properties are not keywords.
+      ? Object.fromEntries(Object.entries(value as object).map(([name, property]) => [name, clean(property)]))
       : key === "pattern"
-      ? words.pattern ?? value
+      ? text.pattern ?? value
       : key === "$ref"
-      ? uriOf(value)
+      ? toUri(value)
       : data.has(key)
       ? value
-      : mend(value)
+      : clean(value)
   }
-  return mended
+  return cleaned
 }
 
-const uriOf = ($ref: unknown): unknown => {
+const toUri = ($ref: unknown): unknown => {
   const name = SchemaAnnotations.definitionOf($ref)
   return name === undefined ? $ref : SchemaAnnotations.reference(name)
 }
 
-// An empty struct, which Effect takes for anything but null.
-const EMPTY = "/schemas/%7B%7D"
+// How Effect marks an empty struct, which in Effect accepts everything but null and undefined.
+const EMPTY_STRUCT = "/schemas/%7B%7D"
 
-const isNoise = (key: string, value: unknown, words: FilterText.FilterText): boolean =>
+const isRedundant = (key: string, value: unknown, text: FilterText.FilterText): boolean =>
   key === "additionalProperties"
     ? value === true
     : key === "required" || key === "properties"
     ? Object.keys(value as object).length === 0
     : key === "title"
-    ? words.titles.has(value)
+    ? text.titles.has(value)
     : key === "description"
-    ? words.descriptions.has(value)
+    ? text.descriptions.has(value)
     : false
 
-/**
- * Why a schema cannot be advertised; `undefined` when it can.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Why a schema cannot be advertised; `undefined` when it can. */
 export const problem = (schema: Schema.Schema.All): string | undefined =>
-  AST.isNeverKeyword(schema.ast) ? "a schema of nothing" : undefined
+  AST.isNeverKeyword(schema.ast) ? "Schema.Never" : undefined

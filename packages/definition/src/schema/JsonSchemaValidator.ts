@@ -1,11 +1,11 @@
 /**
- * Whether a value conforms to a JSON Schema that is only data: one that a peer advertised, or that another library wrote.
- * Nothing is fetched, nothing that a schema says is run as code, and the work that a value may cause is bounded.
+ * Validates values against a JSON Schema, such as one that a peer advertised. It fetches nothing, runs no text of a schema
+ * as code, and bounds the work that a value can cause through references.
  *
- * The one room that runs ajv, which takes its time to load: what has a schema of Effect's own never comes here.
+ * The only module that loads ajv, which takes long to load. `RawTool` and the client's output check use it; tools with
+ * Effect schemas do not.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
- * @since 0.1.0
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -15,85 +15,73 @@ import { Ajv2019 } from "ajv/dist/2019.js"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as Extent from "./Extent.js"
-import type { Refusal } from "./ForeignSchema.js"
-import * as ForeignSchema from "./ForeignSchema.js"
-import * as JsonSchemaRefusal from "./JsonSchemaRefusal.js"
+import { shortened } from "../text/Quoted.js"
+import type { SchemaError } from "./ExternalSchema.js"
+import * as ExternalSchema from "./ExternalSchema.js"
+import * as JsonSchemaError from "./JsonSchemaError.js"
+import * as ValueSize from "./ValueSize.js"
 
-/**
- * How many references one value may lead through: what refers to itself more than once can ask for more work than there is
- * time.
- *
- * @since 0.1.0
- * @category limits
- */
+/** The most references to follow for one value: a schema that refers to itself twice doubles the work at each level. */
 export const limits = { references: 200_000 } as const
 
 /**
- * What is wrong with a value, at most `ForeignSchema.limits.refusals` places; empty when it conforms. All places of a value
- * that is small, the first of a large one.
- *
- * @since 0.1.0
- * @category models
+ * The errors of a value: none when it conforms, at most `ExternalSchema.limits.errors` of a small value, the first of a
+ * large one.
  */
-export type JsonSchemaValidator = (value: unknown) => ReadonlyArray<Refusal>
+export type JsonSchemaValidator = (value: unknown) => ReadonlyArray<SchemaError>
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /**
-   * Whether regular expressions are run, which may take for ever on a text that was made for them. Without them a schema
-   * that has any is a problem: for schemas of those whose texts are checked. Default: true.
+   * Whether to run regular expressions. A hostile expression can run for ever, so set this to false for schemas that you
+   * do not trust: a schema with an expression is then refused. Default: true.
    */
   readonly patterns?: boolean | undefined
 }
 
 /**
- * A validator of a schema, or why there is none, as the rest of a sentence that begins with the schema.
+ * Compiles a schema to a validator. A left is the rest of a sentence that begins with the schema.
  *
- * Draft 2020-12 where `$schema` says nothing; 2019-09 and draft-07 where it names them; other dialects are a problem.
- * `format` is an annotation, as the drafts have it by default, and checks nothing. Defaults are not filled in. The validator
- * is made with `new Function`, of what ajv generates: where that is forbidden there is none.
- *
- * @since 0.1.0
- * @category constructors
+ * The dialect is draft 2020-12, or 2019-09 or draft-07 where `$schema` names them. `format` is an annotation, as the drafts
+ * have it by default, and is not checked; defaults are not filled in. ajv compiles with `new Function`: the schema is refused
+ * where the platform forbids that.
  */
 export const make = (schema: JsonObject, options: Options = {}): Either.Either<JsonSchemaValidator, string> =>
   Either.gen(function*() {
     const dialect = yield* dialectOf(schema)
-    const copy = yield* ForeignSchema.copy(schema)
-    if ("$async" in copy) return yield* Either.left(`says "$async", which is no keyword of JSON Schema`)
+    const copy = yield* ExternalSchema.copy(schema)
+    if ("$async" in copy) return yield* Either.left(`has the keyword "$async", which is not part of JSON Schema`)
     const attempt = <A>(f: () => A) =>
       Either.try({ try: f, catch: (cause) => `cannot be used: ${cause instanceof Error ? cause.message : cause}` })
-    const flaws = yield* attempt(() => dialect.flaws(copy))
-    if (flaws.length > 0) return yield* Either.left(`is no JSON Schema of its dialect: ${flaws.map(words).join("; ")}`)
+    const errors = yield* attempt(() => dialect.check(copy))
+    if (errors.length > 0) {
+      return yield* Either.left(`is not a JSON Schema of its dialect: ${errors.map(sentence).join("; ")}`)
+    }
     const check = yield* attempt(() => compile(dialect, copy, options, false))
     let explain: JsonSchemaValidator | undefined
     return (value: unknown) => {
       const first = check(value)
-      if (first.length === 0 || !Extent.isSmall(value)) return first
+      if (first.length === 0 || !ValueSize.isSmall(value)) return first
       explain ??= Either.getOrElse(attempt(() => compile(dialect, copy, options, true)), () => check)
       const all = explain(value)
       return all.length === 0 ? first : all
     }
   })
 
-const words = ({ message, path }: Refusal): string => path.length === 0 ? message : `${path.join(".")}: ${message}`
+const sentence = ({ message, path }: SchemaError): string =>
+  path.length === 0 ? message : `${path.join(".")}: ${message}`
 
 interface Dialect {
   readonly make: (settings: Settings) => Ajv | Ajv2019 | Ajv2020
-  /** What its own schema, the schema of schemas, says of a schema. */
-  readonly flaws: JsonSchemaValidator
+  /** Validates a schema against the meta-schema of the dialect. */
+  readonly check: JsonSchemaValidator
 }
 
 const dialect = (id: string, make: Dialect["make"]): Dialect => {
-  let flaws: JsonSchemaValidator | undefined
+  let check: JsonSchemaValidator | undefined
   return {
     make,
-    flaws: (schema) =>
-      (flaws ??= run(make({ strict: false, validateFormats: false, logger: false }).getSchema(id) as Check))(schema)
+    check: (schema) =>
+      (check ??= run(make({ strict: false, validateFormats: false, logger: false }).getSchema(id) as Check))(schema)
   }
 }
 
@@ -107,7 +95,7 @@ const dialects = new Map<unknown, Dialect>([
   ],
   [
     "json-schema.org/draft-07/schema",
-    // In this draft what stands beside a reference means nothing.
+    // This draft ignores the keywords beside a reference.
     dialect(
       "http://json-schema.org/draft-07/schema",
       (settings) => new Ajv({ ...settings, ignoreKeywordsWithRef: true })
@@ -122,14 +110,15 @@ const dialectOf = ({ $schema }: JsonObject): Either.Either<Dialect, string> => {
     : undefined
   return Either.fromNullable(
     known,
-    () => `is of the dialect ${Json.stringify($schema)}; known are draft 2020-12, 2019-09 and draft-07`
+    () =>
+      `has the dialect ${shortened(String(Json.stringify($schema)))}; supported are draft 2020-12, 2019-09 and draft-07`
   )
 }
 
-// Typed by its parts: ajv narrows what it validates, and reports on the function itself.
+// ajv leaves the errors on the function itself. Its own type is a type guard, which does not fit here.
 interface Check {
   (value: unknown): boolean
-  errors?: ReadonlyArray<Parameters<typeof JsonSchemaRefusal.make>[0]> | null
+  errors?: ReadonlyArray<Parameters<typeof JsonSchemaError.make>[0]> | null
 }
 
 const run = (check: Check): JsonSchemaValidator => (value) => {
@@ -137,10 +126,10 @@ const run = (check: Check): JsonSchemaValidator => (value) => {
   const errors = check.errors ?? []
   check.errors = null
   return Either.isLeft(checked)
-    ? [{ path: [], message: "cannot be checked: it is nested too deep, or its schema refers to itself too often" }]
+    ? [{ path: [], message: "cannot be checked: it is nested too deeply, or the schema refers to itself too often" }]
     : checked.right
     ? []
-    : errors.slice(0, ForeignSchema.limits.refusals).map(JsonSchemaRefusal.make)
+    : errors.slice(0, ExternalSchema.limits.errors).map(JsonSchemaError.make)
 }
 
 const compile = (
@@ -149,7 +138,7 @@ const compile = (
   { patterns = true }: Options,
   allErrors: boolean
 ): JsonSchemaValidator => {
-  // One for each schema: what has an `$id` would be known to all others of the same.
+  // A new instance for each schema: an instance remembers schemas by `$id`, and would refuse a second one.
   const ajv = dialect.make({
     strict: false,
     validateFormats: false,
@@ -160,7 +149,7 @@ const compile = (
     allErrors,
     code: { regExp: patterns ? regExp : noRegExp }
   })
-  // A keyword of draft-04, which ajv refuses by name.
+  // ajv throws on this keyword of draft-04.
   ajv.removeKeyword("id")
   ajv.removeKeyword("uniqueItems")
   ajv.addKeyword(uniqueItems)
@@ -173,11 +162,11 @@ const compile = (
   }
 }
 
-/** Each use of the keyword takes from the budget; when nothing is left the validator throws. */
+/** Makes each use of the keyword take one from the budget; the validator throws when the budget is used up. */
 const count = (ajv: Ajv | Ajv2019 | Ajv2020, keyword: string, budget: { readonly left: number }): void => {
   const rule = ajv.RULES.all[keyword]
   if (typeof rule !== "object") return
-  // The references of all dialects are keywords that write code.
+  // In every dialect the reference keywords are defined by code.
   const { code } = rule.definition as CodeKeywordDefinition
   rule.definition = {
     ...rule.definition,
@@ -189,7 +178,7 @@ const count = (ajv: Ajv | Ajv2019 | Ajv2020, keyword: string, budget: { readonly
   }
 }
 
-// Not every pattern in use is one of Unicode mode, in which an escape that is not needed is an error.
+// Some patterns in use are not valid in Unicode mode, where an unneeded escape is an error.
 const regExp = Object.assign(
   (pattern: string, flags: string): RegExp =>
     Either.getOrElse(Either.try(() => new RegExp(pattern, flags)), () => new RegExp(pattern)),
@@ -198,17 +187,17 @@ const regExp = Object.assign(
 
 const noRegExp = Object.assign(
   (pattern: string): RegExp => {
-    throw new Error(`the regular expression ${Json.stringify(pattern)} is not run`)
+    throw new Error(`the regular expression ${Json.stringify(pattern)} is refused: patterns are turned off`)
   },
   { code: "new RegExp" }
 )
 
-// Of its own: ajv compares each item with all others, and whoever sends the items chooses how many.
+// ajv's own keyword compares each item with all others, which is quadratic in a number that the peer chooses.
 const uniqueItems: KeywordDefinition = {
   keyword: "uniqueItems",
   type: "array",
   schemaType: "boolean",
-  error: { message: "must not hold the same item twice" },
+  error: { message: "must not contain the same item twice" },
   validate: (isUnique: boolean, items: ReadonlyArray<unknown>): boolean =>
     !isUnique || new Set(items.map(canonical)).size === items.length
 }

@@ -1,9 +1,8 @@
 /**
- * What Effect generates of a schema, with all that its author says of it: Effect leaves out the title, description,
- * examples and default of a filter that has no JSON Schema of its own or stands on top of a transformation (`Schema.Date`
- * does). What is generated is mended in `JsonSchema`.
+ * Generates JSON Schema with Effect, and adds the annotations that Effect leaves out: the title, description, examples and
+ * default of a filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`).
  *
- * @since 0.1.0
+ * `JsonSchema` removes from the result what models do not need.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as JSONSchema from "effect/JSONSchema"
@@ -13,14 +12,9 @@ import * as FilterText from "./FilterText.js"
 
 const PATH = "#/$defs/"
 
-/**
- * The JSON Schema of an encoded side. Types that refer to themselves are put into `definitions`.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The JSON Schema of the encoded side. Recursive types are put into `definitions`. */
 export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.JsonSchema7>): JsonObject => {
-  const raw = (ast: AST.AST) =>
+  const fromEffect = (ast: AST.AST) =>
     JSONSchema.fromAST(ast, {
       definitions,
       definitionPath: PATH,
@@ -30,21 +24,21 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
     }) as unknown as JsonObject
   const seen = new Set<string>()
 
-  const authored = (ast: AST.AST, json: JsonObject): JsonObject => {
+  const annotate = (ast: AST.AST, json: JsonObject): JsonObject => {
     if ("$ref" in json) {
       const name = definitionOf(json.$ref)
       if (AST.isSuspend(ast) && name !== undefined && !seen.has(name)) {
         seen.add(name)
         const definition = definitions[name] as unknown as JsonObject
-        definitions[name] = authored(ast.f(), definition) as unknown as JSONSchema.JsonSchema7
+        definitions[name] = annotate(ast.f(), definition) as unknown as JSONSchema.JsonSchema7
       }
       return json
     }
     switch (ast._tag) {
       case "Refinement":
-        return { ...authored(ast.from, json), ...wordsOf(ast, raw) }
+        return { ...annotate(ast.from, json), ...annotationsOf(ast, fromEffect) }
       case "Transformation":
-        return authored(ast.from, json)
+        return annotate(ast.from, json)
       case "TypeLiteral":
         return struct(ast, json)
       case "TupleType": {
@@ -52,19 +46,19 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
         return {
           ...json,
           ...(Array.isArray(prefixItems)
-            ? { prefixItems: prefixItems.map((item, i) => authored(ast.elements[i]!.type, item)) }
+            ? { prefixItems: prefixItems.map((item, i) => annotate(ast.elements[i]!.type, item)) }
             : undefined),
           ...(isSchema(items) && ast.rest[0] !== undefined
-            ? { items: authored(ast.rest[0].type, items) }
+            ? { items: annotate(ast.rest[0].type, items) }
             : undefined)
         }
       }
       case "Union": {
         const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
-        if (types.length === 1) return authored(types[0]!, json)
-        // Members that are alike have become one.
+        if (types.length === 1) return annotate(types[0]!, json)
+        // Effect merges members that are equal; then the positions no longer correspond.
         return Array.isArray(json.anyOf) && json.anyOf.length === types.length
-          ? { ...json, anyOf: json.anyOf.map((one, i) => authored(types[i]!, one)) }
+          ? { ...json, anyOf: json.anyOf.map((one, i) => annotate(types[i]!, one)) }
           : json
       }
       default:
@@ -83,39 +77,29 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
           properties: Object.fromEntries(
             Object.entries(properties).map(([name, property]) => {
               const type = types.get(name)
-              return [name, type === undefined ? property : authored(type, property as JsonObject)]
+              return [name, type === undefined ? property : annotate(type, property as JsonObject)]
             })
           )
         }
         : undefined),
       ...(isSchema(additionalProperties) && rest !== undefined
-        ? { additionalProperties: authored(rest.type, additionalProperties) }
+        ? { additionalProperties: annotate(rest.type, additionalProperties) }
         : undefined)
     }
   }
 
-  return authored(ast, raw(ast))
+  return annotate(ast, fromEffect(ast))
 }
 
 const isSchema = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
-/**
- * The name of the definition that a reference means, as Effect writes references: a pointer that is no URI yet.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The name of the definition that a reference of Effect's points to: a JSON Pointer, not yet encoded as a URI. */
 export const definitionOf = ($ref: unknown): string | undefined =>
   typeof $ref === "string" && $ref.startsWith(PATH)
     ? $ref.slice(PATH.length).replace(/~1/g, "/").replace(/~0/g, "~")
     : undefined
 
-/**
- * The reference to a definition, as a URI.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The reference to a definition, as a URI. */
 export const reference = (name: string): string =>
   PATH + encodeURIComponent(name.replace(/~/g, "~0").replace(/\//g, "~1"))
 
@@ -126,25 +110,26 @@ const keywords = [
   ["default", AST.DefaultAnnotationId]
 ] as const
 
-/** What an author says of a filter, as keywords. Effect generates them: examples and defaults are to be encoded. */
-const wordsOf = (ast: AST.Refinement, raw: (ast: AST.AST) => JsonObject): JsonObject | undefined => {
+/** The annotations of a filter as keywords. Effect generates these too, because examples and defaults must be encoded. */
+const annotationsOf = (ast: AST.Refinement, fromEffect: (ast: AST.AST) => JsonObject): JsonObject | undefined => {
   const { annotations } = ast
-  const hook = annotations[AST.JSONSchemaAnnotationId] ?? {}
-  const builtIn = FilterText.make(hook as JsonObject)
-  const said = keywords.filter(([, id]) =>
-    annotations[id] !== undefined && !builtIn.titles.has(annotations[id]) && !builtIn.descriptions.has(annotations[id])
+  const jsonSchema = (annotations[AST.JSONSchemaAnnotationId] ?? {}) as JsonObject
+  const given = keywords.filter(([, id]) => annotations[id] !== undefined)
+  const builtIn = given.length === 0 ? FilterText.none : FilterText.make(jsonSchema)
+  const own = given.filter(([, id]) =>
+    !builtIn.titles.has(annotations[id]) && !builtIn.descriptions.has(annotations[id])
   )
-  if (said.length === 0) return undefined
+  if (own.length === 0) return undefined
   const below = transformationBelow(ast)
-  const json = raw(
+  const json = fromEffect(
     below === undefined
-      ? new AST.Refinement(ast.from, ast.filter, { ...annotations, [AST.JSONSchemaAnnotationId]: hook })
+      ? new AST.Refinement(ast.from, ast.filter, { ...annotations, [AST.JSONSchemaAnnotationId]: jsonSchema })
       : new AST.Transformation(below.from, below.to, below.transformation, {
         ...below.annotations,
-        ...Object.fromEntries(said.map(([, id]) => [id, annotations[id]]))
+        ...Object.fromEntries(own.map(([, id]) => [id, annotations[id]]))
       })
   )
-  return Object.fromEntries(said.flatMap(([keyword]) => json[keyword] === undefined ? [] : [[keyword, json[keyword]]]))
+  return Object.fromEntries(own.flatMap(([keyword]) => json[keyword] === undefined ? [] : [[keyword, json[keyword]]]))
 }
 
 const transformationBelow = (ast: AST.AST): AST.Transformation | undefined =>

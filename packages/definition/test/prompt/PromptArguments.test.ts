@@ -5,8 +5,8 @@ import * as PromptArguments from "../../src/prompt/PromptArguments.js"
 const make = (fields: Schema.Struct.Fields) =>
   PromptArguments.make("p", Schema.Struct(fields) as unknown as Schema.Schema<any, any>)
 
-describe("The arguments of a prompt, advertised,", () => {
-  it("are named in their order, with what is said of them and whether they must be there", () => {
+describe("The advertised arguments of a prompt", () => {
+  it("have the names, titles and descriptions of the fields, in order, and whether each is required", () => {
     assert.deepStrictEqual(
       make({
         b: Schema.String.annotations({ title: "B", description: "The second letter." }),
@@ -22,7 +22,7 @@ describe("The arguments of a prompt, advertised,", () => {
     assert.deepStrictEqual(make({}), [])
   })
 
-  it("are strings on the wire, whatever they are made of", () => {
+  it("must be encoded as strings, whatever they decode to", () => {
     enum Size {
       small = "S"
     }
@@ -40,16 +40,16 @@ describe("The arguments of a prompt, advertised,", () => {
     for (const odd of [Schema.Number, Schema.Literal(1), Schema.Enums(Level), Schema.NullOr(Schema.String)]) {
       assert.throws(
         () => make({ ok: Schema.String, odd }),
-        `Prompt "p": its argument "odd" must be a string on the wire`
+        `Prompt "p": the argument "odd" must be encoded as a string`
       )
     }
   })
 
-  it("need names", () => {
+  it("need usable names", () => {
     for (const name of ["", " ", "__proto__", Symbol.for("a")]) {
       assert.throws(
         () => make({ [name]: Schema.String }),
-        `Prompt "p": an argument cannot be named "${String(name)}"`
+        `Prompt "p": rename the argument "${String(name)}"`
       )
     }
   })

@@ -12,18 +12,18 @@ enum Level {
   high
 }
 
-const choicesOf = (field: Schema.Struct.Field) => EnumValues.make(Schema.Struct({ field })).get("field")
+const valuesOf = (field: Schema.Struct.Field) => EnumValues.make(Schema.Struct({ field })).get("field")
 
-describe("The choices of a field", () => {
+describe("The strings that a field may be", () => {
   it("are those of a literal, a union of literals and an enumeration, in their order", () => {
-    assert.deepStrictEqual(choicesOf(Schema.Literal("a")), ["a"])
-    assert.deepStrictEqual(choicesOf(Schema.Literal("strict", "kind")), ["strict", "kind"])
-    assert.deepStrictEqual(choicesOf(Schema.Union(Schema.Literal("b"), Schema.Literal("a", "b"))), ["b", "a"])
-    assert.deepStrictEqual(choicesOf(Schema.Enums(Size)), ["S", "L"])
-    assert.deepStrictEqual(choicesOf(Schema.Union(Schema.Enums(Size), Schema.Literal("M"))), ["S", "L", "M"])
+    assert.deepStrictEqual(valuesOf(Schema.Literal("a")), ["a"])
+    assert.deepStrictEqual(valuesOf(Schema.Literal("strict", "kind")), ["strict", "kind"])
+    assert.deepStrictEqual(valuesOf(Schema.Union(Schema.Literal("b"), Schema.Literal("a", "b"))), ["b", "a"])
+    assert.deepStrictEqual(valuesOf(Schema.Enums(Size)), ["S", "L"])
+    assert.deepStrictEqual(valuesOf(Schema.Union(Schema.Enums(Size), Schema.Literal("M"))), ["S", "L", "M"])
   })
 
-  it("are the same where it may be left out", () => {
+  it("are the same for an optional field", () => {
     const either = Schema.Literal("a", "b")
     for (
       const field of [
@@ -34,26 +34,26 @@ describe("The choices of a field", () => {
         Schema.UndefinedOr(either)
       ]
     ) {
-      assert.deepStrictEqual(choicesOf(field), ["a", "b"])
+      assert.deepStrictEqual(valuesOf(field), ["a", "b"])
     }
   })
 
-  it("are what stands on the wire, whatever is made of it, under the name that it has there", () => {
-    assert.deepStrictEqual(choicesOf(Schema.BooleanFromString), ["true", "false"])
-    assert.deepStrictEqual(choicesOf(Schema.transformLiterals(["one", 1], ["two", 2])), ["one", "two"])
+  it("are the encoded strings, under the encoded name", () => {
+    assert.deepStrictEqual(valuesOf(Schema.BooleanFromString), ["true", "false"])
+    assert.deepStrictEqual(valuesOf(Schema.transformLiterals(["one", 1], ["two", 2])), ["one", "two"])
     const renamed = Schema.Struct({
       tone: Schema.propertySignature(Schema.Literal("kind")).pipe(Schema.fromKey("how"))
     })
     assert.deepStrictEqual([...EnumValues.make(renamed)], [["how", ["kind"]]])
   })
 
-  it("are those that a filter leaves", () => {
+  it("are those that pass a filter", () => {
     const Named = Schema.Literal("a", "b", "c")
-    assert.deepStrictEqual(choicesOf(Named.pipe(Schema.filter((s) => s !== "b"))), ["a", "c"])
-    assert.isUndefined(choicesOf(Named.pipe(Schema.filter(() => false))))
+    assert.deepStrictEqual(valuesOf(Named.pipe(Schema.filter((s) => s !== "b"))), ["a", "c"])
+    assert.isUndefined(valuesOf(Named.pipe(Schema.filter(() => false))))
   })
 
-  it("are none where it may be anything else", () => {
+  it("do not exist where the schema allows other values", () => {
     for (
       const field of [
         Schema.String,
@@ -68,17 +68,17 @@ describe("The choices of a field", () => {
         Schema.Undefined
       ]
     ) {
-      assert.isUndefined(choicesOf(field))
+      assert.isUndefined(valuesOf(field))
     }
   })
 
-  it("are just what its schema takes", () => {
+  it("are exactly the strings that the schema accepts", () => {
     const texts = fc.constantFrom("a", "b", "c", "d", "e")
     fc.assert(fc.property(fc.array(texts, { minLength: 1 }), fc.array(texts), texts, ([one, ...rest], out, text) => {
       const schema = Schema.Literal(one!, ...rest).pipe(Schema.filter((s) => !out.includes(s)))
-      const choices = choicesOf(schema) ?? []
-      assert.strictEqual(choices.includes(text), Schema.is(schema)(text))
-      assert.strictEqual(new Set(choices).size, choices.length)
+      const values = valuesOf(schema) ?? []
+      assert.strictEqual(values.includes(text), Schema.is(schema)(text))
+      assert.strictEqual(new Set(values).size, values.length)
     }))
   })
 })

@@ -46,9 +46,9 @@ const filters: ReadonlyArray<Schema.Schema<any, any>> = [
   Schema.Object
 ]
 
-describe("FilterWords", () => {
+describe("FilterText", () => {
   for (const schema of filters) {
-    it(`knows all that ${schema} says of itself`, () => {
+    it(`recognizes the text of ${schema}`, () => {
       const { made, words } = generated(schema)
       if (made.title !== undefined) assert.isTrue(words.titles.has(made.title), `title ${String(made.title)}`)
       if (made.description !== undefined) {
@@ -58,7 +58,7 @@ describe("FilterWords", () => {
     })
   }
 
-  it("leaves the descriptions that say more than a pattern", () => {
+  it("does not recognize descriptions that are clearer than a pattern", () => {
     for (const schema of [Schema.Trimmed, Schema.Lowercased, Schema.Uppercased, Schema.Capitalized]) {
       const { made, words } = generated(schema)
       assert.isTrue(words.titles.has(made.title))
@@ -66,7 +66,7 @@ describe("FilterWords", () => {
     }
   })
 
-  it("knows nothing of words that do not belong to the keywords", () => {
+  it("does not recognize text that does not belong to the keywords", () => {
     const words = FilterText.make({ type: "number", minimum: 1 })
     for (const title of ["int", "positive", "nonNegative", "between(0, 5)", "unknown"]) {
       assert.isFalse(words.titles.has(title))
@@ -77,7 +77,7 @@ describe("FilterWords", () => {
     assert.isFalse(FilterText.make({ type: "object" }).titles.has("object"))
   })
 
-  it("means the text of a filter, not a pattern made of it", () => {
+  it("corrects the pattern of a filter whose text has special characters", () => {
     const cases: ReadonlyArray<readonly [Schema.Schema<string>, string, string]> = [
       [Schema.String.pipe(Schema.endsWith(".md")), "a.md", "amd"],
       [Schema.String.pipe(Schema.startsWith("a.b")), "a.b", "axb"],

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Arbitrary, Either, FastCheck as fc, Schema } from "effect"
-import * as Extent from "../../src/schema/Extent.js"
-import * as ForeignSchema from "../../src/schema/ForeignSchema.js"
+import * as ExternalSchema from "../../src/schema/ExternalSchema.js"
 import * as JsonSchema from "../../src/schema/JsonSchema.js"
 import * as JsonSchemaValidator from "../../src/schema/JsonSchemaValidator.js"
+import * as ValueSize from "../../src/schema/ValueSize.js"
 
 const validator = (schema: JsonObject) => Either.getOrThrow(JsonSchemaValidator.make(schema))
-const taken = (schema: JsonObject, value: unknown) => validator(schema)(value).length === 0
+const conforms = (schema: JsonObject, value: unknown) => validator(schema)(value).length === 0
 const problem = (schema: JsonObject, options?: JsonSchemaValidator.Options) =>
   Either.getOrThrow(Either.flip(JsonSchemaValidator.make(schema, options)))
 
@@ -30,32 +30,32 @@ describe("A validator", () => {
     additionalProperties: false
   })
 
-  it("takes what conforms, and names every place that does not", () => {
+  it("accepts a value that conforms, and names every place that does not", () => {
     assert.deepStrictEqual(Search({ q: "x", tags: ["a"] }), [])
     assert.deepStrictEqual(Search({ q: 1, tags: ["a", "c"], more: 1 }), [
       { path: ["more"], message: "is unexpected" },
       { path: ["q"], message: "must be string" },
       { path: ["tags", "1"], message: `must be one of "a", "b"` }
     ])
-    // What it said of one value is not said of the next.
+    // The errors of one value are not reported for the next.
     assert.deepStrictEqual(Search({ q: "x", tags: [] }), [])
   })
 
-  it("names a bounded number of places, and of a large value the first only", () => {
-    const { SMALL } = Extent
+  it("reports a limited number of errors, and only the first of a large value", () => {
+    const { SMALL } = ValueSize
     const wrong = (length: number) => ({ q: "x", tags: Array.from({ length }, () => 0) })
-    assert.lengthOf(Search(wrong(100)), ForeignSchema.limits.refusals)
+    assert.lengthOf(Search(wrong(100)), ExternalSchema.limits.errors)
     assert.lengthOf(Search(wrong(SMALL)), 1)
     assert.deepStrictEqual(Search({ q: "x", tags: Array.from({ length: SMALL }, () => "a") }), [])
   })
 
-  it("looks at what a value holds itself, not at what every object has", () => {
-    assert.isFalse(taken({ required: ["toString"] }, {}))
-    assert.isTrue(taken({ properties: { constructor: { type: "string" } } }, {}))
-    assert.isTrue(taken({ additionalProperties: false, properties: { valueOf: {} } }, { valueOf: 1 }))
+  it("looks at own members only, not at inherited ones", () => {
+    assert.isFalse(conforms({ required: ["toString"] }, {}))
+    assert.isTrue(conforms({ properties: { constructor: { type: "string" } } }, {}))
+    assert.isTrue(conforms({ additionalProperties: false, properties: { valueOf: {} } }, { valueOf: 1 }))
   })
 
-  it("agrees with the decoder about what Effect generates", () => {
+  it("agrees with Effect's decoder about a generated schema", () => {
     const Value = Schema.Struct({
       a: Schema.Int.pipe(Schema.between(0, 9)),
       b: Schema.optionalWith(Schema.Array(Schema.Literal("x", "y")), { exact: true }),
@@ -71,40 +71,40 @@ describe("A validator", () => {
 })
 
 describe("The dialect of a schema", () => {
-  it("is draft 2020-12, unless it names another that is known", () => {
+  it("is draft 2020-12, unless the schema names another supported one", () => {
     const pair = [{ type: "string" }, { type: "number" }]
     const old = { definitions: { a: { type: "string" } }, $ref: "#/definitions/a", minLength: 2 }
     const newer = "https://json-schema.org/draft/2020-12/schema"
     for (const schema of [{ prefixItems: pair }, { $schema: newer, prefixItems: pair }]) {
-      assert.isFalse(taken(schema, ["a", "b"]))
+      assert.isFalse(conforms(schema, ["a", "b"]))
     }
     for (const $schema of [draft07, "https://json-schema.org/draft-07/schema"]) {
-      assert.isTrue(taken({ $schema, prefixItems: pair }, ["a", "b"]))
-      assert.isFalse(taken({ $schema, items: pair }, ["a", "b"]))
-      // Beside a reference nothing else is looked at.
-      assert.isTrue(taken({ $schema, ...old }, "a"))
+      assert.isTrue(conforms({ $schema, prefixItems: pair }, ["a", "b"]))
+      assert.isFalse(conforms({ $schema, items: pair }, ["a", "b"]))
+      // Keywords beside a reference are ignored.
+      assert.isTrue(conforms({ $schema, ...old }, "a"))
     }
-    assert.isFalse(taken(old, "a"))
+    assert.isFalse(conforms(old, "a"))
     const recursive = {
       $schema: "https://json-schema.org/draft/2019-09/schema",
       $recursiveAnchor: true,
       properties: { next: { $recursiveRef: "#" } },
       type: "object"
     }
-    assert.isTrue(taken(recursive, { next: { next: {} } }))
-    assert.isFalse(taken(recursive, { next: { next: 1 } }))
+    assert.isTrue(conforms(recursive, { next: { next: {} } }))
+    assert.isFalse(conforms(recursive, { next: { next: 1 } }))
   })
 
-  it("is a problem when it is not known", () => {
-    const known = "known are draft 2020-12, 2019-09 and draft-07"
+  it("is refused when it is not supported", () => {
+    const known = "supported are draft 2020-12, 2019-09 and draft-07"
     const draft04 = "http://json-schema.org/draft-04/schema#"
-    assert.strictEqual(problem({ $schema: draft04 }), `is of the dialect "${draft04}"; ${known}`)
-    assert.strictEqual(problem({ $schema: 7 }), `is of the dialect 7; ${known}`)
+    assert.strictEqual(problem({ $schema: draft04 }), `has the dialect "${draft04}"; ${known}`)
+    assert.strictEqual(problem({ $schema: 7 }), `has the dialect 7; ${known}`)
   })
 })
 
 describe("A schema", () => {
-  it("may hold definitions, anchors, dynamic references and an address of its own", () => {
+  it("may have definitions, anchors, dynamic references and an `$id`", () => {
     const tree = {
       $id: "https://example.com/tree",
       $dynamicAnchor: "node",
@@ -113,7 +113,7 @@ describe("A schema", () => {
       $defs: { name: { $anchor: "name", type: "string" } },
       unevaluatedProperties: false
     }
-    // Twice: nothing of the first is known to the second.
+    // Twice: the second compilation knows nothing of the first.
     for (const validate of [validator(tree), validator(tree)]) {
       assert.deepStrictEqual(validate({ name: "a", children: [{ name: "b", children: [] }] }), [])
       assert.deepStrictEqual(validate({ children: [{ name: 1 }] }), [
@@ -122,7 +122,7 @@ describe("A schema", () => {
     }
   })
 
-  it("may hold keywords, formats and names of nobody's, which check nothing", () => {
+  it("may have unknown keywords and formats, which check nothing", () => {
     const odd = {
       "x-odd": { type: "string" },
       format: "odd",
@@ -130,39 +130,39 @@ describe("A schema", () => {
       example: 1,
       properties: { id: { type: "string" } }
     }
-    assert.isTrue(taken(odd, "anything"))
-    assert.isFalse(taken(odd, { id: 1 }))
-    assert.isTrue(taken({ type: "string", format: "email" }, "no mail address"))
+    assert.isTrue(conforms(odd, "anything"))
+    assert.isFalse(conforms(odd, { id: 1 }))
+    assert.isTrue(conforms({ type: "string", format: "email" }, "not an email address"))
   })
 
-  it("may be a schema of schemas", () => {
+  it("may refer to the meta-schema", () => {
     const schema = { properties: { schema: { $ref: "https://json-schema.org/draft/2020-12/schema" } } }
-    assert.isTrue(taken(schema, { schema: { type: "object" } }))
-    assert.isFalse(taken(schema, { schema: { type: "odd" } }))
+    assert.isTrue(conforms(schema, { schema: { type: "object" } }))
+    assert.isFalse(conforms(schema, { schema: { type: "odd" } }))
   })
 
-  it("may hold patterns that only older regular expressions allow", () => {
-    assert.isTrue(taken({ pattern: "^[\\w-.]+\\_$" }, "a-b._"))
-    assert.isFalse(taken({ pattern: "^[\\w-.]+\\_$" }, "a b"))
-    assert.isTrue(taken({ pattern: "^\\p{Lu}.$" }, "Ä𝒳"))
+  it("may have patterns that are not valid in Unicode mode", () => {
+    assert.isTrue(conforms({ pattern: "^[\\w-.]+\\_$" }, "a-b._"))
+    assert.isFalse(conforms({ pattern: "^[\\w-.]+\\_$" }, "a b"))
+    assert.isTrue(conforms({ pattern: "^\\p{Lu}.$" }, "Ä𝒳"))
   })
 
-  it("that is none is a problem, and the problem says where", () => {
+  it("is refused when it is not valid, with the place of each error", () => {
     assert.strictEqual(
       problem({ properties: { a: { type: "objekt" } } }).replace(/one of .*?;/, "one of …;"),
-      "is no JSON Schema of its dialect: properties.a.type: must be one of …; " +
+      "is not a JSON Schema of its dialect: properties.a.type: must be one of …; " +
         "properties.a.type: must be array; properties.a.type: must match a schema in anyOf"
     )
     assert.match(
       problem({ $schema: draft07, required: "a" }),
-      /^is no JSON Schema of its dialect: required: must be array/
+      /^is not a JSON Schema of its dialect: required: must be array/
     )
     assert.match(problem({ pattern: "(" }), /^cannot be used: Invalid regular expression/)
     assert.match(problem({ nullable: true }), /^cannot be used: "nullable"/)
-    assert.strictEqual(problem({ default: 1n }), "is no JSON Schema: it must be an object, and JSON")
+    assert.strictEqual(problem({ default: 1n }), "is not a JSON Schema: it must be an object that JSON can represent")
   })
 
-  it("never has anything fetched", () => {
+  it("cannot refer to anything that would have to be fetched", () => {
     assert.match(
       problem({ properties: { a: { $ref: "https://example.com/a.json" } } }),
       /^cannot be used: can't resolve reference https:\/\/example.com\/a.json/
@@ -170,20 +170,20 @@ describe("A schema", () => {
     assert.match(problem({ $ref: "#/$defs/none" }), /^cannot be used: can't resolve reference/)
   })
 
-  it("cannot make checking an asynchronous affair", () => {
-    assert.strictEqual(problem({ $async: true }), `says "$async", which is no keyword of JSON Schema`)
+  it("cannot make validation asynchronous", () => {
+    assert.strictEqual(problem({ $async: true }), `has the keyword "$async", which is not part of JSON Schema`)
     assert.match(problem({ properties: { a: { $async: true, type: "string" } } }), /^cannot be used: async/)
   })
 
-  it("can be refused for its regular expressions", () => {
+  it("is refused for its regular expressions when patterns are off", () => {
     const options = { patterns: false }
-    const refused = `cannot be used: the regular expression "^(a+)+$" is not run`
-    assert.strictEqual(problem({ properties: { a: { pattern: "^(a+)+$" } } }, options), refused)
-    assert.strictEqual(problem({ patternProperties: { "^(a+)+$": {} } }, options), refused)
+    const refusal = `cannot be used: the regular expression "^(a+)+$" is refused: patterns are turned off`
+    assert.strictEqual(problem({ properties: { a: { pattern: "^(a+)+$" } } }, options), refusal)
+    assert.strictEqual(problem({ patternProperties: { "^(a+)+$": {} } }, options), refusal)
     assert.isTrue(Either.isRight(JsonSchemaValidator.make({ properties: { pattern: { type: "string" } } }, options)))
   })
 
-  it("runs none of its own text as code", () => {
+  it("cannot run its text as code", () => {
     const global = globalThis as { breached?: boolean }
     const code = [
       "globalThis.breached=true",
@@ -231,13 +231,13 @@ describe("A schema", () => {
 describe("The work of a validator is bounded", () => {
   const cannot = [{
     path: [],
-    message: "cannot be checked: it is nested too deep, or its schema refers to itself too often"
+    message: "cannot be checked: it is nested too deeply, or the schema refers to itself too often"
   }]
 
-  it("when a schema leads through more references than there is time for", () => {
-    assert.isTrue(taken(doubling(10), 1))
+  it("when a schema leads through too many references", () => {
+    assert.isTrue(conforms(doubling(10), 1))
     assert.deepStrictEqual(validator(doubling(50))(1), cannot)
-    // And again: what one value used up is there for the next.
+    // Each value has the whole budget.
     const validate = validator(doubling(16))
     for (let i = 0; i < 10; i++) assert.deepStrictEqual(validate(1), [])
   })
@@ -253,17 +253,17 @@ describe("The work of a validator is bounded", () => {
     assert.deepStrictEqual(validator({ items: { $ref: "#" } })(value), cannot)
   })
 
-  it("when items must be unique, by their number and not by its square", () => {
+  it("when items must be unique: linear in their number", () => {
     const unique = validator({ uniqueItems: true })
     assert.deepStrictEqual(unique(Array.from({ length: 50_000 }, (_, i) => [i])), [])
     assert.deepStrictEqual(unique([{ a: 1, b: [2] }, { b: [2], a: 1 }]), [
-      { path: [], message: "must not hold the same item twice" }
+      { path: [], message: "must not contain the same item twice" }
     ])
     assert.deepStrictEqual(unique([1, "1", true, "true", null, "null", [], {}, [[]], ["a", "b"], ["a,b"]]), [])
     assert.deepStrictEqual(validator({ uniqueItems: false })([1, 1]), [])
   })
 
-  it("when a schema is larger or deeper than any should be", () => {
+  it("when a schema exceeds the limits of size or depth", () => {
     assert.strictEqual(problem({ description: "x".repeat(300_000) }), "is longer than 262144 characters")
     let deep: JsonObject = {}
     for (let i = 0; i < 100; i++) deep = { not: deep }

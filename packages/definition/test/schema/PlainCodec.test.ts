@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck as fc, ParseResult, Schema } from "effect"
 import * as PlainCodec from "../../src/schema/PlainCodec.js"
 
-const compiled = (schema: Schema.Schema.All): PlainCodec.Copy => {
+const compiled = (schema: Schema.Schema.All): PlainCodec.PlainCodec => {
   const copy = PlainCodec.compile(schema)
   if (copy === undefined) throw new Error(`not compiled: ${schema}`)
   return copy
@@ -11,46 +11,46 @@ const compiled = (schema: Schema.Schema.All): PlainCodec.Copy => {
 const Letter = Schema.Struct({ type: Schema.Literal("letter"), a: Schema.String })
 const Digit = Schema.Struct({ type: Schema.Literal("digit"), a: Schema.Number })
 
-describe("Plain", () => {
-  it("copies what the schema names and leaves the rest", () => {
+describe("PlainCodec", () => {
+  it("copies the members that the schema names, and no others", () => {
     const copy = compiled(Schema.Struct({ a: Schema.String, b: Schema.Array(Schema.Struct({ c: Schema.Number })) }))
     assert.deepStrictEqual(copy({ a: "x", b: [{ c: 1, d: 2 }], e: 3 }), { a: "x", b: [{ c: 1 }] })
   })
 
-  it("never gives the object it was given", () => {
+  it("never returns the object itself", () => {
     const given = { a: ["x"] }
     const copied = compiled(Schema.Struct({ a: Schema.Array(Schema.String) }))(given) as typeof given
     assert.notStrictEqual(copied, given)
     assert.notStrictEqual(copied.a, given.a)
   })
 
-  it("refuses what does not conform, as a value", () => {
+  it("returns `mismatch` for a value that does not conform", () => {
     const copy = compiled(Schema.Struct({ a: Schema.String }))
     for (const u of [undefined, null, 1, "a", [], ["a"], {}, { a: 1 }, { a: null }, () => ({ a: "x" })]) {
-      assert.strictEqual(copy(u), PlainCodec.refused)
+      assert.strictEqual(copy(u), PlainCodec.mismatch)
     }
   })
 
-  it("asks every filter, the inner before the outer", () => {
-    const asked: Array<string> = []
-    const say = (name: string, is: (s: string) => boolean) => (s: string) => {
-      asked.push(name)
+  it("runs every filter, the inner before the outer", () => {
+    const ran: Array<string> = []
+    const record = (name: string, is: (s: string) => boolean) => (s: string) => {
+      ran.push(name)
       return is(s)
     }
     const copy = compiled(
       Schema.String.pipe(
-        Schema.filter(say("inner", (s) => s !== "inner")),
-        Schema.filter(say("outer", (s) => s !== "outer"))
+        Schema.filter(record("inner", (s) => s !== "inner")),
+        Schema.filter(record("outer", (s) => s !== "outer"))
       )
     )
     assert.strictEqual(copy("x"), "x")
-    assert.strictEqual(copy("outer"), PlainCodec.refused)
-    assert.strictEqual(copy("inner"), PlainCodec.refused)
-    assert.strictEqual(copy(1), PlainCodec.refused)
-    assert.deepStrictEqual(asked, ["inner", "outer", "inner", "outer", "inner"])
+    assert.strictEqual(copy("outer"), PlainCodec.mismatch)
+    assert.strictEqual(copy("inner"), PlainCodec.mismatch)
+    assert.strictEqual(copy(1), PlainCodec.mismatch)
+    assert.deepStrictEqual(ran, ["inner", "outer", "inner", "outer", "inner"])
   })
 
-  it("shows a filter what the schema names, and nothing else", () => {
+  it("passes a filter only the members that the schema names", () => {
     let seen: unknown
     const copy = compiled(
       Schema.Struct({ a: Schema.String }).pipe(Schema.filter((value) => {
@@ -62,16 +62,16 @@ describe("Plain", () => {
     assert.deepStrictEqual(seen, { a: "x" })
   })
 
-  it("leaves out an optional field that is not there, and keeps one that is undefined", () => {
+  it("leaves out an optional field that is missing, and keeps one that is undefined", () => {
     const copy = compiled(Schema.Struct({ a: Schema.optional(Schema.String), b: Schema.UndefinedOr(Schema.String) }))
     assert.deepStrictEqual(copy({ b: "x" }), { b: "x" })
     assert.deepStrictEqual(copy({ a: undefined, b: undefined }), { a: undefined, b: undefined })
     const exact = compiled(Schema.Struct({ a: Schema.optionalWith(Schema.String, { exact: true }) }))
     assert.deepStrictEqual(exact({}), {})
-    assert.strictEqual(exact({ a: undefined }), PlainCodec.refused)
+    assert.strictEqual(exact({ a: undefined }), PlainCodec.mismatch)
   })
 
-  it("takes no optional field from a prototype", () => {
+  it("does not read an optional field from a prototype", () => {
     const fields = { a: Schema.optional(Schema.Unknown), constructor: Schema.optional(Schema.Unknown) }
     const copy = compiled(Schema.Struct(fields))
     assert.deepStrictEqual(Object.keys(copy({}) as object), [])
@@ -79,7 +79,7 @@ describe("Plain", () => {
     assert.deepStrictEqual(Object.keys(copy(JSON.parse(`{"__proto__":{"a":1}}`)) as object), [])
   })
 
-  it("gives no one a prototype of a peer's", () => {
+  it("does not let a peer set a prototype", () => {
     const copied = compiled(Schema.Struct({ a: Schema.Unknown }))(JSON.parse(`{"a":1,"__proto__":{"b":2}}`))
     assert.strictEqual(Object.getPrototypeOf(copied), Object.prototype)
     assert.strictEqual((copied as { readonly b?: unknown }).b, undefined)
@@ -94,27 +94,27 @@ describe("Plain", () => {
     const copy = compiled(Schema.Union(Schema.Struct({ a: Schema.String }), Schema.Struct({ b: Schema.String })))
     assert.deepStrictEqual(copy({ a: "x", b: "y" }), { a: "x" })
     assert.deepStrictEqual(copy({ a: 1, b: "y" }), { b: "y" })
-    assert.strictEqual(copy({ a: 1, b: 2 }), PlainCodec.refused)
+    assert.strictEqual(copy({ a: 1, b: 2 }), PlainCodec.mismatch)
   })
 
-  it("takes the member that a literal points at before any other, wherever it stands", () => {
+  it("takes the member that a literal selects before any other, in any order", () => {
     const Any = Schema.Struct({ a: Schema.String })
     const copy = compiled(Schema.Union(Any, Letter, Digit))
     assert.deepStrictEqual(copy({ type: "letter", a: "x" }), { type: "letter", a: "x" })
     assert.deepStrictEqual(copy({ type: "digit", a: "x" }), { a: "x" })
     assert.deepStrictEqual(copy({ type: "neither", a: "x" }), { a: "x" })
-    assert.strictEqual(copy({ type: "digit", a: null }), PlainCodec.refused)
+    assert.strictEqual(copy({ type: "digit", a: null }), PlainCodec.mismatch)
     const filtered = compiled(Schema.Union(Any, Letter.pipe(Schema.filter(({ a }) => a !== "y"))))
     assert.deepStrictEqual(filtered({ type: "letter", a: "x" }), { type: "letter", a: "x" })
     assert.deepStrictEqual(filtered({ type: "letter", a: "y" }), { a: "y" })
   })
 
-  it("takes for a member what the parser would take, were something missing", () => {
+  it("selects a union member as Effect's parser does when a field is missing", () => {
     const copy = compiled(Schema.Union(Schema.Struct({ a: Schema.Unknown }), Schema.Struct({ b: Schema.String })))
     assert.deepStrictEqual(copy({ b: "x" }), { a: undefined })
   })
 
-  it("leaves to the parser what is more than plain data", () => {
+  it("does not compile a schema that is more than plain data", () => {
     class Point extends Schema.Class<Point>("Point")({ x: Schema.Number }) {}
     interface Tree {
       readonly children: ReadonlyArray<Tree>
@@ -221,7 +221,7 @@ const schemas = fc.letrec<Record<"leaf" | "array" | "struct" | "union" | "filter
 const parse = (parser: (u: unknown) => unknown, u: unknown): Either.Either<unknown, unknown> | undefined =>
   Either.getOrUndefined(Either.try(() => parser(u) as Either.Either<unknown, unknown>))
 
-describe("Plain agrees with the parser", () => {
+describe("PlainCodec agrees with Effect's parser", () => {
   const agree = (schema: Schema.Schema<any>, given: ReadonlyArray<unknown>): number => {
     const copy = PlainCodec.compile(schema)
     if (copy === undefined) return 0
@@ -237,7 +237,7 @@ describe("Plain agrees with the parser", () => {
         if (parsed === undefined) continue
         const copied = copy(u)
         if (Either.isLeft(parsed)) {
-          assert.strictEqual(copied, PlainCodec.refused, `${schema}`)
+          assert.strictEqual(copied, PlainCodec.mismatch, `${schema}`)
           continue
         }
         assert.deepStrictEqual(copied, parsed.right, `${schema}`)

@@ -8,12 +8,12 @@ const generate = (schema: Schema.Schema<any, any>) => SchemaAnnotations.generate
 const Luhn = Schema.String.pipe(Schema.filter(() => true, { title: "Luhn", description: "A Luhn number." }))
 const When = Schema.Date.annotations({ description: "When it happened.", examples: [new Date(0)] })
 
-describe("Authored", () => {
-  it("keeps what is said of a filter without a JSON Schema", () => {
+describe("SchemaAnnotations", () => {
+  it("adds the annotations of a filter without a JSON Schema", () => {
     assert.deepStrictEqual(generate(Luhn), { type: "string", title: "Luhn", description: "A Luhn number." })
   })
 
-  it("keeps what is said of a filter on top of a transformation, in the words of the wire", () => {
+  it("adds the annotations of a filter after a transformation, with encoded values", () => {
     assert.deepStrictEqual(generate(When), {
       type: "string",
       description: "When it happened.",
@@ -26,12 +26,12 @@ describe("Authored", () => {
     })
   })
 
-  it("says nothing for a filter whose author did not", () => {
+  it("adds nothing for a filter without annotations", () => {
     assert.deepStrictEqual(generate(Schema.Date), { type: "string", description: "a string to be decoded into a Date" })
     assert.deepStrictEqual(generate(Schema.String.pipe(Schema.filter(() => true))), { type: "string" })
   })
 
-  it("lets the outer author speak before the inner", () => {
+  it("prefers the annotations of the outer filter", () => {
     const outer = Luhn.pipe(Schema.minLength(2, { description: "A long Luhn number." }))
     assert.deepStrictEqual(generate(outer), {
       type: "string",
@@ -41,7 +41,7 @@ describe("Authored", () => {
     })
   })
 
-  it("finds them wherever they stand", () => {
+  it("finds annotations everywhere in a schema", () => {
     const { description, examples, type } = generate(When)
     const when = { type, description, examples }
     const luhn = generate(Luhn)
@@ -73,7 +73,7 @@ describe("Authored", () => {
     })
   })
 
-  it("finds them in types that refer to themselves, once", () => {
+  it("finds annotations in recursive types, once", () => {
     interface Tree {
       readonly name: string
       readonly children: ReadonlyArray<Tree>
@@ -90,7 +90,7 @@ describe("Authored", () => {
     })
   })
 
-  it("writes references as URIs, and knows what Effect's mean", () => {
+  it("writes references as URIs, and reads those of Effect", () => {
     assert.strictEqual(SchemaAnnotations.reference("Tree"), "#/$defs/Tree")
     assert.strictEqual(SchemaAnnotations.reference("a/b ~100%"), "#/$defs/a~1b%20~0100%25")
     assert.strictEqual(SchemaAnnotations.definitionOf("#/$defs/a~1b ~0100%"), "a/b ~100%")

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import { Effect, Either, FastCheck as fc, ParseResult, Schema } from "effect"
-import * as ForeignSchema from "../../src/schema/ForeignSchema.js"
+import * as ExternalSchema from "../../src/schema/ExternalSchema.js"
 
-const { copy, limits, toIssue } = ForeignSchema
+const { copy, limits, toIssue } = ExternalSchema
 
 const leavesOf = (issue: ParseResult.ParseIssue): number =>
   issue._tag === "Composite" && Array.isArray(issue.issues) ? issue.issues.length : 1
@@ -14,8 +14,8 @@ const nested = (levels: number): unknown => {
   return value
 }
 
-describe("What was refused", () => {
-  it("is an issue with each place, as Effect's own would be", () => {
+describe("The errors of an external schema", () => {
+  it("become one issue with each place, as Effect's own would", () => {
     const issue = toIssue(
       [{ path: ["hits", 0, "title"], message: "is missing" }, { path: [], message: "is odd" }],
       { hits: [{}] }
@@ -27,17 +27,17 @@ describe("What was refused", () => {
     assert.strictEqual(ParseResult.TreeFormatter.formatIssueSync(issue).includes("is missing"), true)
   })
 
-  it("is an issue, also when nobody said where and why", () => {
+  it("become an issue also when there are none", () => {
     assert.strictEqual(Issue.sentence(toIssue([], 1)), "does not conform")
   })
 
-  it("is said up to a bound, however much it is", () => {
-    const refusals = Array.from({ length: 100_000 }, (_, i) => ({ path: [i], message: "is odd" }))
-    const issue = toIssue(refusals, [])
-    assert.strictEqual(leavesOf(issue), limits.refusals)
+  it("are reported up to a limit", () => {
+    const errors = Array.from({ length: 100_000 }, (_, i) => ({ path: [i], message: "is odd" }))
+    const issue = toIssue(errors, [])
+    assert.strictEqual(leavesOf(issue), limits.errors)
   })
 
-  it("says what stood at the place, and nothing that was inherited", () => {
+  it("carry the value at the place, and no inherited value", () => {
     const issue = toIssue([{ path: ["a", "b"], message: "is odd" }, { path: ["constructor"], message: "is odd" }], {
       a: { b: 1 }
     })
@@ -48,10 +48,10 @@ describe("What was refused", () => {
   })
 })
 
-describe("A schema of two checks", () => {
-  it.effect("decodes by the one and encodes by the other, at once or later", () =>
+describe("A schema of two functions", () => {
+  it.effect("decodes with the first and encodes with the second, now or later", () =>
     Effect.gen(function*() {
-      const schema = ForeignSchema.make<number>({
+      const schema = ExternalSchema.make<number>({
         decode: (u) => typeof u === "string" ? Either.right(u.length) : Either.left(toIssue([], u)),
         encode: (u) => Effect.as(Effect.yieldNow(), `${u}`)
       })
@@ -63,7 +63,7 @@ describe("A schema of two checks", () => {
 })
 
 describe("A JSON Schema that is copied", () => {
-  it("is the same, and does not change with the original", () => {
+  it("is equal, and does not change with the original", () => {
     const original = { $schema: "x", $defs: { a: { $anchor: "a", enum: [1] } }, additionalProperties: false }
     const copied = Either.getOrThrow(copy(original))
     assert.deepStrictEqual<unknown>(copied, original)
@@ -75,10 +75,10 @@ describe("A JSON Schema that is copied", () => {
     }))
   })
 
-  it("is refused when it is no JSON, or too much of it", () => {
+  it("is refused when it is not JSON, or exceeds a limit", () => {
     const loop: Record<string, unknown> = {}
     loop.self = loop
-    const no = "is no JSON Schema: it must be an object, and JSON"
+    const no = "is not a JSON Schema: it must be an object that JSON can represent"
     for (const odd of [undefined, null, true, 1, "{}", [], loop, { n: 1n }, { toJSON: () => 1 }]) {
       assert.deepStrictEqual(copy(odd), Either.left(no))
     }

@@ -2,22 +2,22 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import { Arbitrary, Cause, Effect, Either, Exit, FastCheck as fc, ParseResult, Schema } from "effect"
 
-/** What the peer hears of it: text, and nothing that has no text. */
-const onWire = <A>(value: A): A => JSON.parse(JSON.stringify(value))
+/** The value as the peer receives it. */
+const sent = <A>(value: A): A => JSON.parse(JSON.stringify(value))
 
-/** The result as a peer hears it that has no structured content. */
-const wordsOnly = ({ structuredContent: _, ...rest }: Tools.CallToolResult): Tools.CallToolResult => rest
+/** The result for a peer of a revision without structured content. */
+const contentOnly = ({ structuredContent: _, ...rest }: Tools.CallToolResult): Tools.CallToolResult => rest
 
-// An issue holds whole schemas, and takes whoever prints it minutes.
-const inWords = (issue: ParseResult.ParseIssue): Error => new Error(ParseResult.TreeFormatter.formatIssueSync(issue))
+// An issue holds whole schemas: printing one takes minutes.
+const toError = (issue: ParseResult.ParseIssue): Error => new Error(ParseResult.TreeFormatter.formatIssueSync(issue))
 
-const tells = (what: string, test: () => Effect.Effect<void, ParseResult.ParseIssue>): void =>
-  it.effect(what, () => Effect.mapError(test(), inWords))
+const test = (name: string, run: () => Effect.Effect<void, ParseResult.ParseIssue>): void =>
+  it.effect(name, () => Effect.mapError(run(), toError))
 
-const now = <A>(effect: Effect.Effect<A, ParseResult.ParseIssue>): A => Effect.runSync(Effect.mapError(effect, inWords))
+const runSync = <A>(effect: Effect.Effect<A, ParseResult.ParseIssue>): A =>
+  Effect.runSync(Effect.mapError(effect, toError))
 
 const succeed = (tool: Tool.Tool.Any, value: unknown) => Effect.runSync(tool.codec.encodeSuccess(value))
 
@@ -28,115 +28,8 @@ const bugOf = (effect: Effect.Effect<unknown, unknown>): unknown => {
 
 const When = Schema.Struct({ at: Schema.Date, note: Schema.optionalWith(Schema.String, { exact: true }) })
 
-describe("Tool's arguments", () => {
-  const Search = Tool.make("search", {
-    parameters: { q: Schema.NonEmptyString, limit: Schema.optionalWith(Schema.Int, { default: () => 10 }) }
-  })
-
-  tells("are decoded with their defaults; what is not named is left out", () =>
-    Effect.gen(function*() {
-      const { decodeArguments } = Search.codec
-      assert.deepStrictEqual(yield* decodeArguments({ q: "x" }), { q: "x", limit: 10 })
-      assert.deepStrictEqual(yield* decodeArguments({ q: "x", limit: 5, more: 1 }), { q: "x", limit: 5 })
-      for (const args of [{}, { q: "" }, { q: "x", limit: 1.5 }, { q: 1 }, [], "x", null]) {
-        assert.isTrue(Either.isLeft(yield* Effect.either(decodeArguments(args))), JSON.stringify(args))
-      }
-    }))
-
-  tells("that are wrong are all named, plain data or not", () =>
-    Effect.gen(function*() {
-      const places = (effect: Effect.Effect<unknown, ParseResult.ParseIssue>) =>
-        Effect.match(effect, {
-          onFailure: (issue) => Issue.places(issue).map(({ path }) => path),
-          onSuccess: () => []
-        })
-      const When = Tool.make("when", {
-        parameters: {
-          q: Schema.String,
-          n: Schema.NumberFromString,
-          at: Schema.Struct({ x: Schema.Int, y: Schema.Int })
-        }
-      })
-      const { decodeArguments } = Search.codec
-      assert.deepStrictEqual(yield* places(decodeArguments({ limit: 1.5 })), ["q", "limit"])
-      assert.deepStrictEqual(yield* places(When.codec.decodeArguments({ n: "x", at: { x: "1", y: 1 } })), [
-        "q",
-        "n",
-        "at.x"
-      ])
-      assert.deepStrictEqual(
-        yield* places(When.codec.encodeArguments({ q: 1, n: "1", at: { x: 1.5 } } as never)),
-        ["q", "n", "at.x", "at.y"]
-      )
-    }))
-
-  tells("that are many and wrong are not all looked at", () =>
-    Effect.gen(function*() {
-      const { codec } = Tool.make("many", { parameters: { items: Schema.Array(Schema.String) } })
-      const issues = (length: number) =>
-        Effect.match(codec.decodeArguments({ items: Array.from({ length }, () => 0) }), {
-          onFailure: (issue) => ParseResult.ArrayFormatter.formatIssueSync(issue).length,
-          onSuccess: () => 0
-        })
-      assert.strictEqual(yield* issues(100), 100)
-      assert.strictEqual(yield* issues(1_000), 1)
-      assert.deepStrictEqual(yield* codec.decodeArguments({ items: Array.from({ length: 1_000 }, () => "") }), {
-        items: Array.from({ length: 1_000 }, () => "")
-      })
-    }))
-
-  tells("are encoded as a caller gives them, defaults filled in", () =>
-    Effect.gen(function*() {
-      const { encodeArguments } = Search.codec
-      assert.deepStrictEqual(yield* encodeArguments({ q: "x" }), { q: "x", limit: 10 })
-      assert.isTrue(Either.isLeft(yield* Effect.either(encodeArguments({ q: "" }))))
-      const Filtered = Schema.Struct({ a: Schema.optional(Schema.Int) }).pipe(Schema.filter(() => true))
-      const Bag = Schema.Record({ key: Schema.String, value: Schema.Int })
-      for (const parameters of [Schema.Struct({}), Filtered, Bag]) {
-        const none = Tool.make("none", { parameters }).codec.encodeArguments(undefined as never)
-        assert.deepStrictEqual<unknown>(yield* none, {})
-      }
-    }))
-
-  tells("are never the objects that they were made of", () =>
-    Effect.gen(function*() {
-      const Plain = Tool.make("plain", { parameters: { tags: Schema.Array(Schema.String) } })
-      const given = { tags: ["a"] }
-      for (const codec of [Plain.codec.decodeArguments, Plain.codec.encodeArguments]) {
-        const made = (yield* codec(given)) as typeof given
-        assert.deepStrictEqual(made, given)
-        assert.notStrictEqual(made, given)
-        assert.notStrictEqual(made.tags, given.tags)
-      }
-    }))
-
-  tells("may be decoded by an effect", () =>
-    Effect.gen(function*() {
-      const Known = Schema.transformOrFail(Schema.String, Schema.String, {
-        decode: (s) => Effect.as(Effect.yieldNow(), s.toUpperCase()),
-        encode: (s) => Effect.as(Effect.yieldNow(), s.toLowerCase())
-      })
-      const { codec } = Tool.make("known", { parameters: { name: Known } })
-      assert.deepStrictEqual(yield* codec.decodeArguments({ name: "ada" }), { name: "ADA" })
-      assert.deepStrictEqual(yield* codec.encodeArguments({ name: "ADA" }), { name: "ada" })
-      assert.isTrue(Either.isLeft(yield* Effect.either(codec.decodeArguments({ name: 1 }))))
-    }))
-
-  tells("of a class come as instances of it, and are given as plain objects", () =>
-    Effect.gen(function*() {
-      class Point extends Schema.Class<Point>("Point")({
-        x: Schema.NumberFromString,
-        y: Schema.optionalWith(Schema.Number, { default: () => 0 })
-      }) {}
-      const { codec } = Tool.make("at", { parameters: Point })
-      assert.instanceOf(yield* codec.decodeArguments({ x: "1" }), Point)
-      assert.deepStrictEqual(yield* codec.encodeArguments({ x: 1 }), { x: "1", y: 0 })
-      assert.deepStrictEqual(yield* codec.encodeArguments(new Point({ x: 1, y: 2 })), { x: "1", y: 2 })
-    }))
-})
-
-describe("A result that says that the tool failed", () => {
-  it("goes out as it is, whatever the tool promises of its success", () => {
+describe("A tool result that is an error", () => {
+  it("is sent as it is, whatever the success schema is", () => {
     const Count = Tool.make("count", { success: Schema.Struct({ n: Schema.Int }) })
     assert.deepStrictEqual(succeed(Count, ToolResult.text("no").pipe(ToolResult.asError)), {
       content: [{ type: "text", text: "no" }],
@@ -165,7 +58,7 @@ describe("Tool's success", () => {
     })
   })
 
-  it("is text as it is where it is always a string", () => {
+  it("is a plain text where it is always a string", () => {
     assert.deepStrictEqual(succeed(Tool.make("s", { success: Schema.String }), "a \"b\""), {
       content: [{ type: "text", text: "a \"b\"" }],
       structuredContent: "a \"b\""
@@ -175,7 +68,7 @@ describe("Tool's success", () => {
     ])
   })
 
-  it("is text, content or nothing where none is declared", () => {
+  it("is text, content or nothing without a success schema", () => {
     const tool = Tool.make("tell")
     assert.deepStrictEqual(succeed(tool, "hi"), { content: [{ type: "text", text: "hi" }] })
     assert.deepStrictEqual(succeed(tool, undefined), { content: [] })
@@ -185,7 +78,7 @@ describe("Tool's success", () => {
     assert.deepStrictEqual(succeed(Tool.make("void", { success: Schema.Void }), undefined), { content: [] })
   })
 
-  it("is any kind of content beside structured content and a meta", () => {
+  it("may have any content beside structured content and a meta", () => {
     const tool = Tool.make("rich", { success: When })
     const rich = ToolResult.text("Look:").pipe(
       ToolResult.concat(ToolResult.image(new Uint8Array([1]), "image/png")),
@@ -208,7 +101,7 @@ describe("Tool's success", () => {
     })
   })
 
-  it("SHOULD be told in words too when it is structured content without a text", () => {
+  it("SHOULD also be a text when it is structured content without a text", () => {
     const tool = Tool.make("when", { success: When })
     const structuredContent = { at: "1970-01-01T00:00:00.000Z" }
     const text = { type: "text", text: JSON.stringify(structuredContent) }
@@ -229,7 +122,7 @@ describe("Tool's success", () => {
     ])
   })
 
-  it("MUST be there when an output schema is advertised: a result without it is a bug of the handler", () => {
+  it("MUST have structured content when an output schema is advertised: a result without it is a bug of the handler", () => {
     const tool = Tool.make("when", { success: When })
     assert.match(
       String(bugOf(tool.codec.encodeSuccess(ToolResult.text("soon") as never))),
@@ -237,13 +130,19 @@ describe("Tool's success", () => {
     )
   })
 
-  it("is a bug of the handler when it is not what was declared", () => {
+  it("is a bug of the handler when it does not conform", () => {
     const tool = Tool.make("when", { success: When })
     assert.match(String(bugOf(tool.codec.encodeSuccess({ at: "yesterday" } as never))), /Expected DateFromSelf/)
     assert.match(String(bugOf(tool.codec.encodeSuccess(new ToolResult.ToolResult([], 1) as never))), /Expected/)
     const anything = Tool.make("anything", { success: Schema.Unknown })
-    assert.throws(() => anything.codec.encodeSuccess(1n), "The value of a tool has no JSON form")
-    assert.throws(() => anything.codec.encodeSuccess(undefined), "The value of a tool has no JSON form")
+    assert.throws(
+      () => anything.codec.encodeSuccess(1n),
+      "The value that a tool returned cannot be represented as JSON"
+    )
+    assert.throws(
+      () => anything.codec.encodeSuccess(undefined),
+      "The value that a tool returned cannot be represented as JSON"
+    )
   })
 
   it("decodes to what was encoded, with structured content and without", () => {
@@ -267,10 +166,13 @@ describe("Tool's success", () => {
       const same = Schema.equivalence(success)
       fc.assert(
         fc.property(Arbitrary.make(success), (value) => {
-          const result = onWire(succeed(tool, value))
-          for (const heard of [result, wordsOnly(result)]) {
-            const decoded = Effect.runSync(Effect.either(tool.codec.decodeSuccess(heard)))
-            assert.isTrue(Either.isRight(decoded) && same(decoded.right, value), `${success}: ${JSON.stringify(heard)}`)
+          const result = sent(succeed(tool, value))
+          for (const received of [result, contentOnly(result)]) {
+            const decoded = Effect.runSync(Effect.either(tool.codec.decodeSuccess(received)))
+            assert.isTrue(
+              Either.isRight(decoded) && same(decoded.right, value),
+              `${success}: ${JSON.stringify(received)}`
+            )
           }
         }),
         { numRuns: 50 }
@@ -278,7 +180,7 @@ describe("Tool's success", () => {
     }
   })
 
-  tells("is read from the first text where there is no structured content", () =>
+  test("is decoded from the first text without structured content", () =>
     Effect.gen(function*() {
       const { codec } = Tool.make("when", { success: When })
       const content: Tools.CallToolResult["content"] = [
@@ -289,17 +191,17 @@ describe("Tool's success", () => {
       assert.deepStrictEqual(yield* codec.decodeSuccess({ content }), { at: new Date(0) })
     }))
 
-  tells("that is none of the declared ones does not decode", () =>
+  test("is not decoded when it does not conform", () =>
     Effect.gen(function*() {
       const { decodeSuccess } = Tool.make("when", { success: When }).codec
-      const heard: ReadonlyArray<Tools.CallToolResult> = [
+      const received: ReadonlyArray<Tools.CallToolResult> = [
         { content: [] },
         { content: [{ type: "text", text: "not JSON" }] },
         { content: [{ type: "text", text: "{}" }] },
         { content: [], structuredContent: { at: 1 } },
         { content: [{ type: "image", data: "", mimeType: "image/png" }] }
       ]
-      for (const result of heard) assert.isTrue(Either.isLeft(yield* Effect.either(decodeSuccess(result))))
+      for (const result of received) assert.isTrue(Either.isLeft(yield* Effect.either(decodeSuccess(result))))
       const raw: Tools.CallToolResult = { content: [], _meta: { a: 1 } }
       assert.strictEqual<unknown>(yield* Tool.make("tell").codec.decodeSuccess(raw), raw)
     }))
@@ -308,10 +210,10 @@ describe("Tool's success", () => {
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String, at: Schema.Date }) {}
 
 describe("Tool's failure", () => {
-  tells("is told to the model, and comes back as what it was", () =>
+  test("is sent to the model, and decodes to the same value", () =>
     Effect.gen(function*() {
       const { codec } = Tool.make("find", { failure: NotFound })
-      const result = onWire(yield* codec.encodeFailure(new NotFound({ q: "x", at: new Date(0) })))
+      const result = sent(yield* codec.encodeFailure(new NotFound({ q: "x", at: new Date(0) })))
       assert.deepStrictEqual(result, {
         content: [{ type: "text", text: `{"q":"x","at":"1970-01-01T00:00:00.000Z","_tag":"NotFound"}` }],
         isError: true
@@ -321,32 +223,32 @@ describe("Tool's failure", () => {
       assert.strictEqual(decoded.q, "x")
     }))
 
-  it("that is a string stays the string it is, whatever is in it", () => {
+  it("is a plain text where it is a string, whatever the text", () => {
     const { codec } = Tool.make("find", { failure: Schema.String })
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), fc.constantFrom("5", `"quoted"`, "null", "")), (failure) => {
-        const result = onWire(Effect.runSync(codec.encodeFailure(failure)))
+        const result = sent(Effect.runSync(codec.encodeFailure(failure)))
         assert.deepStrictEqual(result.content, [{ type: "text", text: failure }])
-        assert.strictEqual(now(codec.decodeFailure(result)), failure)
+        assert.strictEqual(runSync(codec.decodeFailure(result)), failure)
       })
     )
   })
 
-  it("that is a string or something else is told as JSON, and comes back", () => {
+  it("is JSON where it may be a string or something else, and decodes to the same value", () => {
     const failure = Schema.Union(Schema.String, Schema.Struct({ code: Schema.Int }))
     const { codec } = Tool.make("find", { failure })
     fc.assert(
       fc.property(fc.oneof(Arbitrary.make(failure), fc.json()), (value) => {
-        const result = onWire(Effect.runSync(codec.encodeFailure(value)))
-        assert.deepStrictEqual(now(codec.decodeFailure(result)), value)
+        const result = sent(Effect.runSync(codec.encodeFailure(value)))
+        assert.deepStrictEqual(runSync(codec.decodeFailure(result)), value)
       })
     )
-    // Another server may have told it in its own way.
-    const heard: Tools.CallToolResult = { content: [{ type: "text", text: "not found" }], isError: true }
-    assert.strictEqual(now(codec.decodeFailure(heard)), "not found")
+    // Another server may send a string without JSON quotes.
+    const received: Tools.CallToolResult = { content: [{ type: "text", text: "not found" }], isError: true }
+    assert.strictEqual(runSync(codec.decodeFailure(received)), "not found")
   })
 
-  it("that was not declared is a bug of the handler", () => {
+  it("is a bug of the handler when it was not declared", () => {
     const { codec } = Tool.make("sure")
     assert.match(String(bugOf(codec.encodeFailure("boom" as never))), /Expected never/)
     assert.isDefined(bugOf(codec.decodeFailure({ content: [{ type: "text", text: "boom" }], isError: true })))
@@ -360,6 +262,6 @@ describe("Tool's failure", () => {
       })
     })
     assert.deepStrictEqual(Effect.runSync(tool.codec.encodeFailure(5n)).content, [{ type: "text", text: "5" }])
-    assert.strictEqual(now(tool.codec.decodeFailure({ content: [{ type: "text", text: "5" }] })), 5n)
+    assert.strictEqual(runSync(tool.codec.decodeFailure({ content: [{ type: "text", text: "5" }] })), 5n)
   })
 })

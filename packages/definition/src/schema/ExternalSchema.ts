@@ -1,0 +1,78 @@
+/**
+ * Schemas that Effect did not make (JSON Schema, Standard Schema) as Effect schemas. Their errors become the parse issues
+ * that Effect's own parser would report, so that server and client word both kinds alike.
+ *
+ * `JsonSchemaValidator` and `StandardTool` do the checking.
+ */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Arr from "effect/Array"
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+
+/**
+ * The most errors reported of one value; the longest JSON text of an advertised schema, in characters; and its deepest
+ * nesting, which leaves room for the levels of the message that lists it.
+ */
+export const limits = { errors: 20, size: 262_144, depth: 56 } as const
+
+/** Why a value does not conform, and where; the path is empty for the value itself. */
+export interface SchemaError {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly message: string
+}
+
+/** One issue for all errors of a value. */
+export const toIssue = (errors: ReadonlyArray<SchemaError>, actual: unknown): ParseResult.ParseIssue => {
+  const issues = errors.slice(0, limits.errors).map((error) => issueOf(error, actual))
+  return Arr.isNonEmptyReadonlyArray(issues)
+    ? new ParseResult.Composite(Schema.Unknown.ast, actual, issues)
+    : new ParseResult.Type(Schema.Unknown.ast, actual, "does not conform")
+}
+
+const issueOf = ({ message, path }: SchemaError, actual: unknown): ParseResult.ParseIssue => {
+  const type = new ParseResult.Type(Schema.Unknown.ast, valueAt(actual, path), message)
+  return Arr.isNonEmptyReadonlyArray(path) ? new ParseResult.Pointer(path, actual, type) : type
+}
+
+const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
+  path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === "object" && inner !== null && Object.hasOwn(inner, key)
+        ? (inner as Record<PropertyKey, unknown>)[key]
+        : undefined,
+    value
+  )
+
+/** Checks a value, now or later: yields the value, possibly converted, or an issue. */
+export type Parse<A> = (u: unknown) => Effect.Effect<A, ParseResult.ParseIssue>
+
+/** An Effect schema that decodes and encodes with these functions. */
+export const make = <A>(
+  parsers: { readonly decode: Parse<A>; readonly encode: Parse<unknown> }
+): Schema.Schema<A, any> =>
+  Schema.declare([], { decode: () => parsers.decode, encode: () => parsers.encode as Parse<any> })
+
+/**
+ * A copy of a JSON Schema to advertise, which later changes of the original do not reach. A left is the rest of a sentence
+ * that begins with the schema: it is not an object or not JSON, or it exceeds `limits`.
+ */
+export const copy = (schema: unknown): Either.Either<JsonObject, string> => {
+  const text = Predicate.isRecord(schema) ? Json.stringify(schema) : undefined
+  if (text === undefined) return Either.left(problems.syntax)
+  if (text.length > limits.size) return Either.left(`is longer than ${limits.size} characters`)
+  const copied = Json.parse(text, limits.depth)
+  return copied instanceof Json.Refused
+    ? Either.left(problems[copied.reason])
+    // An object with a `toJSON` method may have become something else.
+    : Either.filterOrLeft(Either.right(copied), Predicate.isRecord, () => problems.syntax)
+}
+
+const problems = {
+  syntax: "is not a JSON Schema: it must be an object that JSON can represent",
+  depth: `is nested more than ${limits.depth} levels deep`,
+  prototype: `has a member named "__proto__"`
+}

@@ -1,0 +1,10 @@
+/**
+ * Values in error messages, shortened so that a message stays readable whatever value an application passed.
+ */
+
+const MAX_LENGTH = 100
+
+export const shortened = (text: string): string => text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
+
+/** The text, shortened and in double quotes. */
+export const quoted = (text: string): string => `"${shortened(text)}"`

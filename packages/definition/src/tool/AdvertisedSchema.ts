@@ -1,0 +1,44 @@
+/**
+ * The JSON Schemas that a tool advertises, or an error that names the tool and says what to change. Shared by `Tool`,
+ * `RawTool` and `StandardTool`.
+ */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Either from "effect/Either"
+import type * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+import * as JsonSchema from "../schema/JsonSchema.js"
+import { quoted } from "../text/Quoted.js"
+
+/** An error about one part of a tool: its `parameters`, `success`, `inputSchema` or `outputSchema`. */
+export const refuse = (tool: string, part: string, problem: string, cause?: unknown): never => {
+  throw new Error(`Tool ${quoted(tool)}: ${part} ${problem}${cause === undefined ? "" : `\n${String(cause)}`}`, {
+    cause
+  })
+}
+
+/** The value, or an error of the part when computing it throws. */
+export const attempt = <A>(tool: string, part: string, problem: string, f: () => A): A =>
+  Either.getOrElse(
+    Either.try({ try: f, catch: (cause) => cause }),
+    (cause) => refuse(tool, part, problem, cause)
+  )
+
+/** The JSON Schema of an Effect schema. */
+export const make = (tool: string, part: string, schema: Schema.Schema<any, any>): JsonObject => {
+  if (AST.isNeverKeyword(schema.ast)) return refuse(tool, part, "must not be Schema.Never: no value conforms to it")
+  const advertised = attempt(tool, part, "cannot be advertised as JSON Schema", () => JsonSchema.make(schema))
+  // An annotation may hold anything, and one tool that cannot be encoded would make every `tools/list` fail.
+  return Json.stringify(advertised) === undefined
+    ? refuse(tool, part, "cannot be advertised: an annotation of the schema cannot be represented as JSON")
+    : advertised
+}
+
+/** The same JSON Schema, when it says that arguments are an object. */
+export const input = (
+  tool: string,
+  part: string,
+  schema: JsonObject,
+  problem = `must have "type": "object", because arguments are an object`
+): Tools.Tool["inputSchema"] => JsonSchema.isObject(schema) ? schema : refuse(tool, part, problem)

@@ -1,0 +1,149 @@
+/**
+ * Converts what a tool ends with, its success or its failure, to and from a `CallToolResult`. A tool prepares these
+ * functions once, when it is declared.
+ *
+ * `ToolResult` is the rich content that a handler may return in place of its success.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#structured-content
+ */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type * as Content from "@effect-mcp/protocol/Content"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import type * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+import * as JsonSchema from "../schema/JsonSchema.js"
+import * as SchemaParser from "../schema/SchemaParser.js"
+import type { ToolResult } from "../ToolResult.js"
+import { isToolResult } from "../ToolResult.js"
+
+export interface ToolOutcome {
+  readonly encodeSuccess: (value: unknown) => Effect.Effect<Tools.CallToolResult>
+  readonly encodeFailure: (failure: unknown) => Effect.Effect<Tools.CallToolResult>
+  readonly decodeSuccess: (result: Tools.CallToolResult) => Effect.Effect<any, ParseResult.ParseIssue>
+  readonly decodeFailure: (result: Tools.CallToolResult) => Effect.Effect<any, ParseResult.ParseIssue>
+}
+
+type AnySchema = Schema.Schema<any, any>
+
+/** Throws what Effect's parser throws of a schema that it cannot use. */
+export const make = (schemas: {
+  readonly success: AnySchema | undefined
+  readonly failure: AnySchema | typeof Schema.Never
+  /** The output schema that the tool advertises. */
+  readonly output: JsonObject | undefined
+}): ToolOutcome => ({ ...successOf(schemas.success, schemas.output), ...failureOf(schemas.failure as AnySchema) })
+
+const successOf = (
+  success: AnySchema | undefined,
+  output: JsonObject | undefined
+): Pick<ToolOutcome, "decodeSuccess" | "encodeSuccess"> => {
+  if (success === undefined) {
+    return {
+      encodeSuccess: (value) =>
+        Effect.succeed(
+          isToolResult(value)
+            ? value.isError ? errorOf(value) : withMeta({ content: value.content }, value.meta)
+            : { content: typeof value === "string" ? [text(value)] : [] }
+        ),
+      decodeSuccess: Effect.succeed
+    }
+  }
+  const isText = output !== undefined && JsonSchema.isString(output)
+  const encode = SchemaParser.encoder(success, "first")
+  const decode = SchemaParser.decoder(success, "first")
+  return {
+    encodeSuccess: (value) =>
+      !isToolResult(value)
+        ? orDie(encode(value), (structuredContent) => ({
+          content: [text(toText(structuredContent, isText))],
+          structuredContent
+        }))
+        : value.isError
+        ? Effect.succeed(errorOf(value))
+        : orDie(encode(value.structured), (structuredContent) => resultOf(value, structuredContent, isText)),
+    decodeSuccess: (result) =>
+      decode(
+        result.structuredContent !== undefined
+          ? result.structuredContent
+          : isText
+          ? firstText(result)
+          : parseText(result)
+      )
+  }
+}
+
+const failureOf = (failure: AnySchema): Pick<ToolOutcome, "decodeFailure" | "encodeFailure"> => {
+  const isText = encodesToString(failure)
+  const encode = ParseResult.encodeUnknown(failure)
+  const decode = ParseResult.decodeUnknown(failure)
+  return {
+    encodeFailure: (value) =>
+      orDie(encode(value), (encoded) => ({ content: [text(toText(encoded, isText))], isError: true })),
+    // Another server may write a failure that is a string without JSON quotes.
+    decodeFailure: (result) =>
+      isText
+        ? decode(firstText(result))
+        : Effect.orElse(decode(parseText(result)), () => decode(firstText(result)))
+  }
+}
+
+// A tool does not advertise its failure, so the schema need not have a JSON Schema.
+const encodesToString = (schema: AnySchema): boolean =>
+  !AST.isNeverKeyword(schema.ast) && Either.match(Either.try(() => JsonSchema.make(schema)), {
+    onLeft: () => false,
+    onRight: JsonSchema.isString
+  })
+
+/** A value that does not encode is a bug of the handler. */
+const orDie = <A, B>(encoded: Effect.Effect<A, ParseResult.ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> =>
+  Either.isEither(encoded) && Either.isRight(encoded)
+    ? Effect.succeed(f(encoded.right as A))
+    : Effect.map(Effect.orDieWith(encoded, (issue) => new ParseResult.ParseError({ issue })), f)
+
+// The structured value of an error is not the tool's success, and is not checked.
+const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult =>
+  withMeta(
+    { content, ...(structured === undefined ? undefined : { structuredContent: structured }), isError: true },
+    meta
+  )
+
+/** A tool that returns structured content SHOULD also return its JSON in a text block. */
+const resultOf = (
+  { content, meta }: ToolResult<unknown>,
+  structuredContent: unknown,
+  isText: boolean
+): Tools.CallToolResult =>
+  withMeta({
+    content: content.some(({ type }) => type === "text")
+      ? content
+      : [...content, text(toText(structuredContent, isText))],
+    structuredContent
+  }, meta)
+
+const text = (text: string): Content.ContentBlock => ({ type: "text", text })
+
+const withMeta = (result: Tools.CallToolResult, meta: JsonObject | undefined): Tools.CallToolResult =>
+  meta === undefined ? result : { ...result, _meta: meta }
+
+/** JSON, or the string itself where every encoded value is a string. */
+const toText = (encoded: unknown, isText: boolean): string => {
+  if (isText) return encoded as string
+  const json = Json.stringify(encoded)
+  if (json === undefined) throw new Error("The value that a tool returned cannot be represented as JSON")
+  return json
+}
+
+const firstText = (result: Tools.CallToolResult): string | undefined => {
+  const block = result.content.find((content) => content.type === "text")
+  return block?.type === "text" ? block.text : undefined
+}
+
+const parseText = (result: Tools.CallToolResult): unknown => {
+  const text = firstText(result)
+  const value = text === undefined ? undefined : Json.parse(text)
+  return value instanceof Json.Refused ? undefined : value
+}
