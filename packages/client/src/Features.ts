@@ -85,7 +85,7 @@ export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({ custom:
 
 /**
  * Has a model go on from the server's messages. The application decides which, and whether at all: it should ask the
- * person. A refusal is an `McpError`; see `McpError.USER_REJECTED`.
+ * person. A refusal is an `McpError`; see `ErrorCodes.USER_REJECTED`.
  *
  * A server may offer tools only when `tools` says so.
  *

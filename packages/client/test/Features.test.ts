@@ -2,6 +2,7 @@ import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import { RequestContext } from "@effect-mcp/client/RequestContext"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as TestClient from "@effect-mcp/testing/TestClient"
@@ -102,7 +103,9 @@ describe("A client that has a model", () => {
   it.scoped("may say that the person has refused", () =>
     Effect.gen(function*() {
       const { refuse } = yield* connected(Features.sampling(() =>
-        Effect.fail(new McpError.PeerError({ code: McpError.USER_REJECTED, message: "User rejected sampling request" }))
+        Effect.fail(
+          new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "User rejected sampling request" })
+        )
       ))
       assert.deepStrictEqual(
         yield* refuse("sampling/createMessage", prompt),

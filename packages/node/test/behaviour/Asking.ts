@@ -3,6 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
 import type { Behaviour, Visitor } from "./Behaviour.js"
@@ -42,7 +43,7 @@ const answers: ReadonlyArray<Behaviour> = [
       Effect.gen(function*() {
         const client = yield* visit({
           features: Features.sampling(() =>
-            Effect.fail(new McpError.PeerError({ code: McpError.USER_REJECTED, message: "Not today" }))
+            Effect.fail(new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not today" }))
           )
         })
         assert.deepInclude((yield* Effect.flip(client.callTool("sample", { prompt: "a" }))) as object, {

@@ -5,6 +5,7 @@ import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
 import * as Features from "@effect-mcp/client/Features"
 import { RequestContext } from "@effect-mcp/client/RequestContext"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Versions from "@effect-mcp/protocol/Version"
@@ -163,7 +164,7 @@ for (const [version, server] of Object.entries(servers)) {
             Features.sampling(({ maxTokens, messages }) =>
               Effect.gen(function*() {
                 if (maxTokens < 10) {
-                  return yield* new McpError.PeerError({ code: McpError.USER_REJECTED, message: "Not now" })
+                  return yield* new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not now" })
                 }
                 const { progress } = yield* RequestContext
                 // The older SDK loses progress that it reads together with the answer.
