@@ -48,16 +48,16 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "RequestResponder.__enter__": "has a scope of its own, which is closed before it is given",
     "BaseSession._send_response": "is said in the words of the revision that was agreed on"
   },
-  "jsonrpc/test/InFlight.test.ts": {
-    "RequestResponder.__exit__": "is released before its answer leaves, whatever its end",
-    "RequestResponder.respond": "is answered with its result, under its id as it came",
+  "jsonrpc/test/runtime/InFlight.test.ts": {
+    "RequestResponder.__exit__": "is released before its answer is sent, however it ends",
+    "RequestResponder.respond": "is answered with its result, under its unchanged id",
     "RequestResponder.in_flight": "is free again when the request is answered"
   },
-  "jsonrpc/test/InFlight.cancel.test.ts": {
+  "jsonrpc/test/runtime/InFlight.cancel.test.ts": {
     "RequestResponder.respond, cancelled":
-      "is not answered when its handler ${name} afterwards, and takes its place until then",
+      "is not answered when its handler ${name} afterwards, and keeps its id until then",
     "RequestResponder.cancelled":
-      "says nothing more: its finalizers' notifications are dropped and their requests refused",
+      "sends nothing more: notifications of its finalizers are dropped and their requests refused",
     "BaseSession._receive_loop, cancelled":
       "MAY be ignored when it names ${JSON.stringify(id) ?? \"nothing\"}, and 1 is in flight"
   },
@@ -81,9 +81,9 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "Client, read_timeout_seconds": "waits for 60 seconds",
     "ClientSession.send_request, timeouts": "waits longer than the client was told, when it was told so"
   },
-  "jsonrpc/test/Pending.test.ts": {
+  "jsonrpc/test/runtime/Pending.test.ts": {
     "BaseSession.__init__, ids": "is never used twice",
-    "BaseSession.send_request, id": "is a request on the wire, and its answer the result",
+    "BaseSession.send_request, id": "sends a request, and its answer is the result",
     "BaseSession._normalize_request_id, of others":
       "is not ${JSON.stringify(id)} when it is 1; such an answer is reported"
   },
@@ -102,8 +102,8 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "BaseSession.send_request, span": "has a span that says which method it is, of which tool, and how it has failed",
     "BaseSession.send_request, trace context": "tells the server of its span, which is a child of the caller's"
   },
-  "jsonrpc/test/Pending.deadlines.test.ts": {
-    "BaseSession.send_request, clock": "covers a pipe that takes nothing"
+  "jsonrpc/test/runtime/Pending.deadlines.test.ts": {
+    "BaseSession.send_request, clock": "applies to a transport that accepts nothing"
   },
   "client/test/ClientSession.errors.test.ts": {
     "BaseSession.send_request, error": "fails the call as what it is: ${error.code} \"${error.message}\"",
@@ -111,7 +111,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "BaseSession._receive_loop, finally": "fails every call that waits, and every call to come"
   },
   "jsonrpc/test/Conversation.test.ts": {
-    "BaseSession._receive_loop, handlers": "is read on while handlers of every kind wait for ever"
+    "BaseSession._receive_loop, handlers": "continues while handlers of every kind never end"
   },
   "client/test/ClientSession.faults.test.ts": {
     "BaseSession._receive_loop, malformed": "${stages[stage]}, ${row.it}",
@@ -217,7 +217,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "jsonrpc/test/LineFraming.test.ts": {
     "StdioServerParameters, encoding_error_handler":
-      "replaces bytes that are not UTF-8, or refuses their line when told to; the next line is read either way"
+      "replaces bytes that are not UTF-8, or refuses their line with the option; the next line is read either way"
   },
   "node/test/Environment.test.ts": {
     "get_default_environment": "inherits what is on the list, and nothing else",

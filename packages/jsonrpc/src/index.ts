@@ -1,5 +1,5 @@
 /**
- * How anything is said: JSON-RPC messages, transports and conversations, on Effect.
+ * JSON-RPC messages, transports and conversations on Effect.
  *
  * @since 0.1.0
  */

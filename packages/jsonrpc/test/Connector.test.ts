@@ -9,7 +9,7 @@ import { peer } from "./Talk.js"
 class Address extends Context.Tag("Address")<Address, string>() {}
 
 describe("Connector", () => {
-  it.scoped("reaches a transport that is there already", () =>
+  it.scoped("opens a transport that exists already", () =>
     Effect.gen(function*() {
       const [here, there] = yield* Transport.memory()
       const connector = Connector.fromTransport(here)
@@ -18,10 +18,10 @@ describe("Connector", () => {
       assert.strictEqual(yield* connector.connect, here)
       const other = yield* peer(there)
       yield* here.send(Message.notification("hello"))
-      assert.deepStrictEqual(yield* other.hear, Message.notification("hello"))
+      assert.deepStrictEqual(yield* other.receive, Message.notification("hello"))
     }))
 
-  it.effect("closes what it opened with the scope, and asks for what it needs besides one", () =>
+  it.effect("closes what it opened with the scope, and requires the services that it needs", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const connector: Connector.Connector<Address> = Connector.make(
@@ -41,7 +41,7 @@ describe("Connector", () => {
       assert.isFalse(transport.unsafeSend(Message.notification("late")))
     }))
 
-  it.scoped("says that it could not reach", () =>
+  it.scoped("fails with reason Open", () =>
     Effect.gen(function*() {
       const failing = Connector.make(
         "nowhere",

@@ -12,44 +12,44 @@ describe("a batch", () => {
     message: "Invalid request: expected one message, received a batch"
   })
 
-  it.scoped("is refused when nobody said that it is allowed", () =>
+  it.scoped("is refused by default", () =>
     Effect.gen(function*() {
       for (const options of [{}, { batches: () => false }]) {
         const t = yield* talk(side({}), options)
         t.conversation.receive(batch(ping(1), ping(2)))
-        assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal])
+        assert.deepStrictEqual<unknown>(yield* t.peer.received, [refusal])
         assert.strictEqual((yield* t.diagnostic)._tag, "Malformed")
       }
     }))
 
-  it.scoped("is its messages, in order, when it is allowed", () =>
+  it.scoped("is handled message by message, in order, when batches are allowed", () =>
     Effect.gen(function*() {
       let allowed = false
-      const told: Array<string> = []
+      const notified: Array<string> = []
       const served = side({}, ({ method }) => {
-        told.push(method)
+        notified.push(method)
         return undefined
       })
       const t = yield* talk(served, { batches: () => allowed })
       allowed = true
       t.conversation.receive(batch(ping(1), Message.notification("note"), 5, ping(2)))
       const no = { code: -32600, message: "Invalid request: expected an object, received number" }
-      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [
+      assert.deepStrictEqual<unknown>(yield* t.peer.received, [
         Message.success(1, {}),
         Message.failure(undefined, no),
         Message.success(2, {})
       ])
-      assert.deepStrictEqual(told, ["note"])
+      assert.deepStrictEqual(notified, ["note"])
     }))
 
-  it.scoped("takes answers to our requests", () =>
+  it.scoped("may contain answers to our requests", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({}), { batches: () => true })
       const calls = yield* Effect.fork(Effect.all([t.conversation.request("a"), t.conversation.request("b")], {
         concurrency: "unbounded"
       }))
-      yield* t.peer.hear
-      yield* t.peer.hear
+      yield* t.peer.receive
+      yield* t.peer.receive
       t.conversation.receive(batch(Message.success(2, { b: 1 }), Message.success(1, { a: 1 })))
       assert.deepStrictEqual(yield* Fiber.join(calls), [{ a: 1 }, { b: 1 }])
     }))
@@ -59,19 +59,19 @@ describe("a batch", () => {
       const t = yield* talk(side({}), { batches: () => true })
       t.conversation.receive(batch())
       t.conversation.receive(batch(...Array.from({ length: 101 }, (_, id) => ping(id))))
-      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal, refusal])
+      assert.deepStrictEqual<unknown>(yield* t.peer.received, [refusal, refusal])
       t.conversation.receive(batch(...Array.from({ length: 100 }, (_, id) => ping(id))))
-      assert.strictEqual((yield* t.peer.heard).length, 100)
+      assert.strictEqual((yield* t.peer.received).length, 100)
     }))
 
-  it.scoped("holds no batch", () =>
+  it.scoped("may not contain another batch", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({}), { batches: () => true })
       t.conversation.receive(batch([ping(1)], ping(2)))
-      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal, Message.success(2, {})])
+      assert.deepStrictEqual<unknown>(yield* t.peer.received, [refusal, Message.success(2, {})])
     }))
 
-  it.scoped("is refused when asking whether it is allowed throws", () =>
+  it.scoped("is refused when the option `batches` throws", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({}), {
         batches: () => {
@@ -79,10 +79,10 @@ describe("a batch", () => {
         }
       })
       t.conversation.receive(batch(ping(1)))
-      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [refusal])
+      assert.deepStrictEqual<unknown>(yield* t.peer.received, [refusal])
     }))
 
-  it.scoped("is answered on the channel that it came from", () =>
+  it.scoped("is answered on the channel that it arrived on", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({}), { batches: () => true })
       const written: Array<Message.Message> = []
@@ -91,6 +91,6 @@ describe("a batch", () => {
         unsafeSend: (message) => written.push(message) > 0
       })
       assert.strictEqual(written.length, 2)
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 })

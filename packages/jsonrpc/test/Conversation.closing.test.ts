@@ -26,62 +26,62 @@ const stubborn = Effect.gen(function*() {
 })
 
 describe("closing a conversation", () => {
-  it.scoped("interrupts what is in flight and answers it once, while the peer listens", () =>
+  it.scoped("interrupts the requests in flight and answers each once, while the peer still reads", () =>
     Effect.gen(function*() {
       const finalized: Array<unknown> = []
       const t = yield* talk(side({
         endless: ({ id }) => Effect.onInterrupt(Effect.never, () => Effect.sync(() => finalized.push(id)))
       }))
-      for (const id of [1, "a", 0]) yield* t.peer.ask(id, "endless")
-      yield* t.peer.heard
-      yield* t.leave
-      assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1), closed("a"), closed(0)])
+      for (const id of [1, "a", 0]) yield* t.peer.request(id, "endless")
+      yield* t.peer.received
+      yield* t.closeScope
+      assert.deepStrictEqual<unknown>(yield* t.peer.closed, [closed(1), closed("a"), closed(0)])
       assert.deepStrictEqual(finalized, [1, "a", 0])
       assert.strictEqual(t.conversation.inFlight(), 0)
       assert.deepStrictEqual(t.diagnostics, [])
     }))
 
-  it.scoped("answers so, too, a request that waits for the peer", () =>
+  it.scoped("answers a request whose handler waits for the peer, too", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({
-        nested: (_, exchange) => exchange.request("ask"),
-        forgiving: (_, exchange) => Effect.orElseSucceed(exchange.request("ask"), () => ({ forgiven: true }))
+        nested: (_, incoming) => incoming.request("ask"),
+        forgiving: (_, incoming) => Effect.orElseSucceed(incoming.request("ask"), () => ({ forgiven: true }))
       }))
-      yield* t.peer.ask(1, "nested")
-      yield* t.peer.ask(2, "forgiving")
-      yield* t.peer.heard
-      yield* t.leave
-      assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1), closed(2)])
+      yield* t.peer.request(1, "nested")
+      yield* t.peer.request(2, "forgiving")
+      yield* t.peer.received
+      yield* t.closeScope
+      assert.deepStrictEqual<unknown>(yield* t.peer.closed, [closed(1), closed(2)])
       assert.deepStrictEqual(t.diagnostics, [])
     }))
 
-  it.scoped("lets a finalizer speak, and answers after it", () =>
+  it.scoped("lets a finalizer send notifications, and answers after it", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({
-        polite: (_, exchange) => Effect.onInterrupt(Effect.never, () => exchange.notify("goodbye"))
+        polite: (_, incoming) => Effect.onInterrupt(Effect.never, () => incoming.notify("goodbye"))
       }))
-      yield* t.peer.ask(1, "polite")
-      yield* t.peer.heard
-      yield* t.leave
-      assert.deepStrictEqual<unknown>(yield* t.peer.over, [Message.notification("goodbye"), closed(1)])
+      yield* t.peer.request(1, "polite")
+      yield* t.peer.received
+      yield* t.closeScope
+      assert.deepStrictEqual<unknown>(yield* t.peer.closed, [Message.notification("goodbye"), closed(1)])
     }))
 
-  it.scoped("waits for what cannot be interrupted", () =>
+  it.scoped("waits for handlers that cannot be interrupted", () =>
     Effect.gen(function*() {
       const work = yield* stubborn
       const t = yield* talk(side({ stubborn: work.serve }))
-      yield* t.peer.ask(1, "stubborn")
+      yield* t.peer.request(1, "stubborn")
       yield* work.came
-      const leaving = yield* Effect.fork(t.leave)
+      const leaving = yield* Effect.fork(t.closeScope)
       yield* TestClock.adjust("4999 millis")
       assert.strictEqual(leaving.unsafePoll(), null)
       yield* work.go
       yield* Fiber.join(leaving)
-      assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)])
+      assert.deepStrictEqual<unknown>(yield* t.peer.closed, [closed(1)])
       assert.deepStrictEqual(t.diagnostics, [])
     }))
 
-  it.scoped("gives the real answer of what was done already, and is being released", () =>
+  it.scoped("sends the result of a handler that has succeeded and is being released", () =>
     Effect.gen(function*() {
       const work = yield* stubborn
       const t = yield* talk(side({
@@ -91,30 +91,30 @@ describe("closing a conversation", () => {
           release: () => Effect.asVoid(work.serve())
         })
       }))
-      yield* t.peer.ask(1, "done")
+      yield* t.peer.request(1, "done")
       yield* work.came
-      const leaving = yield* Effect.fork(t.leave)
+      const leaving = yield* Effect.fork(t.closeScope)
       yield* Effect.yieldNow()
       yield* work.go
       yield* Fiber.join(leaving)
-      assert.deepStrictEqual<unknown>(yield* t.peer.over, [Message.success(1, { done: true })])
+      assert.deepStrictEqual<unknown>(yield* t.peer.closed, [Message.success(1, { done: true })])
     }))
 
   for (const closeTimeout of [undefined, "1 second"] as const) {
-    it.scoped(`leaves behind what does not stop within ${closeTimeout ?? "5 seconds"}, answers for it, and says so`, () =>
+    it.scoped(`answers for handlers that do not stop within ${closeTimeout ?? "5 seconds"}, and reports them`, () =>
       Effect.gen(function*() {
-        const [asked, told, ended] = [yield* stubborn, yield* stubborn, yield* Deferred.make<void>()]
+        const [request, notification, ended] = [yield* stubborn, yield* stubborn, yield* Deferred.make<void>()]
         const served = side({
           stubborn: () => ({
-            effect: asked.serve(),
+            effect: request.serve(),
             reply: Outcome.fromExit,
             release: () => Effect.asVoid(Deferred.succeed(ended, undefined))
           })
-        }, () => Effect.asVoid(told.serve()))
+        }, () => Effect.asVoid(notification.serve()))
         const t = yield* talk(served, { closeTimeout })
-        yield* t.peer.ask(1, "stubborn")
-        yield* t.peer.tell("stubborn too")
-        yield* Effect.zipRight(asked.came, told.came)
+        yield* t.peer.request(1, "stubborn")
+        yield* t.peer.notify("stubborn too")
+        yield* Effect.zipRight(request.came, notification.came)
         const closing = yield* Effect.fork(t.conversation.close)
         yield* TestClock.adjust(closeTimeout === undefined ? 4999 : 999)
         assert.strictEqual(closing.unsafePoll(), null)
@@ -124,14 +124,14 @@ describe("closing a conversation", () => {
           { _tag: "Detached", method: "stubborn" },
           { _tag: "Detached", method: "stubborn too" }
         ])
-        yield* asked.go.pipe(Effect.zipRight(told.go), Effect.zipRight(Deferred.await(ended)))
-        yield* t.leave
-        assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)], "answered once")
+        yield* request.go.pipe(Effect.zipRight(notification.go), Effect.zipRight(Deferred.await(ended)))
+        yield* t.closeScope
+        assert.deepStrictEqual<unknown>(yield* t.peer.closed, [closed(1)], "answered once")
         assert.strictEqual(t.conversation.inFlight(), 0)
       }))
   }
 
-  it.scoped("waits no longer for a release, or for a report", () =>
+  it.scoped("waits no longer than that for a release or a report", () =>
     Effect.gen(function*() {
       const cut = yield* Deferred.make<void>()
       const t = yield* talk(
@@ -140,17 +140,17 @@ describe("closing a conversation", () => {
         }),
         { report: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(cut, undefined)) }
       )
-      yield* t.peer.ask(1, "released")
-      yield* t.peer.heard
-      const leaving = yield* Effect.fork(t.leave)
+      yield* t.peer.request(1, "released")
+      yield* t.peer.received
+      const leaving = yield* Effect.fork(t.closeScope)
       yield* TestClock.adjust("5 seconds")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(1))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, closed(1))
       assert.strictEqual(leaving.unsafePoll(), null, "the report that the request was detached")
       yield* TestClock.adjust("5 seconds")
       yield* Effect.zipRight(Fiber.join(leaving), Deferred.await(cut))
     }))
 
-  it.effect("waits no longer for a pipe whose reading does not stop", () =>
+  it.effect("waits no longer than that for a reader that does not stop", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const deaf: Transport.Transport = {
@@ -169,44 +169,44 @@ describe("closing a conversation", () => {
   it.scoped("fails every call, drops every notification, refuses every request", () =>
     Effect.gen(function*() {
       const work = yield* stubborn
-      const told: Array<string> = []
-      const t = yield* talk(side({ stubborn: work.serve }, ({ method }) => Effect.sync(() => told.push(method))))
+      const notified: Array<string> = []
+      const t = yield* talk(side({ stubborn: work.serve }, ({ method }) => Effect.sync(() => notified.push(method))))
       const call = yield* Effect.fork(refusal(t.conversation.request("m")))
-      yield* t.peer.hear
-      yield* t.peer.ask(1, "stubborn")
+      yield* t.peer.receive
+      yield* t.peer.request(1, "stubborn")
       yield* work.came
       const closing = yield* Effect.fork(t.conversation.close)
       assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
       assert.strictEqual((yield* refusal(t.conversation.request("late")))._tag, "ConnectionClosed")
       yield* t.conversation.notify("late")
-      yield* t.peer.tell("late")
-      yield* t.peer.ask(2, "ping")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(2))
+      yield* t.peer.notify("late")
+      yield* t.peer.request(2, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, closed(2))
       yield* work.go
       yield* Fiber.join(closing)
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(1))
-      yield* t.peer.ask(3, "ping")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, closed(3))
-      assert.deepStrictEqual(told, [])
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, closed(1))
+      yield* t.peer.request(3, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, closed(3))
+      assert.deepStrictEqual(notified, [])
     }))
 
-  it.scoped("can be asked for any number of times, from anywhere, and is one end", () =>
+  it.scoped("can be run any number of times, by any fiber, and ends the conversation once", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({ endless: () => Effect.never }))
-      yield* t.peer.ask(1, "endless")
-      yield* t.peer.heard
+      yield* t.peer.request(1, "endless")
+      yield* t.peer.received
       yield* Effect.all(Array.from({ length: 100 }, () => t.conversation.close), { concurrency: "unbounded" })
       yield* t.conversation.ended
       yield* t.conversation.close
-      yield* t.leave
-      assert.deepStrictEqual<unknown>(yield* t.peer.over, [closed(1)])
+      yield* t.closeScope
+      assert.deepStrictEqual<unknown>(yield* t.peer.closed, [closed(1)])
     }))
 
-  it.scoped("goes on when who asked for it is interrupted", () =>
+  it.scoped("continues when the fiber that ran it is interrupted", () =>
     Effect.gen(function*() {
       const work = yield* stubborn
       const t = yield* talk(side({ stubborn: work.serve }))
-      yield* t.peer.ask(1, "stubborn")
+      yield* t.peer.request(1, "stubborn")
       yield* work.came
       const closing = yield* Effect.fork(t.conversation.close)
       yield* Effect.yieldNow()
@@ -216,48 +216,48 @@ describe("closing a conversation", () => {
     }))
 
   for (const how of ["close", "leave"] as const) {
-    it.scoped(`can be asked for by a handler, through ${how}, that is then interrupted like the others`, () =>
+    it.scoped(`can be run by a handler, through ${how}, which is then interrupted like the others`, () =>
       Effect.gen(function*() {
         const t: Effect.Effect.Success<ReturnType<typeof talk>> = yield* talk(side({
-          quit: (): Effect.Effect<unknown> => Effect.as(how === "close" ? t.conversation.close : t.leave, {})
-        }, (): Effect.Effect<void> => how === "close" ? t.conversation.close : t.leave))
-        yield* t.peer.ask(1, "quit")
-        yield* t.peer.tell("quit")
+          quit: (): Effect.Effect<unknown> => Effect.as(how === "close" ? t.conversation.close : t.closeScope, {})
+        }, (): Effect.Effect<void> => how === "close" ? t.conversation.close : t.closeScope))
+        yield* t.peer.request(1, "quit")
+        yield* t.peer.notify("quit")
         yield* t.conversation.ended
         assert.deepStrictEqual(t.diagnostics, [])
-        yield* t.leave
-        assert.isAtMost((yield* t.peer.over).length, 1)
+        yield* t.closeScope
+        assert.isAtMost((yield* t.peer.closed).length, 1)
       }))
   }
 })
 
-describe("a peer that hangs up", () => {
+describe("a peer that closes the pipe", () => {
   it.scoped("ends the conversation: handlers are interrupted, nothing is written, calls fail", () =>
     Effect.gen(function*() {
       const gone = yield* Deferred.make<void>()
       const t = yield* talk(side({
         endless: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(gone, undefined))
       }))
-      yield* t.peer.ask(1, "endless")
+      yield* t.peer.request(1, "endless")
       const call = yield* Effect.fork(refusal(t.conversation.request("m")))
-      yield* t.peer.hear
+      yield* t.peer.receive
       yield* t.peer.hangUp
       yield* t.conversation.ended
       yield* Deferred.await(gone)
       assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
       assert.strictEqual((yield* refusal(t.conversation.request("late")))._tag, "ConnectionClosed")
-      assert.deepStrictEqual(yield* t.peer.over, [])
+      assert.deepStrictEqual(yield* t.peer.closed, [])
       assert.deepStrictEqual(t.diagnostics, [])
     }))
 
-  it.scoped("in the middle of what it said is heard out first", () =>
+  it.scoped("has all its earlier messages handled first", () =>
     Effect.gen(function*() {
-      const told: Array<string> = []
-      const t = yield* talk(side({}, ({ method }) => Effect.sync(() => told.push(method))))
+      const notified: Array<string> = []
+      const t = yield* talk(side({}, ({ method }) => Effect.sync(() => notified.push(method))))
       for (const method of ["a", "b"]) t.peer.transport.unsafeSend(Message.notification(method))
       yield* t.peer.hangUp
       yield* t.conversation.ended
-      assert.deepStrictEqual(told, ["a", "b"])
+      assert.deepStrictEqual(notified, ["a", "b"])
     }))
 
   for (
@@ -266,7 +266,7 @@ describe("a peer that hangs up", () => {
       ["dies", Stream.die("bug"), "The transport died"]
     ] as const
   ) {
-    it.scoped(`by a pipe that ${name} is told from one that ends: ended fails`, () =>
+    it.scoped(`makes ended fail when the pipe ${name}`, () =>
       Effect.gen(function*() {
         const [here] = yield* Transport.memory()
         const { send, unsafeSend } = here
@@ -277,7 +277,7 @@ describe("a peer that hangs up", () => {
       }))
   }
 
-  it.scoped("by a pipe whose reading is interrupted has hung up, and nothing has failed", () =>
+  it.scoped("is no failure when the reader of the pipe is interrupted", () =>
     Effect.gen(function*() {
       const [here] = yield* Transport.memory()
       const conversation = yield* Conversation.make({ ...here, run: () => Effect.interrupt }, side({}))
@@ -286,7 +286,7 @@ describe("a peer that hangs up", () => {
       assert.deepStrictEqual([error._tag, error.cause], ["ConnectionClosed", undefined])
     }))
 
-  it.scoped("by a pipe that cannot even be read ends the conversation", () =>
+  it.scoped("ends the conversation when the pipe cannot be read at all", () =>
     Effect.gen(function*() {
       const [here] = yield* Transport.memory()
       const bug = () => {
@@ -296,7 +296,7 @@ describe("a peer that hangs up", () => {
       assert.strictEqual((yield* Effect.flip(conversation.ended)).message, "The transport died")
     }))
 
-  it.scoped("ends the conversation also when the pipe can no longer be written", () =>
+  it.scoped("ends the conversation when the pipe can no longer be written either", () =>
     Effect.gen(function*() {
       const fault = new LocalError.TransportError({ reason: "Write", message: "EPIPE" })
       const transport = yield* Transport.make({ incoming: Stream.never, write: () => Effect.fail(fault) })
@@ -307,7 +307,7 @@ describe("a peer that hangs up", () => {
     }))
 })
 
-describe("nothing is left behind", () => {
+describe("closing leaves no fiber and no timer", () => {
   for (const pair of pairs) {
     for (const order of ["left first", "right first", "both at once", "pipe first"] as const) {
       it.effect(`over ${pair.name}, ${order}`, () =>
@@ -316,7 +316,7 @@ describe("nothing is left behind", () => {
           const [left, right] = yield* Scope.extend(pair.open, pipe)
           const served = side({
             endless: () => Effect.never,
-            nested: (_, exchange) => exchange.request("endless", {}, { timeout: "1 hour" })
+            nested: (_, incoming) => incoming.request("endless", {}, { timeout: "1 hour" })
           }, () => Effect.never)
           const open = Effect.fnUntraced(function*(end: typeof left) {
             const scope = yield* Scope.make()
@@ -348,7 +348,7 @@ describe("nothing is left behind", () => {
     }
   }
 
-  it.effect("of a conversation that nothing was said in", () =>
+  it.effect("of a conversation without a message", () =>
     leavesNothing(Effect.gen(function*() {
       const [here, there] = yield* Transport.memory()
       yield* Conversation.make(here, side({}), { timeout: 100 })

@@ -7,7 +7,7 @@ import type { Pair } from "./Pairs.js"
 import * as Pairs from "./Pairs.js"
 import { preempted, side } from "./Talk.js"
 
-/** Two conversations, each in a scope of its own, and what they reported. */
+/** Two conversations, each in a scope of its own, and their diagnostics. */
 const meet = Effect.fnUntraced(function*(pair: Pair, served: Side.Side) {
   const diagnostics: Array<Diagnostic> = []
   const report = (diagnostic: Diagnostic) => Effect.sync(() => diagnostics.push(diagnostic))
@@ -26,8 +26,8 @@ const answered = Effect.fnUntraced(function*(pair: Pair) {
   const { client, diagnostics, leave, server } = yield* meet(
     pair,
     side({
-      echo: ({ params }, exchange) => Effect.as(exchange.notify("note"), { params }),
-      ask: (_, exchange) => exchange.request("echo", { n: 0 })
+      echo: ({ params }, incoming) => Effect.as(incoming.notify("note"), { params }),
+      ask: (_, incoming) => incoming.request("echo", { n: 0 })
     })
   )
   assert.deepStrictEqual(yield* client.conversation.request("echo", { n: 1 }), { params: { n: 1 } })
@@ -63,9 +63,9 @@ const givenUp = Effect.fnUntraced(function*(pair: Pair) {
   const { client, diagnostics, leave } = yield* meet(
     pair,
     side({
-      hasty: (_, exchange) =>
+      hasty: (_, incoming) =>
         Effect.gen(function*() {
-          const note = yield* Effect.forkDaemon(exchange.notify("note"))
+          const note = yield* Effect.forkDaemon(incoming.notify("note"))
           yield* Effect.yieldNow()
           yield* Fiber.interrupt(note)
           return {}
@@ -99,9 +99,9 @@ const scenarios = [
   ["closing ends every call and every handler", closed]
 ] as const
 
-// Each of these runs once for every step of every fiber in it, with that fiber made to yield there: whatever can come
-// between two steps does. Where there are very many, only some are looked at.
-describe("wherever a fiber is made to yield", () => {
+// Each scenario runs once for every step of every fiber in it, with that fiber yielding at that step, so that every
+// interleaving between two steps occurs. Scenarios with very many steps run for every n-th step only.
+describe("wherever a fiber yields", () => {
   for (const [pair, stride] of [[Pairs.memory, 3], [Pairs.direct, 1], [Pairs.pipes, 29]] as const) {
     for (const [name, scenario] of scenarios) {
       it.live(`${name}, over ${pair.name}`, () => preempted(Effect.scoped(scenario(pair)), stride), 60_000)

@@ -8,8 +8,8 @@ import { Deferred, Effect, Fiber, Logger, TestClock } from "effect"
 import * as Diagnostics from "../src/runtime/Diagnostics.js"
 import { peer, refusal, side, talk } from "./Talk.js"
 
-describe("what comes in", () => {
-  it.scoped("is looked at in order: a request is served before the next message is read", () =>
+describe("receiving", () => {
+  it.scoped("is ordered: a request is started before the next message is handled", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const t = yield* talk(side(
@@ -28,23 +28,23 @@ describe("what comes in", () => {
       assert.deepStrictEqual(log, ["initialize", "initialized", "initialize"])
     }))
 
-  it.scoped("is read on while handlers of every kind wait for ever", () =>
+  it.scoped("continues while handlers of every kind never end", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({ endless: () => Effect.never }, () => Effect.never))
-      yield* t.peer.ask(1, "endless")
-      yield* t.peer.tell("endless")
+      yield* t.peer.request(1, "endless")
+      yield* t.peer.notify("endless")
       const call = yield* Effect.fork(t.conversation.request("m"))
-      yield* t.peer.hear
+      yield* t.peer.receive
       yield* t.peer.answer(1)
       assert.deepStrictEqual(yield* Fiber.join(call), {})
     }))
 
-  it.scoped("lets a handler ask the peer, who asks back, who is asked again", () =>
+  it.scoped("allows requests in both directions, nested in one another", () =>
     Effect.gen(function*() {
       const deeper = side({
-        deeper: ({ params }, exchange) => {
+        deeper: ({ params }, incoming) => {
           const depth = params!.depth as number
-          return depth === 0 ? Effect.succeed({ bottom: true }) : exchange.request("deeper", { depth: depth - 1 })
+          return depth === 0 ? Effect.succeed({ bottom: true }) : incoming.request("deeper", { depth: depth - 1 })
         }
       })
       const [left, right] = yield* Transport.memory()
@@ -75,29 +75,29 @@ describe("malformed input", () => {
     ["{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":5}", undefined]
   ]
   for (const [text, answer] of inputs) {
-    it.scoped(`${answer === undefined ? "is not answered" : "is answered"}: ${text}, and costs nothing else`, () =>
+    it.scoped(`${answer === undefined ? "is not answered" : "is answered"}: ${text}, and the next message is handled`, () =>
       Effect.gen(function*() {
         const t = yield* talk()
         const malformed = MessageText.parse(text) as Message.Malformed
         t.conversation.receive(malformed)
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Malformed", malformed })
-        assert.deepStrictEqual<unknown>(yield* t.peer.heard, answer === undefined ? [] : [answer])
+        assert.deepStrictEqual<unknown>(yield* t.peer.received, answer === undefined ? [] : [answer])
       }))
   }
 })
 
 describe("a notification", () => {
-  it.scoped("is handled beside the others, each of its own accord", () =>
+  it.scoped("is handled concurrently with others", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const log: Array<unknown> = []
       const t = yield* talk(
         side({}, ({ method, params }) => method === "slow" ? Deferred.await(gate) : Effect.sync(() => log.push(params)))
       )
-      yield* t.peer.tell("slow")
-      yield* t.peer.tell("quick", { a: 1 })
-      yield* t.peer.tell("quick")
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      yield* t.peer.notify("slow")
+      yield* t.peer.notify("quick", { a: 1 })
+      yield* t.peer.notify("quick")
+      assert.deepStrictEqual(yield* t.peer.received, [])
       assert.deepStrictEqual(log, [{ a: 1 }, undefined])
     }))
 
@@ -109,13 +109,13 @@ describe("a notification", () => {
     ["dies later", () => Effect.zipRight(Effect.yieldNow(), Effect.die("boom"))]
   ]
   for (const [name, fault] of faults) {
-    it.scoped(`whose handler ${name} is reported, and costs nothing else`, () =>
+    it.scoped(`whose handler ${name} is reported, and the next message is handled`, () =>
       Effect.gen(function*() {
         const t = yield* talk(side({}, ({ method }) => method === "bad" ? fault() : undefined))
-        yield* t.peer.tell("bad")
+        yield* t.peer.notify("bad")
         assert.deepInclude(yield* t.diagnostic, { _tag: "HandlerDied", method: "bad" })
-        yield* t.peer.tell("good")
-        assert.deepStrictEqual(yield* t.peer.heard, [])
+        yield* t.peer.notify("good")
+        assert.deepStrictEqual(yield* t.peer.received, [])
       }))
   }
 
@@ -124,28 +124,28 @@ describe("a notification", () => {
       const gate = yield* Deferred.make<void>()
       let handled = 0
       const t = yield* talk(side({}, () => Effect.zipRight(Deferred.await(gate), Effect.sync(() => handled++))))
-      for (let i = 0; i < 65; i++) yield* t.peer.tell("slow")
+      for (let i = 0; i < 65; i++) yield* t.peer.notify("slow")
       assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Overloaded", method: "slow", limit: 64 })
       yield* Deferred.succeed(gate, undefined)
       while (handled < 64) yield* Effect.yieldNow()
-      yield* t.peer.tell("slow")
-      yield* t.peer.heard
+      yield* t.peer.notify("slow")
+      yield* t.peer.received
       assert.strictEqual(handled, 65)
       assert.strictEqual(t.diagnostics.length, 1)
     }))
 
-  it.scoped("says what it says, and leaves params out when there are none", () =>
+  it.scoped("is sent with its params, or without when it has none", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       yield* t.conversation.notify("a")
       yield* t.conversation.notify("b", { c: 1 })
-      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [
+      assert.deepStrictEqual<unknown>(yield* t.peer.received, [
         { jsonrpc: "2.0", method: "a" },
         { jsonrpc: "2.0", method: "b", params: { c: 1 } }
       ])
     }))
 
-  it.scoped("waits while the way out is full", () =>
+  it.scoped("suspends while the transport is full", () =>
     Effect.gen(function*() {
       const [here, there] = yield* Transport.memory({ capacity: 1 })
       const conversation = yield* Conversation.make(here, side({}))
@@ -154,7 +154,7 @@ describe("a notification", () => {
       while ((yield* Fiber.status(sender))._tag !== "Suspended") yield* Effect.yieldNow()
       const other = yield* peer(there)
       yield* Fiber.join(sender)
-      assert.deepStrictEqual<unknown>(yield* other.heard, [Message.notification("a"), Message.notification("b")])
+      assert.deepStrictEqual<unknown>(yield* other.received, [Message.notification("a"), Message.notification("b")])
     }))
 })
 
@@ -168,23 +168,23 @@ describe("report", () => {
     ["cannot be interrupted", () => Effect.uninterruptible(Effect.yieldNow())]
   ]
   for (const [name, report] of faults) {
-    it.scoped(`that ${name} costs nothing`, () =>
+    it.scoped(`that ${name} does not affect the conversation`, () =>
       Effect.gen(function*() {
         const t = yield* talk(side({ bug: () => Effect.die("boom") }, () => Effect.die("boom")), { report })
         t.conversation.receive(Message.fromUnknown({ method: "m" }))
         yield* t.peer.answer(7)
-        yield* t.peer.tell("m")
-        yield* t.peer.ask(1, "bug")
-        assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.failure(1, JsonRpcError.internal))
-        assert.deepStrictEqual(yield* t.peer.heard, [])
-        // Closing gives a report that is still being made as long as a handler.
-        const leaving = yield* Effect.fork(t.leave)
+        yield* t.peer.notify("m")
+        yield* t.peer.request(1, "bug")
+        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.failure(1, JsonRpcError.internal))
+        assert.deepStrictEqual(yield* t.peer.received, [])
+        // Closing waits for a report in progress as long as for a handler.
+        const leaving = yield* Effect.fork(t.closeScope)
         yield* TestClock.adjust("5 seconds")
         yield* Fiber.join(leaving)
       }))
   }
 
-  it.scoped("is made for 64 diagnostics at a time, and no more", () =>
+  it.scoped("runs for at most 64 diagnostics at once", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let reports = 0
@@ -197,12 +197,12 @@ describe("report", () => {
       for (let i = 0; i < 1000; i++) t.conversation.receive(Message.fromUnknown({ method: "m" }))
       assert.strictEqual(reports, Diagnostics.MAX_REPORTS)
       yield* Deferred.succeed(gate, undefined)
-      yield* t.peer.heard
+      yield* t.peer.received
       t.conversation.receive(Message.fromUnknown({ method: "m" }))
       assert.strictEqual(reports, Diagnostics.MAX_REPORTS + 1)
     }))
 
-  it.effect("is a line in the log when nothing else is said", () =>
+  it.effect("writes to the log by default", () =>
     Effect.gen(function*() {
       const lines: Array<string> = []
       const logger = Logger.make(({ message }) => lines.push(String(message)))
@@ -210,8 +210,8 @@ describe("report", () => {
         const [here, there] = yield* Transport.memory()
         yield* Conversation.make(here, side({ bug: () => Effect.die("boom") }))
         const other = yield* peer(there)
-        yield* other.ask(1, "bug")
-        return yield* other.hear
+        yield* other.request(1, "bug")
+        return yield* other.receive
       })).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
       assert.deepStrictEqual<unknown>(other, Message.failure(1, JsonRpcError.internal))
       assert.deepStrictEqual(lines, ["The handler of \"bug\" died"])
@@ -219,29 +219,29 @@ describe("report", () => {
 })
 
 describe("Conversation.make", () => {
-  it.scoped("gives the side the way to speak, before anything comes in", () =>
+  it.scoped("passes the outbound to the side before the first message arrives", () =>
     Effect.gen(function*() {
       const [here, there] = yield* Transport.memory()
       const conversation = yield* Conversation.make(here, (outbound) => side({ ask: () => outbound.request("back") }))
       const other = yield* peer(there)
-      yield* other.ask(1, "ask")
-      assert.deepStrictEqual<unknown>(yield* other.hear, Message.request(1, "back"))
+      yield* other.request(1, "ask")
+      assert.deepStrictEqual<unknown>(yield* other.receive, Message.request(1, "back"))
       assert.strictEqual(conversation.inFlight(), 1)
     }))
 
-  it.scoped("works where nothing can be interrupted: its handlers and calls still can", () =>
+  it.scoped("works in an uninterruptible region: its handlers and calls can still be interrupted", () =>
     Effect.gen(function*() {
       const gone = yield* Deferred.make<void>()
       const t = yield* Effect.uninterruptible(talk(side({
         endless: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(gone, undefined))
       }, () => Effect.never)))
-      yield* t.peer.ask(1, "endless")
-      yield* t.peer.tell("endless")
+      yield* t.peer.request(1, "endless")
+      yield* t.peer.notify("endless")
       const call = yield* Effect.fork(refusal(t.conversation.request("m", {}, { timeout: "1 hour" })))
-      yield* t.peer.hear
+      yield* t.peer.receive
       yield* t.peer.cancel(1)
       yield* Deferred.await(gone)
-      yield* t.leave
+      yield* t.closeScope
       assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
       assert.deepStrictEqual(t.diagnostics, [])
     }))

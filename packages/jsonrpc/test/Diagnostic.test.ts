@@ -4,7 +4,7 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Cause, Effect, HashMap, Logger, LogLevel } from "effect"
 
-/** The level and the words of what an diagnostic logs. */
+/** The level and the text that a diagnostic logs. */
 const logged = (diagnostic: Diagnostic) =>
   Effect.gen(function*() {
     const lines: Array<readonly [level: string, words: string, cause: Cause.Cause<unknown>]> = []
@@ -59,13 +59,13 @@ describe("Diagnostic.log", () => {
       }))
   }
 
-  it.effect("shows the operator why a handler died", () =>
+  it.effect("contains the cause of a handler that died", () =>
     Effect.gen(function*() {
       const [, , shown] = yield* logged(Diagnostic.HandlerDied({ method: "m", cause }))
       assert.strictEqual(shown, cause)
     }))
 
-  it("knows no diagnostic that is not listed here", () => {
+  it("has no diagnostic that is missing in this test", () => {
     const tags = new Set(cases.map(([diagnostic]) => diagnostic._tag))
     const all: Record<Diagnostic["_tag"], true> = {
       Malformed: true,

@@ -8,62 +8,62 @@ const word = (text: string) => Message.notification(text)
 const words = (incoming: Iterable<Transport.Delivery>) =>
   [...incoming].map((one) => (one as Message.Notification).method)
 
-/** Listens, and writes down what comes. */
+/** Reads a transport, and records what arrives. */
 const listen = (transport: Transport.Transport) =>
   Effect.gen(function*() {
-    const heard: Array<Transport.Delivery> = []
-    const fiber = yield* Effect.fork(Transport.run(transport, (incoming) => heard.push(incoming)))
+    const received: Array<Transport.Delivery> = []
+    const fiber = yield* Effect.fork(Transport.run(transport, (incoming) => received.push(incoming)))
     while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
-    return { fiber, heard }
+    return { fiber, received }
   })
 
 describe("Direct", () => {
-  it.scoped("has delivered when unsafeSend returns, the value itself", () =>
+  it.scoped("has delivered the value itself when unsafeSend returns", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
-      const { heard } = yield* listen(right)
+      const { received } = yield* listen(right)
       const message = word("a")
       assert.isTrue(left.unsafeSend(message))
-      assert.strictEqual(heard[0], message)
+      assert.strictEqual(received[0], message)
       yield* left.send(word("b"))
-      assert.deepStrictEqual(words(heard), ["a", "b"])
+      assert.deepStrictEqual(words(received), ["a", "b"])
     }))
 
-  it.scoped("keeps for whoever listens later, in order", () =>
+  it.scoped("keeps messages for a later reader, in order", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
       left.unsafeSend(word("a"))
       yield* left.send(word("b"))
-      const { heard } = yield* listen(right)
+      const { received } = yield* listen(right)
       left.unsafeSend(word("c"))
-      assert.deepStrictEqual(words(heard), ["a", "b", "c"])
+      assert.deepStrictEqual(words(received), ["a", "b", "c"])
     }))
 
-  it.scoped("makes a sender wait when 256 messages wait for a listener, but not one that cannot", () =>
+  it.scoped("suspends send while 256 messages wait for a reader, and unsafeSend never", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
       for (let i = 0; i < 256; i++) yield* left.send(word(String(i)))
       const sender = yield* Effect.fork(left.send(word("patient")))
       while ((yield* Fiber.status(sender))._tag !== "Suspended") yield* Effect.yieldNow()
       assert.isTrue(left.unsafeSend(word("urgent")))
-      const { heard } = yield* listen(right)
+      const { received } = yield* listen(right)
       yield* Fiber.join(sender)
-      assert.deepStrictEqual(words(heard).slice(255), ["255", "urgent", "patient"])
+      assert.deepStrictEqual(words(received).slice(255), ["255", "urgent", "patient"])
     }))
 
-  it.scoped("delivers what was kept before what the listener is sent while it looks at it", () =>
+  it.scoped("delivers the messages that waited before those that arrive meanwhile", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
       left.unsafeSend(word("a"))
       left.unsafeSend(word("b"))
-      const heard: Array<string> = []
+      const received: Array<string> = []
       yield* Effect.fork(Transport.run(right, (incoming) => {
         const { method } = incoming as Message.Notification
         if (method === "a") left.unsafeSend(word("while a"))
-        heard.push(method)
+        received.push(method)
       }))
-      while (heard.length < 3) yield* Effect.yieldNow()
-      assert.deepStrictEqual(heard, ["a", "b", "while a"])
+      while (received.length < 3) yield* Effect.yieldNow()
+      assert.deepStrictEqual(received, ["a", "b", "while a"])
     }))
 
   it.scoped("delivers one message after another, however deep the sides answer each other", () =>
@@ -89,7 +89,7 @@ describe("Direct", () => {
       assert.isAtMost(deepest, 2)
     }))
 
-  it.scoped("can be read once, as a stream or not", () =>
+  it.scoped("can be read once, by run or as a stream", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
       const { fiber } = yield* listen(left)
@@ -98,22 +98,22 @@ describe("Direct", () => {
         const error = yield* Effect.flip(reading)
         assert.deepStrictEqual([error._tag, error.reason], ["TransportError", "Read"])
       }
-      // Who was refused has not hung up on behalf of who reads.
+      // The reader that was refused has not closed the pipe of the first reader.
       assert.isTrue(right.unsafeSend(word("a")))
       assert.strictEqual(fiber.unsafePoll(), null)
     }))
 
-  it.scoped("is a stream of what comes in, for who wants one", () =>
+  it.scoped("can be read as a stream", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
       left.unsafeSend(word("a"))
       const reader = yield* Effect.fork(Stream.runCollect(Stream.take(right.incoming, 2)))
       yield* left.send(word("b"))
       assert.deepStrictEqual(words(Chunk.toReadonlyArray(yield* Fiber.join(reader))), ["a", "b"])
-      assert.isFalse(left.unsafeSend(word("c")), "who stops reading has hung up")
+      assert.isFalse(left.unsafeSend(word("c")), "a side that stops reading has closed the pipe")
     }))
 
-  it.scoped("fails the run of a listener that throws, hangs up, and does not throw at the sender", () =>
+  it.scoped("fails run and closes when the reader throws, and does not throw in the sender", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
       const boom = new Error("boom")
@@ -127,9 +127,9 @@ describe("Direct", () => {
     }))
 })
 
-describe("hanging up a Direct pair", () => {
+describe("closing a Direct pair", () => {
   for (const name of ["left", "right"] as const) {
-    it.scoped(`ends both, when the ${name} stops listening`, () =>
+    it.scoped(`ends both sides when the ${name} stops reading`, () =>
       Effect.gen(function*() {
         const [left, right] = yield* Direct.pair
         const readers = { left: yield* listen(left), right: yield* listen(right) }
@@ -140,11 +140,11 @@ describe("hanging up a Direct pair", () => {
           assert.isFalse(end.unsafeSend(word("late")))
           assert.deepStrictEqual((yield* Effect.flip(end.send(word("late")))).reason, "Write")
         }
-        assert.deepStrictEqual([readers.left.heard, readers.right.heard], [[], []])
+        assert.deepStrictEqual([readers.left.received, readers.right.received], [[], []])
       }))
   }
 
-  it.effect("happens when the scope closes, to who listens and to who will", () =>
+  it.effect("happens with the scope, for present and later readers", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const [left, right] = yield* Scope.extend(Direct.pair, scope)
@@ -155,7 +155,7 @@ describe("hanging up a Direct pair", () => {
       assert.isFalse(right.unsafeSend(word("late")))
     }))
 
-  it.effect("turns away who waits for a listener", () =>
+  it.effect("fails the senders that wait", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const [left] = yield* Scope.extend(Direct.pair, scope)

@@ -17,7 +17,7 @@ describe("JsonRpcError", () => {
     )
   })
 
-  it.effect("is a failure that says its code, message and data", () =>
+  it.effect("is a failure with its code, message and data", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(new JsonRpcError.JsonRpcError({ code: -1, message: "no", data: [1] }))
       assert.strictEqual(error._tag, "JsonRpcError")
@@ -26,7 +26,7 @@ describe("JsonRpcError", () => {
       assert.deepStrictEqual(error.data, [1])
     }))
 
-  it("goes to the wire as code, message and data, and nothing else", () => {
+  it("is sent as code, message and data, without other members", () => {
     const error = new JsonRpcError.JsonRpcError({ code: -1, message: "no", data: null })
     assert.deepStrictEqual(JsonRpcError.toObject(error), { code: -1, message: "no", data: null })
     const more = { code: -1, message: "no", stack: "at secret.ts:1", cause: "secret" }
@@ -38,7 +38,7 @@ describe("JsonRpcError", () => {
     assert.deepStrictEqual(Object.keys(JsonRpcError.toObject(error)), ["code", "message"])
   })
 
-  it("says nothing but \"Internal error\" of what concerns the operator only", () => {
+  it("is \"Internal error\" for reasons that the peer must not see", () => {
     assert.deepStrictEqual(JsonRpcError.internal, { code: -32603, message: "Internal error" })
   })
 })

@@ -10,7 +10,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const ping = (id: Message.RequestId) => Message.request(id, "ping")
 const line = (message: Message.Message) => LineFraming.encode(message)!
 
-/** What the decoder makes of these chunks. */
+/** The messages that the decoder returns for these chunks. */
 const read = (
   chunks: ReadonlyArray<Uint8Array | string>,
   options?: LineFraming.Options
@@ -32,7 +32,7 @@ describe("LineFraming.Decoder", () => {
     assert.deepStrictEqual(read([line(ping(1)) + line(ping(2)), line(ping(3))]), [ping(1), ping(2), ping(3)])
   })
 
-  it("gives a message as soon as its line has ended, and not before", () => {
+  it("returns a message as soon as its line has ended, and not before", () => {
     const decoder = new LineFraming.Decoder()
     const [whole, end] = [line(ping(1)).slice(0, -1), "\n"]
     assert.deepStrictEqual(decoder.push(bytes(whole)), [])
@@ -40,35 +40,35 @@ describe("LineFraming.Decoder", () => {
     assert.deepStrictEqual(decoder.end(), [])
   })
 
-  it("reads lines that end with CRLF, also when the two come apart", () => {
+  it("reads lines that end with CRLF, even when it is cut in two", () => {
     const text = line(ping(1)).replace("\n", "\r\n")
     assert.deepStrictEqual(read([text + text]), [ping(1), ping(1)])
     assert.deepStrictEqual(read([text.slice(0, -1), "\n", text]), [ping(1), ping(1)])
   })
 
-  it("passes over empty lines", () => {
+  it("ignores empty lines", () => {
     assert.deepStrictEqual(read(["\n\r\n  \n\t\n", line(ping(1)), "\n\n"]), [ping(1)])
   })
 
-  it("reads a last line without an end, once", () => {
+  it("reads a last line without a newline, once", () => {
     const decoder = new LineFraming.Decoder()
     assert.deepStrictEqual(decoder.push(bytes(line(ping(1)).trimEnd())), [])
     assert.deepStrictEqual(decoder.end(), [ping(1)])
     assert.deepStrictEqual(decoder.end(), [])
   })
 
-  it("passes over a byte order mark", () => {
+  it("ignores a byte order mark", () => {
     assert.deepStrictEqual(read([new Uint8Array([0xef, 0xbb, 0xbf]), line(ping(1))]), [ping(1)])
   })
 
-  it("puts characters together that were cut in the middle", () => {
+  it("decodes characters that were cut in two", () => {
     const message = Message.notification("m", { text: "aß€😀\u2028" })
     for (let size = 1; size < 8; size++) {
       assert.deepStrictEqual(read(pieces(bytes(line(message)), () => 0.99, size)), [message])
     }
   })
 
-  it("replaces bytes that are not UTF-8, or refuses their line when told to; the next line is read either way", () => {
+  it("replaces bytes that are not UTF-8, or refuses their line with the option; the next line is read either way", () => {
     const bad = [bytes("{\"jsonrpc\":\"2.0\",\"method\":\"a"), new Uint8Array([0xff, 0x22, 0x7d, 0x0a])]
     const replaced = Message.notification("a\ufffd")
     assert.deepStrictEqual(read([...bad, line(ping(1))]), [replaced, ping(1)])
@@ -76,12 +76,12 @@ describe("LineFraming.Decoder", () => {
     assert.deepStrictEqual(refused.map(shape), [parseError, ping(1), parseError, ping(2)])
   })
 
-  it("answers a line that is not JSON, and reads what comes after", () => {
+  it("refuses a line that is not JSON, and reads the next line", () => {
     const messages = read(["{\"jsonrpc\":\n", "}\n", line(ping(1)), "hello\n", line(ping(2))])
     assert.deepStrictEqual(messages.map(shape), [parseError, parseError, ping(1), parseError, ping(2)])
   })
 
-  it("does not keep the chunks: who reads into the same memory again changes nothing", () => {
+  it("does not keep the chunks: their memory may be used again", () => {
     const decoder = new LineFraming.Decoder()
     const memory = new Uint8Array(4096)
     const feed = (text: string) => decoder.push(memory.subarray(0, new TextEncoder().encodeInto(text, memory).written))
@@ -104,7 +104,7 @@ describe("the limit of a line", () => {
     assert.deepStrictEqual(refused.map(shape), [parseError, parseError])
   })
 
-  it("is the same wherever the line is cut", () => {
+  it("is the same however the line is cut", () => {
     const text = `${"x".repeat(100)}\n${line(ping(1))}`
     const random = dice(1)
     for (let i = 0; i < 200; i++) {
@@ -113,7 +113,7 @@ describe("the limit of a line", () => {
     }
   })
 
-  it("is refused as soon as it is passed, once", () => {
+  it("refuses a line as soon as it is exceeded, once", () => {
     const decoder = new LineFraming.Decoder({ maxLineBytes: 8 })
     assert.deepStrictEqual(decoder.push(bytes("12345678")), [])
     assert.deepStrictEqual(decoder.push(bytes("9")).map(shape), [parseError])
@@ -121,21 +121,21 @@ describe("the limit of a line", () => {
     assert.deepStrictEqual(decoder.push(bytes("01\n{}\n")).map(shape), [shape(Message.fromUnknown({}))])
   })
 
-  it("makes a line of 20 MB cost itself only, and keeps nothing of it", () => {
+  it("refuses a line of 20 MB, keeps nothing of it, and reads the next line", () => {
     const decoder = new LineFraming.Decoder()
     const chunk = new Uint8Array(64 * 1024).fill(0x78)
     assert.deepStrictEqual(decoder.push(bytes(line(ping(1)))), [ping(1)])
-    const said: Array<Message.Incoming> = []
+    const messages: Array<Message.Incoming> = []
     for (let sent = 0; sent < 20 * 1024 * 1024; sent += chunk.length) {
-      for (const message of decoder.push(chunk)) said.push(message)
+      for (const message of decoder.push(chunk)) messages.push(message)
       assert.isAtMost(decoder["buffer"].length, LineFraming.MAX_LINE_BYTES)
     }
-    assert.deepStrictEqual(said.map(shape), [parseError])
+    assert.deepStrictEqual(messages.map(shape), [parseError])
     assert.isAtMost(decoder["buffer"].length, 64 * 1024)
     assert.deepStrictEqual(decoder.push(bytes("x\n" + line(ping(2)))), [ping(2)])
   })
 
-  it("lets go of what a long line needed, when the line is over", () => {
+  it("frees the memory of a long line at its end", () => {
     const decoder = new LineFraming.Decoder()
     const message = Message.notification("m", { text: "x".repeat(1024 * 1024) })
     const whole = bytes(line(message))
@@ -144,7 +144,7 @@ describe("the limit of a line", () => {
     assert.isAtMost(decoder["buffer"].length, 64 * 1024)
   })
 
-  it("holds one copy of a line that drips in byte by byte", () => {
+  it("holds one copy of a line that arrives byte by byte", () => {
     const decoder = new LineFraming.Decoder({ maxLineBytes: 100_000 })
     const byte = bytes("x")
     const sizes = new Set<number>()
@@ -187,8 +187,8 @@ const cut = (whole: Uint8Array, at: ReadonlyArray<number>): Array<Uint8Array> =>
   return places.map((place, i) => whole.slice(i === 0 ? 0 : places[i - 1], place))
 }
 
-describe("any way of cutting the same bytes", () => {
-  it("gives the same messages", () => {
+describe("decoding the same bytes, however they are cut", () => {
+  it("returns the same messages", () => {
     FastCheck.assert(FastCheck.property(lines, cuts, FastCheck.boolean(), (texts, at, ended) => {
       const text = texts.join("")
       const whole = bytes(ended ? text : text.trimEnd())
@@ -197,12 +197,12 @@ describe("any way of cutting the same bytes", () => {
     }))
   })
 
-  it("gives every message that was encoded", () => {
+  it("returns every message that was encoded", () => {
     const messages = FastCheck.array(FastCheck.dictionary(FastCheck.string(), FastCheck.jsonValue({ maxDepth: 3 })))
     FastCheck.assert(FastCheck.property(messages, cuts, (all, at) => {
-      const said = all.filter((params) => !JSON.stringify(params).includes("__proto__"))
+      const sent = all.filter((params) => !JSON.stringify(params).includes("__proto__"))
         .map((params, i) => Message.request(i, "m", JSON.parse(JSON.stringify(params))))
-      assert.deepStrictEqual<unknown>(read(cut(bytes(said.map(line).join("")), at)), said)
+      assert.deepStrictEqual<unknown>(read(cut(bytes(sent.map(line).join("")), at)), sent)
     }))
   })
 })
@@ -210,7 +210,7 @@ describe("any way of cutting the same bytes", () => {
 describe("LineFraming.decode", () => {
   const text = line(ping(1)) + "bad\n" + line(ping(2)).trimEnd()
 
-  it.effect("reads a stream of bytes, its last line without an end included", () =>
+  it.effect("reads a stream of bytes, including a last line without a newline", () =>
     Effect.gen(function*() {
       const random = dice(3)
       for (let i = 0; i < 20; i++) {
@@ -222,18 +222,18 @@ describe("LineFraming.decode", () => {
       }
     }))
 
-  it.effect("fails with the stream, after the messages before", () =>
+  it.effect("fails with the stream, after the messages before the failure", () =>
     Effect.gen(function*() {
       const broken = Stream.concat(Stream.make(bytes(line(ping(1)) + "half a li")), Stream.fail("broken"))
-      const heard: Array<Message.Incoming> = []
+      const received: Array<Message.Incoming> = []
       const error = yield* Effect.flip(
-        Stream.runForEach(LineFraming.decode(broken), (message) => Effect.sync(() => heard.push(message)))
+        Stream.runForEach(LineFraming.decode(broken), (message) => Effect.sync(() => received.push(message)))
       )
       assert.strictEqual(error, "broken")
-      assert.deepStrictEqual(heard, [ping(1)])
+      assert.deepStrictEqual(received, [ping(1)])
     }))
 
-  it.effect("starts anew each time that it runs", () =>
+  it.effect("starts again each time that it runs", () =>
     Effect.gen(function*() {
       const stream = LineFraming.decode(Stream.make(bytes(line(ping(1)) + "{\"half")))
       const [first, second] = [yield* Stream.runCollect(stream), yield* Stream.runCollect(stream)]

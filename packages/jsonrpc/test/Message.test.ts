@@ -119,7 +119,7 @@ describe("Message.fromUnknown", () => {
     ]
 
   for (const [name, input, guard] of messages) {
-    it(`takes ${name} as the same object, members that it does not know included`, () => {
+    it(`returns the same object for ${name}, with unknown members`, () => {
       const whole = { ...input, extra: 1 }
       const incoming = Message.fromUnknown(whole)
       assert.strictEqual<unknown>(incoming, whole)
@@ -136,7 +136,7 @@ describe("Message.fromUnknown", () => {
     }))
   })
 
-  it("says a sentence without the peer's text", () => {
+  it("refuses with a sentence that does not repeat the text of the peer", () => {
     const incoming = Message.fromUnknown({ jsonrpc: "2.0", id: 1, method: { secret: "s3cret" } })
     assert.instanceOf(incoming, Message.Malformed)
     assert.notInclude(incoming.message, "s3cret")
@@ -144,7 +144,7 @@ describe("Message.fromUnknown", () => {
 })
 
 describe("Message", () => {
-  it("knows strings and safe integers as ids", () => {
+  it("has strings and safe integers as ids", () => {
     assert.deepStrictEqual([0, -1, "", "x", 2 ** 53 - 1].map(Message.isRequestId), [true, true, true, true, true])
     assert.deepStrictEqual(
       [true, null, undefined, 1.5, 2 ** 53, NaN, Infinity, {}, [1]].map(Message.isRequestId),
@@ -159,12 +159,12 @@ describe("Message", () => {
     assert.deepStrictEqual(Message.notification("m", { a: 1 }).params, { a: 1 })
   })
 
-  it("tells a result from an error", () => {
+  it("distinguishes a result from an error", () => {
     assert.isTrue(Message.isSuccess(Message.success(1, {})))
     assert.isFalse(Message.isSuccess(Message.failure(1, JsonRpcError.internal)))
   })
 
-  it("answers what is malformed with its code, under its id if it has one", () => {
+  it("answers a malformed message with its code, under its id if it has one", () => {
     const response = (input: unknown) => Message.malformedResponse(Message.fromUnknown(input) as Message.Malformed)
     assert.deepStrictEqual(response({ jsonrpc: "2.0", id: 0, method: "m", params: [] }), {
       jsonrpc: "2.0",

@@ -1,6 +1,6 @@
 /**
- * Every way that this package has to join two ends, under one shape: each end opens in a scope, and closing that scope
- * hangs up. The pipes carry bytes, cut into pieces at random.
+ * The transports of this package in pairs, under one type: each end opens in a scope, and closing that scope closes the
+ * pipe. The byte pipes carry bytes, cut into pieces at random.
  */
 import * as Direct from "@effect-mcp/jsonrpc/Direct"
 import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
@@ -39,7 +39,7 @@ const pipe = (
   random: () => number
 ): End =>
   Effect.gen(function*() {
-    // Runs after the transport has written what waited.
+    // Runs after the transport has written the messages that waited.
     yield* Effect.addFinalizer(() => Effect.sync(() => outgoing.end(Exit.void)))
     return yield* Transport.make({
       incoming: LineFraming.decode(incoming.stream),

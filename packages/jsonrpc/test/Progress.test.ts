@@ -9,22 +9,22 @@ import { leavesNothing, refusal, side, talk } from "./Talk.js"
 const note = (progressToken: unknown, progress: unknown, more?: Message.Params) =>
   Message.notification("notifications/progress", { progressToken, progress, ...more })
 
-/** Forks a call with a progress callback and waits until the peer has heard it. */
+/** Forks a call with a progress callback and waits until the peer has received it. */
 const calling = Effect.fnUntraced(function*(
   onProgress: (progress: Progress.Progress) => Effect.Effect<void>,
   options?: Outbound.RequestOptions
 ) {
-  const told: Array<Message.Notification> = []
+  const notified: Array<Message.Notification> = []
   const t = yield* talk(side({}, (notification) => {
-    told.push(notification)
+    notified.push(notification)
     return undefined
   }))
   const fiber = yield* Effect.fork(t.conversation.request("slow", { a: 1 }, { onProgress, ...options }))
-  const request = (yield* t.peer.hear) as Message.Request
-  return { ...t, fiber, request, told, receive: t.conversation.receive }
+  const request = (yield* t.peer.receive) as Message.Request
+  return { ...t, fiber, request, notified, receive: t.conversation.receive }
 })
 
-/** A callback that stops at a gate, and counts those who came to it and those who passed. */
+/** A callback that stops at a gate, and records the notifications that reached it and those that passed. */
 const gated = Effect.map(Deferred.make<void>(), (gate) => {
   const came: Array<number> = []
   const passed: Array<number> = []
@@ -36,39 +36,39 @@ const gated = Effect.map(Deferred.make<void>(), (gate) => {
 })
 
 describe("progress of a call", () => {
-  it.scoped("is asked for with the id of the request as token, beside what _meta there is", () =>
+  it.scoped("is requested with the id of the request as its token, beside other members of _meta", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const onProgress = () => Effect.void
       yield* Effect.fork(t.conversation.request("m", undefined, { onProgress }))
       yield* Effect.fork(t.conversation.request("m", { a: 1, _meta: { trace: "x" } }, { onProgress }))
-      const [first, second] = [yield* t.peer.hear, yield* t.peer.hear] as [Message.Request, Message.Request]
+      const [first, second] = [yield* t.peer.receive, yield* t.peer.receive] as [Message.Request, Message.Request]
       assert.deepStrictEqual<unknown>(first.params, { _meta: { progressToken: first.id } })
       assert.deepStrictEqual<unknown>(second.params, { a: 1, _meta: { trace: "x", progressToken: second.id } })
       assert.notStrictEqual(first.id, second.id)
     }))
 
-  it.scoped("arrives in order, with total and message, all of it before the result", () =>
+  it.scoped("is delivered in order, with total and message, all of it before the result", () =>
     Effect.gen(function*() {
-      const heard: Array<Progress.Progress | "result"> = []
+      const received: Array<Progress.Progress | "result"> = []
       const call = yield* calling((progress) =>
-        Effect.zipRight(Effect.yieldNow(), Effect.sync(() => heard.push(progress)))
+        Effect.zipRight(Effect.yieldNow(), Effect.sync(() => received.push(progress)))
       )
-      yield* call.peer.say(note(call.request.id, 1))
-      yield* call.peer.say(note(call.request.id, 2, { total: 3, message: "two" }))
-      yield* call.peer.say(note(call.request.id, 3.5, { total: 3 }))
+      yield* call.peer.send(note(call.request.id, 1))
+      yield* call.peer.send(note(call.request.id, 2, { total: 3, message: "two" }))
+      yield* call.peer.send(note(call.request.id, 3.5, { total: 3 }))
       yield* call.peer.answer(call.request.id)
-      yield* Effect.tap(Fiber.join(call.fiber), () => Effect.sync(() => heard.push("result")))
-      assert.deepStrictEqual(heard, [
+      yield* Effect.tap(Fiber.join(call.fiber), () => Effect.sync(() => received.push("result")))
+      assert.deepStrictEqual(received, [
         { progress: 1 },
         { progress: 2, total: 3, message: "two" },
         { progress: 3.5, total: 3 },
         "result"
       ])
-      assert.deepStrictEqual(call.told, [])
+      assert.deepStrictEqual(call.notified, [])
     }))
 
-  it.scoped("keeps the result back while a callback is slow, and no callback runs beside another", () =>
+  it.scoped("delays the result while a callback is slow, and callbacks never run concurrently", () =>
     Effect.gen(function*() {
       const gate = yield* gated
       const call = yield* calling(gate.callback)
@@ -82,44 +82,44 @@ describe("progress of a call", () => {
       assert.deepStrictEqual(gate.passed, [1, 2, 3])
     }))
 
-  it.scoped("reaches the call that its token names, coerced as an id is", () =>
+  it.scoped("is delivered to the call that its token names, as a number or a string", () =>
     Effect.gen(function*() {
-      const heard: Array<number> = []
-      const call = yield* calling(({ progress }) => Effect.sync(() => heard.push(progress)))
-      yield* call.peer.say(note(1, 1))
-      yield* call.peer.say(note("1", 2))
-      yield* call.peer.heard
-      assert.deepStrictEqual(heard, [1, 2])
-      assert.deepStrictEqual(call.told, [])
+      const received: Array<number> = []
+      const call = yield* calling(({ progress }) => Effect.sync(() => received.push(progress)))
+      yield* call.peer.send(note(1, 1))
+      yield* call.peer.send(note("1", 2))
+      yield* call.peer.received
+      assert.deepStrictEqual(received, [1, 2])
+      assert.deepStrictEqual(call.notified, [])
     }))
 
-  it.scoped("of an unknown token, or of none, is a notification like any other", () =>
+  it.scoped("with an unknown token, or without one, is passed to the notification handler", () =>
     Effect.gen(function*() {
-      const heard: Array<number> = []
-      const call = yield* calling(({ progress }) => Effect.sync(() => heard.push(progress)))
+      const received: Array<number> = []
+      const call = yield* calling(({ progress }) => Effect.sync(() => received.push(progress)))
       const strangers = [note(2, 1), note("x", 1), note(true, 1), note(undefined, 1), note(1, "half"), note(null, 1)]
-      for (const stranger of strangers) yield* call.peer.say(stranger)
-      yield* call.peer.tell("notifications/progress")
-      yield* call.peer.heard
-      assert.deepStrictEqual(heard, [])
-      assert.deepStrictEqual<unknown>(call.told, [...strangers, Message.notification("notifications/progress")])
+      for (const stranger of strangers) yield* call.peer.send(stranger)
+      yield* call.peer.notify("notifications/progress")
+      yield* call.peer.received
+      assert.deepStrictEqual(received, [])
+      assert.deepStrictEqual<unknown>(call.notified, [...strangers, Message.notification("notifications/progress")])
     }))
 
-  it.scoped("that was not asked for is a notification like any other", () =>
+  it.scoped("that was not requested is passed to the notification handler", () =>
     Effect.gen(function*() {
-      const told: Array<string> = []
+      const notified: Array<string> = []
       const t = yield* talk(side({}, ({ method }) => {
-        told.push(method)
+        notified.push(method)
         return undefined
       }))
       yield* Effect.fork(t.conversation.request("m"))
-      yield* t.peer.hear
-      yield* t.peer.say(note(1, 1))
-      yield* t.peer.heard
-      assert.deepStrictEqual(told, ["notifications/progress"])
+      yield* t.peer.receive
+      yield* t.peer.send(note(1, 1))
+      yield* t.peer.received
+      assert.deepStrictEqual(notified, ["notifications/progress"])
     }))
 
-  it.scoped("is not delivered once the answer has come", () =>
+  it.scoped("is not delivered after the answer", () =>
     Effect.gen(function*() {
       const gate = yield* gated
       const call = yield* calling(gate.callback)
@@ -129,7 +129,7 @@ describe("progress of a call", () => {
       yield* gate.open
       yield* Fiber.join(call.fiber)
       call.receive(note(1, 3))
-      yield* call.peer.heard
+      yield* call.peer.received
       assert.deepStrictEqual(gate.passed, [1])
     }))
 })
@@ -144,21 +144,21 @@ describe("a progress callback", () => {
   ]
 
   for (const [name, fault] of faults) {
-    it.scoped(`that ${name} costs that notification only`, () =>
+    it.scoped(`that ${name} loses only that notification`, () =>
       Effect.gen(function*() {
-        const heard: Array<number> = []
+        const received: Array<number> = []
         const call = yield* calling(({ progress }) => {
           if (progress === 2) return fault()
-          return Effect.sync(() => heard.push(progress))
+          return Effect.sync(() => received.push(progress))
         })
         for (const progress of [1, 2, 3]) call.receive(note(1, progress))
         call.receive(Message.success(1, { done: true }))
         assert.deepStrictEqual(yield* Fiber.join(call.fiber), { done: true })
-        assert.deepStrictEqual(heard, [1, 3])
+        assert.deepStrictEqual(received, [1, 3])
       }))
   }
 
-  it.scoped("that is slower than the peer loses the oldest, and keeps 256 waiting", () =>
+  it.scoped("that is slower than the peer loses the oldest notifications beyond 256", () =>
     Effect.gen(function*() {
       const gate = yield* gated
       const call = yield* calling(gate.callback)
@@ -180,7 +180,7 @@ describe("a progress callback", () => {
     return { callback, came, gone: Deferred.await(gone) }
   })
 
-  it.scoped("is interrupted with the caller, before the interruption is over", () =>
+  it.scoped("is interrupted with the caller, before the interruption completes", () =>
     Effect.gen(function*() {
       const came: Array<number> = []
       let gone = false
@@ -193,10 +193,10 @@ describe("a progress callback", () => {
       yield* Fiber.interrupt(call.fiber)
       assert.isTrue(gone)
       assert.deepStrictEqual(came, [1])
-      assert.strictEqual((yield* call.peer.heard).length, 1, "SHOULD cancel the request")
+      assert.strictEqual((yield* call.peer.received).length, 1, "SHOULD cancel the request")
     }))
 
-  it.scoped("is interrupted with the caller also when the answer is here; then the peer is told nothing", () =>
+  it.scoped("is interrupted with the caller after the answer too, and then nothing is sent", () =>
     Effect.gen(function*() {
       const { callback, gone } = yield* interrupted
       const call = yield* calling(callback)
@@ -204,7 +204,7 @@ describe("a progress callback", () => {
       call.receive(Message.success(1, {}))
       yield* Fiber.interrupt(call.fiber)
       yield* gone
-      assert.deepStrictEqual(yield* call.peer.heard, [])
+      assert.deepStrictEqual(yield* call.peer.received, [])
       assert.strictEqual(call.conversation.pending(), 0)
     }))
 
@@ -220,7 +220,7 @@ describe("a progress callback", () => {
 
   for (const answered of [true, false]) {
     const name = answered ? "an answer" : "the timeout"
-    it.scoped(`that cannot be interrupted holds up ${name} no longer than the timeout`, () =>
+    it.scoped(`that cannot be interrupted delays ${name} no longer than the timeout`, () =>
       Effect.gen(function*() {
         const gate = yield* gated
         const call = yield* calling((progress) => Effect.uninterruptible(gate.callback(progress)), { timeout: 100 })
@@ -232,7 +232,7 @@ describe("a progress callback", () => {
       }))
   }
 
-  it.scoped("keeps an answer back no longer than the timeout", () =>
+  it.scoped("delays an answer no longer than the timeout", () =>
     Effect.gen(function*() {
       const { callback, gone } = yield* interrupted
       const call = yield* calling(callback, { timeout: 100 })
@@ -243,7 +243,7 @@ describe("a progress callback", () => {
       yield* TestClock.adjust(1)
       assert.deepStrictEqual(yield* Fiber.join(call.fiber), { done: true })
       yield* gone
-      assert.deepStrictEqual(yield* call.peer.heard, [])
+      assert.deepStrictEqual(yield* call.peer.received, [])
     }))
 
   it.scoped("is interrupted when the conversation closes, and the call fails at once", () =>
@@ -256,7 +256,7 @@ describe("a progress callback", () => {
       yield* gone
     }))
 
-  it.scoped("of an answered call is heard out when the conversation closes, within the timeout", () =>
+  it.scoped("of an answered call is completed when the conversation closes, within the timeout", () =>
     Effect.gen(function*() {
       const { callback, gone } = yield* interrupted
       const gate = yield* gated
@@ -264,7 +264,7 @@ describe("a progress callback", () => {
       const stuck = yield* Effect.fork(
         call.conversation.request("slow", {}, { onProgress: callback, timeout: 100 })
       )
-      yield* call.peer.hear
+      yield* call.peer.receive
       for (const id of [1, 2]) {
         call.receive(note(id, 1))
         call.receive(Message.success(id, { id }))
@@ -278,13 +278,13 @@ describe("a progress callback", () => {
       yield* gone
     }))
 
-  it.effect("of an answered call that is over after the conversation leaves no timer", () =>
+  it.effect("of an answered call that ends after the conversation leaves no timer", () =>
     leavesNothing(Effect.gen(function*() {
       const gate = yield* gated
       const call = yield* calling(gate.callback, { timeout: "1 hour" })
       call.receive(note(1, 1))
       call.receive(Message.success(1, {}))
-      yield* call.leave
+      yield* call.closeScope
       yield* gate.open
       yield* Fiber.join(call.fiber)
     })))
@@ -315,7 +315,7 @@ describe("Progress.fromParams", () => {
     [{ progress: 1, total: "2", message: 3 }, { progress: 1 }]
   ]
   for (const [params, progress] of cases) {
-    it(`makes ${JSON.stringify(progress)} of ${JSON.stringify(params)}`, () => {
+    it(`is ${JSON.stringify(progress)} for ${JSON.stringify(params)}`, () => {
       assert.deepStrictEqual(Progress.fromParams(params), progress)
     })
   }

@@ -20,10 +20,10 @@ describe("Side.make", () => {
         onNotification: ({ method }) => Effect.map(Db, (db) => notified.push(`${db}: ${method}`))
       }).pipe(Effect.provideService(Db, "notes"))
       const t = yield* talk(served)
-      yield* t.peer.tell("hello")
-      yield* t.peer.ask(1, "which")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.notification("note"))
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { db: "notes", method: "which" }))
+      yield* t.peer.notify("hello")
+      yield* t.peer.request(1, "which")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.notification("note"))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, { db: "notes", method: "which" }))
       assert.deepStrictEqual(notified, ["notes: hello"])
     }))
 
@@ -37,9 +37,9 @@ describe("Side.make", () => {
         }
       })
       const t = yield* talk(served)
-      yield* t.peer.tell("ignored")
-      for (const method of ["fails", "throws", "dies"]) yield* t.peer.ask(method, method)
-      const answers = [yield* t.peer.hear, yield* t.peer.hear, yield* t.peer.hear]
+      yield* t.peer.notify("ignored")
+      for (const method of ["fails", "throws", "dies"]) yield* t.peer.request(method, method)
+      const answers = [yield* t.peer.receive, yield* t.peer.receive, yield* t.peer.receive]
       assert.deepStrictEqual<unknown>(answers, [
         Message.failure("fails", error),
         Message.failure("throws", JsonRpcError.internal),

@@ -16,7 +16,7 @@ const event = (event: Sse.Event): Sse.Event => ({
 })
 
 describe("encode", () => {
-  it("says the fields there are, and a blank line", () => {
+  it("writes the fields that are present, and a blank line", () => {
     assert.strictEqual(
       Sse.encode({ event: "message", id: "a-1", retry: 1000, data: "{}" }),
       "event: message\nid: a-1\nretry: 1000\ndata: {}\n\n"
@@ -25,11 +25,11 @@ describe("encode", () => {
     assert.strictEqual(Sse.encode({ retry: 5 }), "retry: 5\n\n")
   })
 
-  it("gives each line of the data a line", () => {
+  it("writes a data line for each line of the data", () => {
     assert.strictEqual(Sse.encode({ data: "a\nb\r\nc\r" }), "data: a\ndata: b\ndata: c\ndata: \n\n")
   })
 
-  it("lets nothing break out of an id, a name or a comment", () => {
+  it("removes line breaks from an id, a name or a comment", () => {
     assert.strictEqual(Sse.encode({ event: "a\ndata: x", id: "1\r\n2\0" }), "event: adata: x\nid: 12\n\n")
     assert.strictEqual(Sse.comment("a\n\ndata: x"), ": a  data: x\n\n")
     assert.deepStrictEqual(decode(Sse.comment("nothing to say")), [])
@@ -43,7 +43,7 @@ describe("Decoder", () => {
     ])
   })
 
-  it("takes LF, CR and CRLF for the end of a line", () => {
+  it("reads LF, CR and CRLF as the end of a line", () => {
     const expected = [event({ data: "a\nb" }), event({ data: "c" })]
     for (const end of ["\n", "\r", "\r\n"]) {
       assert.deepStrictEqual(decode(["data: a", "data: b", "", "data: c", "", ""].join(end)), expected)
@@ -51,7 +51,7 @@ describe("Decoder", () => {
     assert.deepStrictEqual(decode("data: a\rdata: b\n\r\ndata: c\r\n\n"), expected)
   })
 
-  it("tells empty data from none", () => {
+  it("distinguishes empty data from no data", () => {
     assert.deepStrictEqual(decode("id: 1\ndata: \n\nid: 2\ndata\n\nid: 3\n\nretry: 4\n\n"), [
       event({ id: "1", data: "" }),
       event({ id: "2", data: "" }),
@@ -64,7 +64,7 @@ describe("Decoder", () => {
     assert.deepStrictEqual(decode(": hello\n\n:\n\n\n\nfoo: bar\n\ndata: a\n: in between\n\n"), [event({ data: "a" })])
   })
 
-  it("takes off one space after the colon", () => {
+  it("removes one space after the colon", () => {
     assert.deepStrictEqual(decode("data:a\n\ndata:  b\n\ndata:c:d\n\n"), [
       event({ data: "a" }),
       event({ data: " b" }),
@@ -76,18 +76,18 @@ describe("Decoder", () => {
     assert.deepStrictEqual(decode("id: a\0b\nretry: 1.5\ndata: x\n\nretry: -1\n\n"), [event({ data: "x" })])
   })
 
-  it("takes a byte order mark off the beginning, and only there", () => {
+  it("removes a byte order mark at the beginning, and only there", () => {
     assert.deepStrictEqual(decode("\uFEFFdata: a\n\ndata: \uFEFFb\n\n\uFEFFdata: c\n\n"), [
       event({ data: "a" }),
       event({ data: "\uFEFFb" })
     ])
   })
 
-  it("does not give an event that has no end", () => {
+  it("does not return an event without a blank line at its end", () => {
     assert.deepStrictEqual(decode("data: a\n\ndata: b\n"), [event({ data: "a" })])
   })
 
-  it("gives the same events however the bytes are cut", () => {
+  it("returns the same events however the bytes are cut", () => {
     const text = "\uFEFFid: é1\r\ndata: a€😀\r\n\r\n: c\r\rdata: b\ndata:\n\nretry: 3\r\n\r\n"
     const whole = decode(text)
     assert.lengthOf(whole, 3)
@@ -117,7 +117,7 @@ describe("Decoder", () => {
     ))
   })
 
-  it("drops an event that is too large, says so once, and reads on", () => {
+  it("drops an event that is too large, reports it once, and reads the next event", () => {
     const large = "x".repeat(100)
     const expected = [event({ data: "a" }), new Sse.TooLarge(64), event({ id: "2", data: "b" })]
     for (
@@ -132,14 +132,14 @@ describe("Decoder", () => {
     }
   })
 
-  it("counts comments of one event as part of it, so that they have a bound, too", () => {
+  it("counts the comments of an event to its size", () => {
     assert.deepStrictEqual(decode(`:${"x".repeat(100)}\n\ndata: a\n\n`, { maxEventBytes: 64 }), [
       new Sse.TooLarge(64),
       event({ data: "a" })
     ])
   })
 
-  it("reads a large event that comes a byte at a time in linear time", () => {
+  it("reads a large event that arrives byte by byte in linear time", () => {
     const decoder = new Sse.Decoder()
     decoder.push(bytes("data: "))
     const piece = bytes("x")

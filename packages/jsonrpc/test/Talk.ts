@@ -1,6 +1,6 @@
 /**
- * One conversation and, at the other end of its transport, a peer that says exactly what a test tells it to and keeps what
- * it hears. Also sides out of a record of methods, and a way to find out that nothing is left behind.
+ * One conversation and, at the other end of its transport, a peer that sends exactly what a test scripts and keeps what it
+ * receives. Also sides made of a record of methods, and a check that no fiber and no timer is left.
  */
 import { assert } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
@@ -15,7 +15,7 @@ import { Effect, Exit, Fiber, Queue, Scheduler, Scope, Supervisor } from "effect
 
 export type Serve = (
   request: Message.Request,
-  exchange: Side.IncomingRequest
+  incoming: Side.IncomingRequest
 ) => Effect.Effect<unknown, unknown> | Side.Work
 
 /** A side that serves these methods, and "ping". */
@@ -23,9 +23,9 @@ export const side = (
   methods: { readonly [method: string]: Serve },
   onNotification: Side.Side["onNotification"] = () => undefined
 ): Side.Side => ({
-  onRequest: (request, exchange) => {
+  onRequest: (request, incoming) => {
     const serve = methods[request.method] ?? (request.method === "ping" ? () => Effect.succeed({}) : unknown)
-    const served = serve(request, exchange)
+    const served = serve(request, incoming)
     return Effect.isEffect(served) ? { effect: served, reply: Outcome.fromExit } : served
   },
   onNotification
@@ -36,18 +36,18 @@ const unknown: Serve = (request) =>
 
 export interface Peer {
   readonly transport: Transport.Transport
-  readonly say: (message: Message.Message) => Effect.Effect<void>
-  readonly ask: (id: Message.RequestId, method: string, params?: Message.Params) => Effect.Effect<void>
-  readonly tell: (method: string, params?: Message.Params) => Effect.Effect<void>
+  readonly send: (message: Message.Message) => Effect.Effect<void>
+  readonly request: (id: Message.RequestId, method: string, params?: Message.Params) => Effect.Effect<void>
+  readonly notify: (method: string, params?: Message.Params) => Effect.Effect<void>
   readonly answer: (id: Message.RequestId, result?: Message.Params) => Effect.Effect<void>
   readonly cancel: (id: unknown) => Effect.Effect<void>
-  /** The next message that is heard. */
-  readonly hear: Effect.Effect<Message.Incoming>
-  /** Everything heard before the answer to a "ping" that is asked now: all that was said up to this point. */
-  readonly heard: Effect.Effect<Array<Message.Incoming>>
+  /** The next message that arrives. */
+  readonly receive: Effect.Effect<Message.Incoming>
+  /** Sends a "ping" and returns the messages that arrive before its answer: all that were sent up to now. */
+  readonly received: Effect.Effect<Array<Message.Incoming>>
   readonly hangUp: Effect.Effect<void>
-  /** Waits until the other side has hung up; gives what was heard and not looked at. */
-  readonly over: Effect.Effect<Array<Message.Incoming>>
+  /** Waits until the other side has closed the pipe; returns the messages that the test has not taken. */
+  readonly closed: Effect.Effect<Array<Message.Incoming>>
 }
 
 export const peer = (transport: Transport.Transport): Effect.Effect<Peer, never, Scope.Scope> =>
@@ -58,18 +58,18 @@ export const peer = (transport: Transport.Transport): Effect.Effect<Peer, never,
     }))
     while ((yield* Fiber.status(reader))._tag !== "Suspended") yield* Effect.yieldNow()
     let pings = 0
-    const say = (message: Message.Message) => Effect.orDie(transport.send(message))
+    const send = (message: Message.Message) => Effect.orDie(transport.send(message))
     return {
       transport,
-      say,
-      ask: (id, method, params) => say(Message.request(id, method, params)),
-      tell: (method, params) => say(Message.notification(method, params)),
-      answer: (id, result = {}) => say(Message.success(id, result)),
-      cancel: (requestId) => say(Message.notification("notifications/cancelled", { requestId })),
-      hear: Queue.take(queue),
-      heard: Effect.gen(function*() {
+      send,
+      request: (id, method, params) => send(Message.request(id, method, params)),
+      notify: (method, params) => send(Message.notification(method, params)),
+      answer: (id, result = {}) => send(Message.success(id, result)),
+      cancel: (requestId) => send(Message.notification("notifications/cancelled", { requestId })),
+      receive: Queue.take(queue),
+      received: Effect.gen(function*() {
         const id = `ping-${++pings}`
-        yield* say(Message.request(id, "ping"))
+        yield* send(Message.request(id, "ping"))
         const before: Array<Message.Incoming> = []
         while (true) {
           const next = yield* Queue.take(queue)
@@ -78,7 +78,7 @@ export const peer = (transport: Transport.Transport): Effect.Effect<Peer, never,
         }
       }),
       hangUp: Effect.asVoid(Fiber.interrupt(reader)),
-      over: Effect.zipRight(Fiber.await(reader), Effect.map(Queue.takeAll(queue), (all) => [...all]))
+      closed: Effect.zipRight(Fiber.await(reader), Effect.map(Queue.takeAll(queue), (all) => [...all]))
     }
   })
 
@@ -87,10 +87,10 @@ export interface Talk {
   readonly peer: Peer
   /** Everything that was reported, in order. */
   readonly diagnostics: Array<Diagnostic>
-  /** The next diagnostic that nobody has waited for. */
+  /** The next diagnostic that the test has not taken. */
   readonly diagnostic: Effect.Effect<Diagnostic>
   /** Closes the scope of the conversation. */
-  readonly leave: Effect.Effect<void>
+  readonly closeScope: Effect.Effect<void>
 }
 
 /** A conversation with a scripted peer; it has a scope of its own. */
@@ -117,7 +117,7 @@ export const talk = (
       peer: yield* peer(there),
       diagnostics,
       diagnostic: Queue.take(reported),
-      leave: Scope.close(scope, Exit.void)
+      closeScope: Scope.close(scope, Exit.void)
     }
   })
 
@@ -147,7 +147,7 @@ export const endless = Effect.gen(function*() {
   }
 })
 
-/** The same clock, and how many sleep on it. */
+/** The same clock, and the number of fibers that sleep on it. */
 const counting = (clock: Clock.Clock) => {
   let sleeping = 0
   const counted: Clock.Clock = Object.create(clock, {
@@ -163,13 +163,13 @@ const counting = (clock: Clock.Clock) => {
   return { clock: counted, sleeping: () => sleeping }
 }
 
-/** Runs the effect in a scope of its own, and finds no fiber of it and no timer afterwards. */
+/** Runs the effect in a scope of its own, and asserts that no fiber and no timer of it is left. */
 export const leavesNothing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
   Effect.gen(function*() {
     const supervisor = yield* Supervisor.track
     const { clock, sleeping } = counting(yield* Effect.clock)
     const result = yield* Effect.scoped(effect).pipe(Effect.withClock(clock), Effect.supervised(supervisor))
-    // What was interrupted last still has to be scheduled.
+    // Fibers that were interrupted last still have to be scheduled.
     for (let i = 0; i < 100 && (yield* supervisor.value).length > 0; i++) yield* Effect.yieldNow()
     assert.strictEqual((yield* supervisor.value).length, 0, "fibers left behind")
     assert.strictEqual(sleeping(), 0, "timers left behind")
@@ -177,8 +177,8 @@ export const leavesNothing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
   })
 
 /**
- * Runs the effect once for each step that any of its fibers takes, or for every so manieth, and makes that fiber stop
- * there for so long that the others get as far as they can without it.
+ * Runs the effect once for each step of any of its fibers, or for every `stride`-th, and makes that fiber yield there for
+ * so long that the others get as far as they can without it.
  */
 export const preempted = <A, E, R>(effect: Effect.Effect<A, E, R>, stride = 1): Effect.Effect<void, E, R> =>
   Effect.gen(function*() {

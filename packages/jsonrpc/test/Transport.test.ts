@@ -9,7 +9,7 @@ const word = (text: string) => Message.notification(text)
 const words = (incoming: Iterable<Transport.Delivery>) =>
   [...incoming].map((one) => (one as Message.Notification).method)
 
-/** Waits until the fiber waits. */
+/** Waits until the fiber is suspended. */
 const waiting = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
   Effect.gen(function*() {
     while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
@@ -18,20 +18,20 @@ const waiting = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
 const broken = new LocalError.TransportError({ reason: "Write", message: "broken" })
 
 describe("Transport.memory", () => {
-  it.scoped("hands over what one side says to the other, in order, as it is", () =>
+  it.scoped("passes the values that one side sends to the other, in order", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Transport.memory()
       const message = word("a")
       yield* left.send(message)
       assert.isTrue(left.unsafeSend(word("b")))
       assert.isTrue(right.unsafeSend(word("c")))
-      const heard = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(right.incoming, 2)))
-      assert.strictEqual(heard[0], message)
-      assert.deepStrictEqual(words(heard), ["a", "b"])
+      const received = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(right.incoming, 2)))
+      assert.strictEqual(received[0], message)
+      assert.deepStrictEqual(words(received), ["a", "b"])
       assert.deepStrictEqual(words(yield* Stream.runCollect(Stream.take(left.incoming, 1))), ["c"])
     }))
 
-  it.scoped("makes send wait when the way out is full, and unsafeSend not", () =>
+  it.scoped("suspends send while it is full, and unsafeSend never", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Transport.memory({ capacity: 2 })
       yield* left.send(word("a"))
@@ -39,13 +39,13 @@ describe("Transport.memory", () => {
       const sender = yield* Effect.fork(left.send(word("patient")))
       yield* waiting(sender)
       assert.isTrue(left.unsafeSend(word("urgent")))
-      const heard = words(yield* Stream.runCollect(Stream.take(right.incoming, 4)))
+      const received = words(yield* Stream.runCollect(Stream.take(right.incoming, 4)))
       yield* Fiber.join(sender)
-      assert.deepStrictEqual(heard, ["a", "b", "urgent", "patient"])
+      assert.deepStrictEqual(received, ["a", "b", "urgent", "patient"])
     }))
 
   for (const name of ["left", "right"] as const) {
-    it.scoped(`is over for both when the ${name} stops listening`, () =>
+    it.scoped(`ends for both sides when the ${name} stops reading`, () =>
       Effect.gen(function*() {
         const [left, right] = yield* Transport.memory()
         const mine = name === "left" ? left : right
@@ -62,7 +62,7 @@ describe("Transport.memory", () => {
       }))
   }
 
-  it.scoped("takes nothing for who has stopped listening, before anyone else listens", () =>
+  it.scoped("refuses messages for a side that has stopped reading", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Transport.memory()
       const quitter = yield* Effect.fork(Transport.run(left, () => undefined))
@@ -71,7 +71,7 @@ describe("Transport.memory", () => {
       assert.deepStrictEqual([left.unsafeSend(word("late")), right.unsafeSend(word("late"))], [false, false])
     }))
 
-  it.effect("ends both sides with its scope, after what was said", () =>
+  it.effect("ends both sides with its scope, after the messages that were sent", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const [left, right] = yield* Scope.extend(Transport.memory(), scope)
@@ -84,24 +84,24 @@ describe("Transport.memory", () => {
 })
 
 describe("Transport.run", () => {
-  it.effect("reads the stream when there is no other way", () =>
+  it.effect("reads the stream of a transport without run", () =>
     Effect.gen(function*() {
-      const heard: Array<Transport.Delivery> = []
+      const received: Array<Transport.Delivery> = []
       const transport = { ...silent, incoming: Stream.make(word("a"), word("b")) }
-      yield* Transport.run(transport, (incoming) => heard.push(incoming))
-      assert.deepStrictEqual(words(heard), ["a", "b"])
+      yield* Transport.run(transport, (incoming) => received.push(incoming))
+      assert.deepStrictEqual(words(received), ["a", "b"])
     }))
 
-  it.effect("prefers the transport's own way", () =>
+  it.effect("uses the run of the transport when it has one", () =>
     Effect.gen(function*() {
-      const heard: Array<Transport.Delivery> = []
+      const received: Array<Transport.Delivery> = []
       const transport: Transport.Transport = {
         ...silent,
         incoming: Stream.die("unused"),
         run: (receive) => Effect.sync(() => receive(word("a")))
       }
-      yield* Transport.run(transport, (incoming) => heard.push(incoming))
-      assert.deepStrictEqual(words(heard), ["a"])
+      yield* Transport.run(transport, (incoming) => received.push(incoming))
+      assert.deepStrictEqual(words(received), ["a"])
     }))
 })
 
@@ -111,7 +111,7 @@ const silent: Transport.Transport = {
   unsafeSend: () => true
 }
 
-/** A transport that writes down what it writes, one message at a time, when it is allowed to. */
+/** A transport that records what it writes, one message at a time, when the test opens its gate. */
 const recorder = (options?: {
   readonly write?: (message: Message.Message) => Effect.Effect<void, LocalError.TransportError>
   readonly incoming?: Stream.Stream<Transport.Delivery, LocalError.TransportError>
@@ -149,7 +149,7 @@ describe("Transport.make", () => {
       assert.deepStrictEqual(words(written), ["a", "b", "c"])
     }))
 
-  it.scoped("makes send wait while the pipe is slow, and unsafeSend not", () =>
+  it.scoped("suspends send while the pipe is slow, and unsafeSend never", () =>
     Effect.gen(function*() {
       const open = yield* Effect.makeSemaphore(0)
       const taken = yield* Deferred.make<void>()
@@ -175,7 +175,7 @@ describe("Transport.make", () => {
       (t: Transport.Transport) => Stream.runDrain(t.incoming)
     ]] as const
   ) {
-    it.scoped(`fails ${name} when a write fails, and turns away who sends and who waits to`, () =>
+    it.scoped(`fails ${name} when a write fails, and fails present and waiting senders`, () =>
       Effect.gen(function*() {
         const { transport } = yield* recorder({ write: () => Effect.fail(broken), capacity: 1 })
         const reader = yield* Effect.fork(read(transport, () => undefined))
@@ -214,7 +214,7 @@ describe("Transport.make", () => {
       }))
   }
 
-  it.effect("writes what still waits when its scope closes", () =>
+  it.effect("writes the messages that still wait when its scope closes", () =>
     Effect.gen(function*() {
       const { transport, written } = yield* Effect.scoped(Effect.tap(
         recorder({ write: () => Effect.yieldNow() }),
@@ -243,7 +243,7 @@ describe("Transport.make", () => {
         assert.deepStrictEqual(written, [])
       }))
 
-    it.effect(`ends incoming also when closing takes ${name}`, () =>
+    it.effect(`ends incoming even when closing takes ${name}`, () =>
       Effect.gen(function*() {
         const scope = yield* Scope.make()
         const { transport } = yield* Scope.extend(recorder({ write: () => write }), scope)
@@ -256,14 +256,14 @@ describe("Transport.make", () => {
       }))
   }
 
-  it.effect("leaves nothing behind", () =>
+  it.effect("leaves no fiber and no timer", () =>
     leavesNothing(Effect.gen(function*() {
       const { transport } = yield* recorder()
       yield* Effect.forkScoped(Transport.run(transport, () => undefined))
       yield* transport.send(word("a"))
     })))
 
-  it.effect("closes also when it was made where nothing can be interrupted", () =>
+  it.effect("closes even when it was made in an uninterruptible region", () =>
     leavesNothing(Effect.gen(function*() {
       const { transport } = yield* Effect.uninterruptible(recorder())
       yield* transport.send(word("a"))

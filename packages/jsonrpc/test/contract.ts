@@ -1,5 +1,5 @@
 /**
- * What two conversations owe each other, whatever joins them.
+ * The contract of two conversations with each other, whatever transport joins them.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
@@ -24,28 +24,28 @@ const join = Effect.fnUntraced(function*(
     end,
     (transport) => Conversation.make(transport, served, { report, ...options })
   ).pipe(Scope.extend(scope))
-  return { ...conversation, conversation, diagnostics, leave: Scope.close(scope, Exit.void) }
+  return { ...conversation, conversation, diagnostics, closeScope: Scope.close(scope, Exit.void) }
 })
 
 /** A client and a server; the server serves these methods. */
 const meet = Effect.fnUntraced(function*(
   pair: Pair,
   served: Side.Side,
-  asked: Side.Side = side({})
+  clientSide: Side.Side = side({})
 ) {
   const [left, right] = yield* pair.open
   const server = yield* join(right, served)
-  const client = yield* join(left, asked)
+  const client = yield* join(left, clientSide)
   return { client: client.conversation, server: server.conversation, ...{ clientEnd: client, serverEnd: server } }
 })
 
-/** A handler that never ends, and says when it has begun and when it was stopped. */
+/** A handler that never ends, and effects that wait until it has begun and until it was stopped. */
 const endless = Effect.gen(function*() {
   const [begun, stopped] = [yield* Deferred.make<Side.IncomingRequest>(), yield* Deferred.make<void>()]
   return {
-    serve: (_: unknown, exchange: Side.IncomingRequest) =>
+    serve: (_: unknown, incoming: Side.IncomingRequest) =>
       Effect.onInterrupt(
-        Effect.zipRight(Deferred.succeed(begun, exchange), Effect.never),
+        Effect.zipRight(Deferred.succeed(begun, incoming), Effect.never),
         () => Deferred.succeed(stopped, undefined)
       ),
     begun: Deferred.await(begun),
@@ -55,7 +55,7 @@ const endless = Effect.gen(function*() {
 
 export const contract = (pair: Pair) =>
   describe(`two conversations over ${pair.name}`, () => {
-    it.scoped("ask and answer, values unchanged", () =>
+    it.scoped("send requests and answers, values unchanged", () =>
       Effect.gen(function*() {
         const { client, server } = yield* meet(
           pair,
@@ -69,7 +69,7 @@ export const contract = (pair: Pair) =>
         assert.deepStrictEqual(yield* client.request("echo", long), { params: long })
       }))
 
-    it.scoped("keep answers apart, in whatever order they come", () =>
+    it.scoped("match answers to requests, in whatever order they arrive", () =>
       Effect.gen(function*() {
         const gates = yield* Effect.all(Array.from({ length: 20 }, () => Deferred.make<void>()))
         const { client } = yield* meet(
@@ -87,7 +87,7 @@ export const contract = (pair: Pair) =>
         assert.deepStrictEqual(yield* Fiber.join(calls), gates.map((_, n) => ({ n })))
       }))
 
-    it.scoped("hand on errors unchanged, and hide defects", () =>
+    it.scoped("pass errors unchanged, and hide defects", () =>
       Effect.gen(function*() {
         const error = { code: -32042, message: "no", data: { why: ["€"] } }
         const { client } = yield* meet(
@@ -100,13 +100,13 @@ export const contract = (pair: Pair) =>
         assert.deepStrictEqual(yield* client.request("ping"), {})
       }))
 
-    it.scoped("tell in order, and before what is asked afterwards", () =>
+    it.scoped("deliver notifications in order, before later requests", () =>
       Effect.gen(function*() {
-        const told: Array<unknown> = []
-        const { client } = yield* meet(pair, side({}, ({ params }) => Effect.sync(() => told.push(params!.n))))
+        const notified: Array<unknown> = []
+        const { client } = yield* meet(pair, side({}, ({ params }) => Effect.sync(() => notified.push(params!.n))))
         for (let n = 0; n < 1000; n++) yield* client.notify("note", { n })
         yield* client.request("ping")
-        assert.deepStrictEqual(told, Array.from({ length: 1000 }, (_, n) => n))
+        assert.deepStrictEqual(notified, Array.from({ length: 1000 }, (_, n) => n))
       }))
 
     it.scoped("report progress in order, all of it before the result", () =>
@@ -114,29 +114,29 @@ export const contract = (pair: Pair) =>
         const { client } = yield* meet(
           pair,
           side({
-            slow: ({ params }, exchange) =>
+            slow: ({ params }, incoming) =>
               Effect.gen(function*() {
                 const { progressToken } = params!._meta as { readonly progressToken: number }
                 for (let progress = 1; progress <= 100; progress++) {
-                  yield* exchange.notify("notifications/progress", { progressToken, progress, total: 100 })
+                  yield* incoming.notify("notifications/progress", { progressToken, progress, total: 100 })
                 }
                 return {}
               })
           })
         )
-        const heard: Array<Progress.Progress> = []
+        const received: Array<Progress.Progress> = []
         const onProgress = (progress: Progress.Progress) =>
-          Effect.zipRight(Effect.yieldNow(), Effect.sync(() => heard.push(progress)))
+          Effect.zipRight(Effect.yieldNow(), Effect.sync(() => received.push(progress)))
         yield* Effect.all([client.request("slow", {}, { onProgress }), client.request("ping")], { concurrency: 2 })
-        assert.deepStrictEqual(heard, Array.from({ length: 100 }, (_, i) => ({ progress: i + 1, total: 100 })))
+        assert.deepStrictEqual(received, Array.from({ length: 100 }, (_, i) => ({ progress: i + 1, total: 100 })))
       }))
 
-    it.scoped("ask back while they are asked, as deep as they like", () =>
+    it.scoped("send requests while they answer one, however deep", () =>
       Effect.gen(function*() {
         const deeper = side({
-          deeper: ({ params }, exchange) => {
+          deeper: ({ params }, incoming) => {
             const depth = params!.depth as number
-            return depth === 0 ? Effect.succeed({ bottom: true }) : exchange.request("deeper", { depth: depth - 1 })
+            return depth === 0 ? Effect.succeed({ bottom: true }) : incoming.request("deeper", { depth: depth - 1 })
           }
         })
         const { client } = yield* meet(pair, deeper, deeper)
@@ -171,29 +171,29 @@ export const contract = (pair: Pair) =>
         assert.deepStrictEqual(clientEnd.diagnostics, [])
       }))
 
-    it.scoped("say nothing for a request after its answer", () =>
+    it.scoped("send nothing for a request after its answer", () =>
       Effect.gen(function*() {
-        const exchanges: Array<Side.IncomingRequest> = []
-        const told: Array<string> = []
+        const requests: Array<Side.IncomingRequest> = []
+        const notified: Array<string> = []
         const { client } = yield* meet(
           pair,
           side({
-            quick: (_, exchange) =>
+            quick: (_, incoming) =>
               Effect.sync(() => {
-                exchanges.push(exchange)
+                requests.push(incoming)
                 return {}
               })
           }),
-          side({}, ({ method }) => Effect.sync(() => told.push(method)))
+          side({}, ({ method }) => Effect.sync(() => notified.push(method)))
         )
         yield* client.request("quick")
-        yield* exchanges[0]!.notify("late")
-        assert.strictEqual((yield* refusal(exchanges[0]!.request("late")))._tag, "NoBackChannel")
+        yield* requests[0]!.notify("late")
+        assert.strictEqual((yield* refusal(requests[0]!.request("late")))._tag, "NoBackChannel")
         yield* client.request("ping")
-        assert.deepStrictEqual(told, [])
+        assert.deepStrictEqual(notified, [])
       }))
 
-    it.scoped("refuse more than they allow, and go on", () =>
+    it.scoped("refuse more requests than their limit, and continue", () =>
       Effect.gen(function*() {
         const [left, right] = yield* pair.open
         const work = side({ endless: () => Effect.never })
@@ -208,21 +208,21 @@ export const contract = (pair: Pair) =>
       }))
 
     for (const who of ["client", "server"] as const) {
-      it.scoped(`end together when the ${who} leaves: calls fail, handlers stop`, () =>
+      it.scoped(`end together when the ${who} closes: calls fail, handlers stop`, () =>
         Effect.gen(function*() {
-          const [served, asked] = [yield* endless, yield* endless]
+          const [atServer, atClient] = [yield* endless, yield* endless]
           const { client, clientEnd, server, serverEnd } = yield* meet(
             pair,
-            side({ endless: served.serve }),
-            side({ endless: asked.serve })
+            side({ endless: atServer.serve }),
+            side({ endless: atClient.serve })
           )
           const calls = yield* Effect.fork(Effect.all(
             [client, server].map((one) => Effect.flip(one.request("endless"))),
             { concurrency: "unbounded" }
           ))
-          yield* Effect.zipRight(served.begun, asked.begun)
-          yield* who === "client" ? clientEnd.leave : serverEnd.leave
-          yield* Effect.zipRight(served.stopped, asked.stopped)
+          yield* Effect.zipRight(atServer.begun, atClient.begun)
+          yield* who === "client" ? clientEnd.closeScope : serverEnd.closeScope
+          yield* Effect.zipRight(atServer.stopped, atClient.stopped)
           yield* Effect.zipRight(client.ended, server.ended)
           const errors = yield* Fiber.join(calls)
           const mine = errors[who === "client" ? 0 : 1]!
@@ -234,33 +234,33 @@ export const contract = (pair: Pair) =>
             yield* one.notify("late")
             assert.deepStrictEqual([one.inFlight(), one.pending()], [0, 0])
           }
-          yield* who === "client" ? serverEnd.leave : clientEnd.leave
+          yield* who === "client" ? serverEnd.closeScope : clientEnd.closeScope
         }))
     }
 
-    it.scoped("end together when one leaves as soon as it has come", () =>
+    it.scoped("end together when one closes as soon as it has started", () =>
       Effect.gen(function*() {
         const [left, right] = yield* pair.open
         const stays = yield* join(left)
         const goes = yield* join(right)
-        yield* goes.leave
+        yield* goes.closeScope
         yield* stays.conversation.ended
       }))
 
-    it.scoped("wait for one who has not come yet, as long as the timeout", () =>
+    it.scoped("wait for a peer that has not started, as long as the timeout", () =>
       Effect.gen(function*() {
         const [left, right] = yield* pair.open
         const client = yield* join(left)
-        const patient = yield* Effect.fork(client.request("ping"))
+        const waiting = yield* Effect.fork(client.request("ping"))
         const call = yield* Effect.fork(refusal(client.request("ping", {}, { timeout: 1000 })))
         while (client.pending() < 2) yield* Effect.yieldNow()
         yield* TestClock.adjust(1000)
         assert.strictEqual((yield* Fiber.join(call))._tag, "RequestTimeout")
         yield* join(right)
-        assert.deepStrictEqual(yield* Fiber.join(patient), {})
+        assert.deepStrictEqual(yield* Fiber.join(waiting), {})
       }))
 
-    it.scoped("call 2,000 times, 64 at a time, and keep nothing", () =>
+    it.scoped("make 2,000 calls, 64 at a time, and keep none", () =>
       Effect.gen(function*() {
         const { client, clientEnd, server, serverEnd } = yield* meet(
           pair,

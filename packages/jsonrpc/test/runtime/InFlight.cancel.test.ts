@@ -12,14 +12,14 @@ describe("notifications/cancelled", () => {
       Effect.gen(function*() {
         const work = yield* endless
         const t = yield* talk(side({ endless: work.serve }))
-        yield* t.peer.ask(id, "endless")
+        yield* t.peer.request(id, "endless")
         yield* t.peer.cancel(id)
         yield* work.stops(1)
-        assert.deepStrictEqual(yield* t.peer.heard, [])
+        assert.deepStrictEqual(yield* t.peer.received, [])
         assert.strictEqual(t.conversation.inFlight(), 0)
         assert.deepStrictEqual(t.diagnostics, [])
-        yield* t.peer.ask(id, "ping")
-        assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(id, {}))
+        yield* t.peer.request(id, "ping")
+        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(id, {}))
       }))
   }
 
@@ -27,23 +27,23 @@ describe("notifications/cancelled", () => {
     Effect.gen(function*() {
       const work = yield* endless
       const t = yield* talk(side({ endless: work.serve }))
-      for (const id of [1, 2, 3]) yield* t.peer.ask(id, "endless")
+      for (const id of [1, 2, 3]) yield* t.peer.request(id, "endless")
       yield* t.peer.cancel(2)
       yield* work.stops(1)
       assert.deepStrictEqual(work.stopped, [2])
-      yield* t.peer.heard
+      yield* t.peer.received
       assert.strictEqual(t.conversation.inFlight(), 2)
     }))
 
-  for (const [asked, cancelled] of [[7, "7"], ["7", 7]] as const) {
-    it.scoped(`stops ${JSON.stringify(asked)} when it says ${JSON.stringify(cancelled)}`, () =>
+  for (const [id, cancelled] of [[7, "7"], ["7", 7]] as const) {
+    it.scoped(`stops ${JSON.stringify(id)} when it names ${JSON.stringify(cancelled)}`, () =>
       Effect.gen(function*() {
         const work = yield* endless
         const t = yield* talk(side({ endless: work.serve }))
-        yield* t.peer.ask(asked, "endless")
+        yield* t.peer.request(id, "endless")
         yield* t.peer.cancel(cancelled)
         yield* work.stops(1)
-        assert.deepStrictEqual(work.stopped, [asked])
+        assert.deepStrictEqual(work.stopped, [id])
       }))
   }
 
@@ -51,8 +51,8 @@ describe("notifications/cancelled", () => {
     Effect.gen(function*() {
       const work = yield* endless
       const t = yield* talk(side({ endless: work.serve }))
-      yield* t.peer.ask(7, "endless")
-      yield* t.peer.ask("7", "endless")
+      yield* t.peer.request(7, "endless")
+      yield* t.peer.request("7", "endless")
       yield* t.peer.cancel("7")
       yield* work.stops(1)
       yield* t.peer.cancel(7)
@@ -65,9 +65,9 @@ describe("notifications/cancelled", () => {
       Effect.gen(function*() {
         const work = yield* endless
         const t = yield* talk(side({ endless: work.serve }))
-        yield* t.peer.ask(1, "endless")
+        yield* t.peer.request(1, "endless")
         yield* t.peer.cancel(id)
-        assert.deepStrictEqual(yield* t.peer.heard, [])
+        assert.deepStrictEqual(yield* t.peer.received, [])
         yield* Effect.yieldNow()
         assert.deepStrictEqual(work.stopped, [])
         assert.strictEqual(t.conversation.inFlight(), 1)
@@ -77,26 +77,26 @@ describe("notifications/cancelled", () => {
   it.scoped("MAY be ignored when the request is answered, or has no params at all", () =>
     Effect.gen(function*() {
       const t = yield* talk()
-      yield* t.peer.ask(1, "ping")
-      yield* t.peer.hear
+      yield* t.peer.request(1, "ping")
+      yield* t.peer.receive
       yield* t.peer.cancel(1)
-      yield* t.peer.tell("notifications/cancelled")
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      yield* t.peer.notify("notifications/cancelled")
+      assert.deepStrictEqual(yield* t.peer.received, [])
       assert.deepStrictEqual(t.diagnostics, [])
     }))
 
-  it.scoped("is heard by the notification handler as well, known or not", () =>
+  it.scoped("is passed to the notification handler as well, whether the id is known or not", () =>
     Effect.gen(function*() {
       const work = yield* endless
-      const told: Array<unknown> = []
+      const notified: Array<unknown> = []
       const t = yield* talk(side({ endless: work.serve }, ({ params }) => {
-        told.push(params?.requestId)
+        notified.push(params?.requestId)
         return undefined
       }))
-      yield* t.peer.ask(1, "endless")
+      yield* t.peer.request(1, "endless")
       for (const id of [1, 2, null]) yield* t.peer.cancel(id)
       yield* work.stops(1)
-      assert.deepStrictEqual(told, [1, 2, null])
+      assert.deepStrictEqual(notified, [1, 2, null])
     }))
 
   it.scoped("never overtakes its request", () =>
@@ -104,16 +104,16 @@ describe("notifications/cancelled", () => {
       const work = yield* endless
       const t = yield* talk(side({ endless: work.serve }))
       for (let id = 1; id <= 60; id++) {
-        yield* t.peer.ask(id, "endless")
+        yield* t.peer.request(id, "endless")
         yield* t.peer.cancel(id)
       }
       yield* work.stops(60)
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
       assert.deepStrictEqual(work.started, work.stopped)
       assert.strictEqual(work.started.length, 60)
     }))
 
-  it.scoped("stops a request that cancels itself in its own first steps", () =>
+  it.scoped("stops a request that is cancelled in its own first steps", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const t = yield* talk((outbound) =>
@@ -138,7 +138,7 @@ describe("notifications/cancelled", () => {
       t.conversation.receive(Message.request(1, "suicide"))
       yield* Deferred.await(stopped)
       t.conversation.receive(Message.request(2, "done"))
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
       assert.strictEqual(t.conversation.inFlight(), 0)
     }))
 })
@@ -151,7 +151,7 @@ describe("a cancelled request", () => {
   ]
 
   for (const [name, ending] of endings) {
-    it.scoped(`is not answered when its handler ${name} afterwards, and takes its place until then`, () =>
+    it.scoped(`is not answered when its handler ${name} afterwards, and keeps its id until then`, () =>
       Effect.gen(function*() {
         const [came, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
         const ended = yield* Deferred.make<void>()
@@ -164,76 +164,76 @@ describe("a cancelled request", () => {
             release: () => Effect.asVoid(Deferred.succeed(ended, undefined))
           })
         }))
-        yield* t.peer.ask(1, "stubborn")
+        yield* t.peer.request(1, "stubborn")
         yield* Deferred.await(came)
         yield* t.peer.cancel(1)
-        yield* t.peer.heard
+        yield* t.peer.received
         assert.strictEqual(t.conversation.inFlight(), 1)
         yield* Deferred.succeed(go, undefined)
         yield* Deferred.await(ended)
-        assert.deepStrictEqual(yield* t.peer.heard, [])
+        assert.deepStrictEqual(yield* t.peer.received, [])
         assert.strictEqual(t.conversation.inFlight(), 0)
       }))
   }
 
-  it.scoped("is not asked for its answer", () =>
+  it.scoped("does not run its reply", () =>
     Effect.gen(function*() {
       const came = yield* Deferred.make<void>()
       const released = yield* Deferred.make<void>()
-      let asked = 0
+      let replies = 0
       const t = yield* talk(side({
         endless: () => ({
           effect: Effect.zipRight(Deferred.succeed(came, undefined), Effect.never),
           reply: (exit) => {
-            asked++
+            replies++
             return Outcome.fromExit(exit)
           },
           release: () => Effect.asVoid(Deferred.succeed(released, undefined))
         })
       }))
-      yield* t.peer.ask(1, "endless")
+      yield* t.peer.request(1, "endless")
       yield* Deferred.await(came)
       yield* t.peer.cancel(1)
       yield* Deferred.await(released)
-      yield* t.peer.heard
-      assert.strictEqual(asked, 0)
+      yield* t.peer.received
+      assert.strictEqual(replies, 0)
     }))
 
-  it.scoped("says nothing more: its finalizers' notifications are dropped and their requests refused", () =>
+  it.scoped("sends nothing more: notifications of its finalizers are dropped and their requests refused", () =>
     Effect.gen(function*() {
-      const exchanges = yield* Deferred.make<Side.IncomingRequest>()
+      const requests = yield* Deferred.make<Side.IncomingRequest>()
       const refused = yield* Deferred.make<string>()
       const t = yield* talk(side({
-        talkative: (_, exchange) =>
+        talkative: (_, incoming) =>
           Effect.onInterrupt(
-            Effect.zipRight(Deferred.succeed(exchanges, exchange), Effect.never),
+            Effect.zipRight(Deferred.succeed(requests, incoming), Effect.never),
             () =>
               Effect.zipRight(
-                exchange.notify("goodbye"),
-                Effect.flatMap(refusal(exchange.request("why")), ({ _tag }) => Deferred.succeed(refused, _tag))
+                incoming.notify("goodbye"),
+                Effect.flatMap(refusal(incoming.request("why")), ({ _tag }) => Deferred.succeed(refused, _tag))
               )
           )
       }))
-      yield* t.peer.ask(1, "talkative")
-      yield* Deferred.await(exchanges)
+      yield* t.peer.request(1, "talkative")
+      yield* Deferred.await(requests)
       yield* t.peer.cancel(1)
       assert.strictEqual(yield* Deferred.await(refused), "NoBackChannel")
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 
-  it.scoped("cancels what it had asked its sender", () =>
+  it.scoped("cancels the requests that it had sent to its sender", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({ nested: (_, exchange) => exchange.request("why") }))
-      yield* t.peer.ask(5, "nested")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.request(1, "why"))
+      const t = yield* talk(side({ nested: (_, incoming) => incoming.request("why") }))
+      yield* t.peer.request(5, "nested")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.request(1, "why"))
       yield* t.peer.cancel(5)
-      const told = (yield* t.peer.hear) as Message.Notification
-      assert.deepInclude(told, { method: "notifications/cancelled" })
-      assert.strictEqual(told.params?.requestId, 1)
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      const notified = (yield* t.peer.receive) as Message.Notification
+      assert.deepInclude(notified, { method: "notifications/cancelled" })
+      assert.strictEqual(notified.params?.requestId, 1)
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 
-  it.scoped("goes on when it is not to be cancelled, and is answered", () =>
+  it.scoped("continues when it is not cancellable, and is answered", () =>
     Effect.gen(function*() {
       const [came, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const t = yield* talk(side({
@@ -243,11 +243,11 @@ describe("a cancelled request", () => {
           cancellable: false
         })
       }))
-      yield* t.peer.ask(0, "initialize")
+      yield* t.peer.request(0, "initialize")
       yield* Deferred.await(came)
       yield* t.peer.cancel(0)
-      yield* t.peer.heard
+      yield* t.peer.received
       yield* Deferred.succeed(go, undefined)
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(0, { ok: true }))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(0, { ok: true }))
     }))
 })

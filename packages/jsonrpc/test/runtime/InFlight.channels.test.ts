@@ -19,13 +19,13 @@ describe("several channels in one conversation", () => {
     return { channel, written }
   }
 
-  it.scoped("never mix up equal ids", () =>
+  it.scoped("keep equal ids apart", () =>
     Effect.gen(function*() {
       const gates = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
       const t = yield* talk(side({
-        echo: ({ params }, exchange) =>
+        echo: ({ params }, incoming) =>
           Effect.gen(function*() {
-            yield* exchange.notify("note", params)
+            yield* incoming.notify("note", params)
             yield* Deferred.await(gates[params!.n as number]!)
             return { n: params!.n }
           })
@@ -43,7 +43,7 @@ describe("several channels in one conversation", () => {
           Message.success(1, { n })
         ])
       }
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 
   it.scoped("refuse an id that is in flight on the same channel, on that channel", () =>
@@ -54,11 +54,11 @@ describe("several channels in one conversation", () => {
       t.conversation.receive(Message.request(1, "endless"), post.channel)
       t.conversation.receive(Message.request(1, "ping"), post.channel)
       assert.deepInclude((post.written[0] as Message.Failure).error, { code: JsonRpcError.INVALID_REQUEST })
-      yield* t.peer.ask(1, "ping")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, {}))
+      yield* t.peer.request(1, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, {}))
     }))
 
-  it.scoped("let a cancel reach the one request that it can mean, from any channel", () =>
+  it.scoped("let a cancel reach the only request with its id, from any channel", () =>
     Effect.gen(function*() {
       const work = yield* endless
       const t = yield* talk(side({ endless: work.serve }))
@@ -69,12 +69,12 @@ describe("several channels in one conversation", () => {
         t.conversation.receive(Message.notification("notifications/cancelled", { requestId }), posts[2]!.channel)
       }
       yield* work.stops(2)
-      yield* t.peer.heard
+      yield* t.peer.received
       assert.deepStrictEqual(posts.map(({ written }) => written.length), [0, 0, 0])
     }))
 
   for (const requestId of [1, "1"]) {
-    it.scoped(`let a cancel of ${JSON.stringify(requestId)} stop neither of two requests, and report it`, () =>
+    it.scoped(`report a cancel of ${JSON.stringify(requestId)} that matches two requests, and stop neither`, () =>
       Effect.gen(function*() {
         const work = yield* endless
         const t = yield* talk(side({ endless: work.serve }))
@@ -82,37 +82,37 @@ describe("several channels in one conversation", () => {
         for (const post of posts) t.conversation.receive(Message.request(1, "endless"), post.channel)
         yield* t.peer.cancel(requestId)
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "AmbiguousCancel", id: requestId })
-        yield* t.peer.heard
+        yield* t.peer.received
         assert.deepStrictEqual(work.stopped, [])
         t.conversation.receive(Message.notification("notifications/cancelled", { requestId: 1 }), posts[1]!.channel)
         yield* work.stops(1)
-        yield* t.peer.heard
+        yield* t.peer.received
         assert.strictEqual(t.conversation.inFlight(), 1)
       }))
   }
 
-  it.scoped("are forgotten when nothing is in flight on them", () =>
+  it.scoped("are removed when no request is in flight on them", () =>
     Effect.gen(function*() {
       const runtime = yield* Effect.runtime<never>()
       const pending = new Pending.Pending(
-        (ring) => new DeadlineTimer.DeadlineTimer(runtime, Clock.make(), ring),
+        (onDeadline) => new DeadlineTimer.DeadlineTimer(runtime, Clock.make(), onDeadline),
         Infinity
       )
       const inflight = new InFlight.InFlight({ runtime, fiberRefs: runtime.fiberRefs }, pending, 64, () => undefined)
       for (let id = 0; id < 100; id++) {
-        const exchange = inflight.reserve(channel().channel, Message.request(id, "m"))
-        assert.instanceOf(exchange, InFlight.ActiveRequest)
-        inflight.start(exchange, { effect: Effect.succeed({}), reply: Outcome.fromExit })
+        const incoming = inflight.reserve(channel().channel, Message.request(id, "m"))
+        assert.instanceOf(incoming, InFlight.ActiveRequest)
+        inflight.start(incoming, { effect: Effect.succeed({}), reply: Outcome.fromExit })
       }
       assert.strictEqual(inflight["channels"].size, 0)
     }))
 
-  it.scoped("carry what is asked for a request on the channel of that request, its cancel included", () =>
+  it.scoped("carry the requests on behalf of a request on its own channel, and their cancels", () =>
     Effect.gen(function*() {
       const fibers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
       const t = yield* talk(side({
-        nested: (_, exchange) =>
-          Effect.flatMap(Effect.forkDaemon(exchange.request("why")), (fiber) => {
+        nested: (_, incoming) =>
+          Effect.flatMap(Effect.forkDaemon(incoming.request("why")), (fiber) => {
             fibers.push(fiber)
             return Fiber.join(fiber)
           })
@@ -126,10 +126,10 @@ describe("several channels in one conversation", () => {
         post.written.map((message) => (message as Message.Request).method),
         ["why", "notifications/cancelled", undefined]
       )
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 
-  it.scoped("hear of the one request on them that a cancel leaves without an answer", () =>
+  it.scoped("are notified of the request that a cancel leaves without an answer", () =>
     Effect.gen(function*() {
       const work = yield* endless
       const t = yield* talk(side({ endless: work.serve }))
@@ -144,25 +144,25 @@ describe("several channels in one conversation", () => {
       })
       yield* t.peer.cancel(1)
       yield* work.stops(1)
-      yield* t.peer.heard
+      yield* t.peer.received
       assert.deepStrictEqual(unanswered, [1])
       assert.deepStrictEqual(written, [])
-      yield* t.peer.ask(2, "ping")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(2, {}))
+      yield* t.peer.request(2, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(2, {}))
     }))
 
-  it.scoped("refuse to carry questions themselves, one by one", () =>
+  it.scoped("may each refuse to carry requests", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({
-        ask: (_, exchange) =>
-          Effect.map(Effect.either(exchange.request("question")), (answer) => ({
+        ask: (_, incoming) =>
+          Effect.map(Effect.either(incoming.request("question")), (answer) => ({
             answer: answer._tag === "Left" ? answer.left.message : answer.right
           }))
       }))
       const { channel: post, written } = channel()
       t.conversation.receive(Message.request(1, "ask"), { ...post, canRequest: () => false })
       assert.include(JSON.stringify(written), "Cannot send")
-      yield* t.peer.ask(2, "ask")
-      assert.deepInclude(yield* t.peer.hear, { method: "question" })
+      yield* t.peer.request(2, "ask")
+      assert.deepInclude(yield* t.peer.receive, { method: "question" })
     }))
 })

@@ -9,26 +9,26 @@ import { refusal, side, talk } from "../Talk.js"
 
 const internal = (id: Message.RequestId) => Message.failure(id, JsonRpcError.internal)
 
-/** Work that waits at a gate, and says when it has come there. */
+/** Work that waits at a gate, and an effect that waits until it has reached the gate. */
 const gate = Effect.gen(function*() {
   const came = yield* Deferred.make<Side.IncomingRequest>()
   const opened = yield* Deferred.make<void>()
   return {
-    serve: (_: Message.Request, exchange: Side.IncomingRequest) =>
-      Effect.zipRight(Deferred.succeed(came, exchange), Effect.as(Deferred.await(opened), { passed: true })),
+    serve: (_: Message.Request, incoming: Side.IncomingRequest) =>
+      Effect.zipRight(Deferred.succeed(came, incoming), Effect.as(Deferred.await(opened), { passed: true })),
     came: Deferred.await(came),
     open: Deferred.succeed(opened, undefined)
   }
 })
 
 describe("a request", () => {
-  it.scoped("is answered with its result, under its id as it came", () =>
+  it.scoped("is answered with its result, under its unchanged id", () =>
     Effect.gen(function*() {
       const result = { echo: true }
       const t = yield* talk(side({ echo: () => Effect.succeed(result) }))
       for (const id of [7, "7", 0, "", -1, "x"]) {
-        yield* t.peer.ask(id, "echo")
-        assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(id, result))
+        yield* t.peer.request(id, "echo")
+        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(id, result))
       }
     }))
 
@@ -36,25 +36,25 @@ describe("a request", () => {
     Effect.gen(function*() {
       const error = { code: -32042, message: "no", data: { why: [1] } }
       const t = yield* talk(side({ no: () => new JsonRpcError.JsonRpcError(error) }))
-      yield* t.peer.ask(1, "no")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.failure(1, error))
+      yield* t.peer.request(1, "no")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.failure(1, error))
       assert.deepStrictEqual(t.diagnostics, [])
     }))
 
-  it.scoped("is answered when its handler is done, whatever was asked before", () =>
+  it.scoped("is answered when its handler has ended, whatever request came before", () =>
     Effect.gen(function*() {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
-      yield* t.peer.ask(1, "slow")
-      yield* t.peer.ask(2, "ping")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(2, {}))
+      yield* t.peer.request(1, "slow")
+      yield* t.peer.request(2, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(2, {}))
       assert.strictEqual(t.conversation.inFlight(), 1)
       yield* slow.open
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { passed: true }))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, { passed: true }))
       assert.strictEqual(t.conversation.inFlight(), 0)
     }))
 
-  it.scoped("leaves no trace when its handler is done at once", () =>
+  it.scoped("is removed when its handler ends at once", () =>
     Effect.gen(function*() {
       const seen: Array<number> = []
       const t = yield* talk((outbound) =>
@@ -63,7 +63,7 @@ describe("a request", () => {
       for (let i = 1; i <= 200; i++) {
         t.conversation.receive(Message.request(1, "now"))
         assert.strictEqual(t.conversation.inFlight(), 0)
-        assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { seen: i }))
+        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, { seen: i }))
       }
       assert.deepStrictEqual(new Set(seen), new Set([1]), "reserved while it ran")
     }))
@@ -81,16 +81,16 @@ describe("a request", () => {
         given: () => name
       })).pipe(Effect.provideService(Name, "given"))
       for (const method of ["own", "given"]) {
-        yield* t.peer.ask(1, method)
-        assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { name: method }))
+        yield* t.peer.request(1, method)
+        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, { name: method }))
       }
     }))
 
   const bugs: ReadonlyArray<readonly [name: string, work: () => Effect.Effect<unknown, unknown> | Side.Work]> = [
     ["dies", () => Effect.die("s3cret")],
-    ["fails with what is no error of the protocol", () => Effect.fail(new Error("s3cret"))],
-    ["gives nothing", () => Effect.void],
-    ["gives what is no object", () => Effect.succeed("s3cret")],
+    ["fails with an error that is no JsonRpcError", () => Effect.fail(new Error("s3cret"))],
+    ["returns undefined", () => Effect.void],
+    ["returns a string", () => Effect.succeed("s3cret")],
     ["interrupts itself", () => Effect.interrupt],
     [
       "joins a fiber that was interrupted",
@@ -98,7 +98,7 @@ describe("a request", () => {
         Effect.flatMap(Effect.fork(Effect.never), (fiber) => Effect.zipRight(Fiber.interrupt(fiber), Fiber.join(fiber)))
     ],
     ["joins a fiber that died", () => Effect.flatMap(Effect.fork(Effect.die("s3cret")), Fiber.join)],
-    ["cannot even be started", () => {
+    ["throws before it starts", () => {
       throw new Error("s3cret")
     }],
     ["has a mapping that throws", () => ({
@@ -107,8 +107,8 @@ describe("a request", () => {
         throw new Error("s3cret")
       }
     })],
-    ["has a mapping that gives nothing", () => ({ effect: Effect.void, reply: () => undefined as never })],
-    ["cannot be released", () => ({
+    ["has a mapping that returns undefined", () => ({ effect: Effect.void, reply: () => undefined as never })],
+    ["dies in its release", () => ({
       effect: Effect.succeed({}),
       reply: Outcome.fromExit,
       release: () => Effect.die("s3cret")
@@ -126,17 +126,17 @@ describe("a request", () => {
     it.scoped(`whose handler ${name} is answered "Internal error", and the operator learns why`, () =>
       Effect.gen(function*() {
         const t = yield* talk(side({ bug: work }))
-        yield* t.peer.ask(1, "bug")
-        assert.deepStrictEqual<unknown>(yield* t.peer.hear, internal(1))
+        yield* t.peer.request(1, "bug")
+        assert.deepStrictEqual<unknown>(yield* t.peer.receive, internal(1))
         const diagnostic = yield* t.diagnostic
         assert.deepInclude(diagnostic, { _tag: "HandlerDied", method: "bug" })
         assert.isFalse(diagnostic._tag === "HandlerDied" && Cause.isEmpty(diagnostic.cause))
-        assert.deepStrictEqual(yield* t.peer.heard, [])
+        assert.deepStrictEqual(yield* t.peer.received, [])
         assert.strictEqual(t.conversation.inFlight(), 0)
       }))
   }
 
-  it.scoped("is released before its answer leaves, whatever its end", () =>
+  it.scoped("is released before its answer is sent, however it ends", () =>
     Effect.gen(function*() {
       const slow = yield* gate
       const exits: Array<Exit.Exit<unknown, unknown>> = []
@@ -150,18 +150,18 @@ describe("a request", () => {
           }
         })
       }))
-      yield* t.peer.ask(1, "released")
-      yield* t.peer.ask(2, "released", { fails: true })
+      yield* t.peer.request(1, "released")
+      yield* t.peer.request(2, "released", { fails: true })
       yield* slow.came
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
       assert.strictEqual(t.conversation.inFlight(), 2)
       yield* slow.open
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { succeeded: true }))
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(2, { succeeded: false }))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, { succeeded: true }))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(2, { succeeded: false }))
       assert.deepStrictEqual(exits, [Exit.succeed({}), Exit.fail("no")])
     }))
 
-  it.scoped("keeps its own failure when its release fails as well", () =>
+  it.scoped("keeps its own failure when its release fails, too", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({
         no: () => ({
@@ -170,34 +170,34 @@ describe("a request", () => {
           release: () => Effect.die("too")
         })
       }))
-      yield* t.peer.ask(1, "no")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.failure(1, { code: 5, message: "no" }))
+      yield* t.peer.request(1, "no")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.failure(1, { code: 5, message: "no" }))
     }))
 })
 
 describe("an id that is in flight", () => {
-  it.scoped("is refused a second time, and the first request lives on", () =>
+  it.scoped("is refused a second time, and the first request continues", () =>
     Effect.gen(function*() {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
-      yield* t.peer.ask(0, "slow")
+      yield* t.peer.request(0, "slow")
       yield* slow.came
-      yield* t.peer.ask(0, "ping")
+      yield* t.peer.request(0, "ping")
       const refused = { code: JsonRpcError.INVALID_REQUEST, message: "Invalid request: the id is already in flight" }
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.failure(0, refused))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.failure(0, refused))
       assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "DuplicateRequest", id: 0, method: "ping" })
       yield* slow.open
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(0, { passed: true }))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(0, { passed: true }))
     }))
 
-  it.scoped("is another id than its other form", () =>
+  it.scoped("differs from its other form", () =>
     Effect.gen(function*() {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
-      yield* t.peer.ask(7, "slow")
+      yield* t.peer.request(7, "slow")
       yield* slow.came
-      yield* t.peer.ask("7", "ping")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success("7", {}))
+      yield* t.peer.request("7", "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success("7", {}))
       assert.strictEqual(t.conversation.inFlight(), 1)
     }))
 
@@ -205,84 +205,84 @@ describe("an id that is in flight", () => {
     Effect.gen(function*() {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
-      yield* t.peer.ask(1, "slow")
+      yield* t.peer.request(1, "slow")
       yield* slow.came
       yield* slow.open
-      yield* t.peer.hear
-      yield* t.peer.ask(1, "ping")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, {}))
+      yield* t.peer.receive
+      yield* t.peer.request(1, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, {}))
     }))
 })
 
 describe("the number of requests in flight", () => {
   for (const limit of [undefined, 3]) {
-    it.scoped(`is bounded, by ${limit ?? "64 if nothing is said"}: more are refused until one is answered`, () =>
+    it.scoped(`is limited to ${limit ?? "64 by default"}: more are refused until one is answered`, () =>
       Effect.gen(function*() {
         const bound = limit ?? 64
         const slow = yield* gate
         const t = yield* talk(side({ slow: slow.serve }), { maxInFlight: limit })
-        for (let id = 1; id <= bound; id++) yield* t.peer.ask(id, "slow")
-        yield* t.peer.ask("one more", "ping")
+        for (let id = 1; id <= bound; id++) yield* t.peer.request(id, "slow")
+        yield* t.peer.request("one more", "ping")
         const refused = { code: JsonRpcError.UNAVAILABLE, message: `Too many requests: ${bound} are in flight` }
-        assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.failure("one more", refused))
+        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.failure("one more", refused))
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Overloaded", method: "ping", limit: bound })
         assert.strictEqual(t.conversation.inFlight(), bound)
         yield* slow.open
-        for (let id = 1; id <= bound; id++) yield* t.peer.hear
-        yield* t.peer.ask("one more", "ping")
-        assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success("one more", {}))
+        for (let id = 1; id <= bound; id++) yield* t.peer.receive
+        yield* t.peer.request("one more", "ping")
+        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success("one more", {}))
       }))
   }
 })
 
-describe("an exchange", () => {
-  it.scoped("knows its request, and asks and tells its sender", () =>
+describe("an incoming request", () => {
+  it.scoped("has the id and method of its request, and sends requests and notifications to its sender", () =>
     Effect.gen(function*() {
       const t = yield* talk(side({
-        nested: (_, exchange) =>
+        nested: (_, incoming) =>
           Effect.gen(function*() {
-            yield* exchange.notify("note", { a: 1 })
-            const answer = yield* exchange.request("ask", { b: 2 })
-            return { id: exchange.id, method: exchange.method, answer }
+            yield* incoming.notify("note", { a: 1 })
+            const answer = yield* incoming.request("ask", { b: 2 })
+            return { id: incoming.id, method: incoming.method, answer }
           })
       }))
-      yield* t.peer.ask("x", "nested")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.notification("note", { a: 1 }))
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.request(1, "ask", { b: 2 }))
+      yield* t.peer.request("x", "nested")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.notification("note", { a: 1 }))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.request(1, "ask", { b: 2 }))
       yield* t.peer.answer(1, { c: 3 })
       const result = { id: "x", method: "nested", answer: { c: 3 } }
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success("x", result))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success("x", result))
     }))
 
-  it.scoped("refuses requests and drops notifications when it is answered", () =>
+  it.scoped("refuses requests and drops notifications once it is answered", () =>
     Effect.gen(function*() {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
-      yield* t.peer.ask(1, "slow")
-      const exchange = yield* slow.came
-      const waiting = yield* Effect.fork(exchange.request("ask"))
-      assert.strictEqual(((yield* t.peer.hear) as Message.Request).method, "ask")
+      yield* t.peer.request(1, "slow")
+      const incoming = yield* slow.came
+      const waiting = yield* Effect.fork(incoming.request("ask"))
+      assert.strictEqual(((yield* t.peer.receive) as Message.Request).method, "ask")
       yield* slow.open
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, { passed: true }))
-      yield* exchange.notify("late")
-      const error = yield* refusal(exchange.request("late"))
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, { passed: true }))
+      yield* incoming.notify("late")
+      const error = yield* refusal(incoming.request("late"))
       assert.deepInclude(error as LocalError.NoBackChannel, { _tag: "NoBackChannel", method: "late" })
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
       yield* t.peer.answer(1, { inTime: true })
       assert.deepStrictEqual(yield* Fiber.join(waiting), { inTime: true })
     }))
 
-  it.scoped("is answered after what was said for it, also where that still waits for room", () =>
+  it.scoped("is answered after its notifications, even those that still wait for space", () =>
     Effect.gen(function*() {
-      const exchanges = yield* Deferred.make<Side.IncomingRequest>()
+      const requests = yield* Deferred.make<Side.IncomingRequest>()
       const [done, released, room] = yield* Effect.all([
         Deferred.make<void>(),
         Deferred.make<void>(),
         Deferred.make<void>()
       ])
       const t = yield* talk(side({
-        slow: (_, exchange) => ({
-          effect: Deferred.succeed(exchanges, exchange).pipe(
+        slow: (_, incoming) => ({
+          effect: Deferred.succeed(requests, incoming).pipe(
             Effect.zipRight(Deferred.await(done)),
             Effect.as({ ok: 1 })
           ),
@@ -296,13 +296,13 @@ describe("an exchange", () => {
         unsafeSend: (message) => written.push(message) > 0
       }
       t.conversation.receive(Message.request(1, "slow"), narrow)
-      const exchange = yield* Deferred.await(exchanges)
-      const early = yield* Effect.fork(exchange.notify("early"))
+      const incoming = yield* Deferred.await(requests)
+      const early = yield* Effect.fork(incoming.notify("early"))
       while ((yield* Fiber.status(early))._tag !== "Suspended") yield* Effect.yieldNow()
       yield* Deferred.succeed(done, undefined)
       yield* Deferred.await(released)
-      yield* exchange.notify("late")
-      yield* t.peer.heard
+      yield* incoming.notify("late")
+      yield* t.peer.received
       assert.deepStrictEqual(written, [])
       yield* Deferred.succeed(room, undefined)
       yield* Fiber.join(early)
@@ -310,15 +310,15 @@ describe("an exchange", () => {
       assert.strictEqual(t.conversation.inFlight(), 0)
     }))
 
-  it.scoped("is answered when what still waits for room is given up", () =>
+  it.scoped("is answered when a notification that waits for space is interrupted", () =>
     Effect.gen(function*() {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
       const written: Array<Message.Message> = []
       const stuck: Side.Channel = { send: () => Effect.never, unsafeSend: (message) => written.push(message) > 0 }
       t.conversation.receive(Message.request(1, "slow"), stuck)
-      const exchange = yield* slow.came
-      const note = yield* Effect.fork(exchange.notify("never"))
+      const incoming = yield* slow.came
+      const note = yield* Effect.fork(incoming.notify("never"))
       while ((yield* Fiber.status(note))._tag !== "Suspended") yield* Effect.yieldNow()
       yield* slow.open
       yield* Fiber.interrupt(note)
@@ -328,7 +328,7 @@ describe("an exchange", () => {
 })
 
 describe("a channel that throws", () => {
-  it.scoped("costs the answer, and is reported", () =>
+  it.scoped("loses the answer, and is reported", () =>
     Effect.gen(function*() {
       const slow = yield* gate
       const t = yield* talk(side({ slow: slow.serve }))
@@ -343,6 +343,6 @@ describe("a channel that throws", () => {
       yield* slow.open
       assert.deepInclude(yield* t.diagnostic, { _tag: "HandlerDied", method: "slow" })
       assert.strictEqual(t.conversation.inFlight(), 0)
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 })

@@ -11,7 +11,7 @@ const refusal = (text: string, maxDepth?: number): Json.Refused["reason"] | unde
 }
 
 describe("Json.parse", () => {
-  it("gives what any JSON document says", () => {
+  it("returns the value of any JSON document", () => {
     FastCheck.assert(FastCheck.property(FastCheck.jsonValue({ maxDepth: 5 }), (value) => {
       const text = JSON.stringify(value)
       if (text.includes("__proto__")) return
@@ -19,7 +19,7 @@ describe("Json.parse", () => {
     }))
   })
 
-  it("refuses what is not JSON, without its text", () => {
+  it("refuses text that is not JSON, without repeating it", () => {
     for (const text of ["", "{", "{'a':1}", "NaN", "undefined", "{} {}", "s3cret", "\u0000"]) {
       const value = Json.parse(text)
       assert.instanceOf(value, Json.Refused)
@@ -35,7 +35,7 @@ describe("Json.parse", () => {
     }))
   })
 
-  it("takes 64 levels and refuses 65", () => {
+  it("accepts 64 levels and refuses 65", () => {
     for (const nested of [arrays, objects]) {
       assert.deepStrictEqual(Json.parse(nested(64)), JSON.parse(nested(64)))
       assert.strictEqual(refusal(nested(65)), "depth")
@@ -50,7 +50,7 @@ describe("Json.parse", () => {
     assert.isUndefined(refusal(JSON.stringify({ text: "[{".repeat(1000) })))
   })
 
-  it("takes as many levels as it is told", () => {
+  it("accepts as many levels as the caller names", () => {
     assert.isUndefined(refusal(arrays(3), 3))
     assert.strictEqual(refusal(arrays(4), 3), "depth")
     assert.strictEqual(refusal("[]", 0), "depth")
@@ -58,13 +58,13 @@ describe("Json.parse", () => {
     assert.isUndefined(refusal(arrays(100), 100))
   })
 
-  it("gives the value of what is too deep, so that it can be answered", () => {
+  it("returns the value of a document that is too deep, so that it can be answered", () => {
     const value = Json.parse(`{"id":7,"params":${arrays(64)}}`)
     assert.instanceOf(value, Json.Refused)
     assert.strictEqual((value.value as { id: number }).id, 7)
   })
 
-  it("refuses, and does not throw, where the stack ends before the limit", () => {
+  it("refuses, and does not throw, when the stack overflows below the limit", () => {
     const deep = arrays(200_000)
     assert.strictEqual(refusal(deep, 150_000), "depth")
     assert.strictEqual(refusal(`[${deep.slice(1, -1)},"__proto__"]`, Infinity), "depth")
@@ -89,13 +89,13 @@ describe("Json.parse", () => {
     })
   }
 
-  it("takes the name as a value, and names that resemble it", () => {
+  it("accepts the name as a value, and names that resemble it", () => {
     for (const text of [`{"a":"__proto__"}`, `["\\u005f_proto__"]`, `{"__proto":1}`, `{"\\\\u005f_proto__":1}`]) {
       assert.deepStrictEqual(Json.parse(text), JSON.parse(text))
     }
   })
 
-  it("gives the value of what names a prototype, so that it can be answered", () => {
+  it("returns the value of a document that names a prototype, so that it can be answered", () => {
     const value = Json.parse(`{"id":"a","__proto__":{}}`)
     assert.instanceOf(value, Json.Refused)
     assert.strictEqual((value.value as { id: string }).id, "a")
@@ -110,7 +110,7 @@ describe("Json.stringify", () => {
     assert.deepStrictEqual(JSON.parse(text), { a: "one\ntwo\r\n\u2028" })
   })
 
-  it("gives undefined for what has no JSON form", () => {
+  it("returns undefined for a value without a JSON form", () => {
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
     const throws = {

@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
 import * as Outbox from "../../src/runtime/Outbox.js"
 import { preempted } from "../Talk.js"
 
-/** Forks the effect and waits until it waits for something. */
+/** Forks the effect and waits until it is suspended. */
 const suspended = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
@@ -12,7 +12,7 @@ const suspended = <A, E>(effect: Effect.Effect<A, E>) =>
   })
 
 describe("Outbox", () => {
-  it.effect("gives what it was offered, in order, all at once", () =>
+  it.effect("returns the values that it was offered, in order, all at once", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>()
       assert.isTrue(yield* outbox.offer(1))
@@ -23,7 +23,7 @@ describe("Outbox", () => {
       assert.strictEqual(outbox.size, 0)
     }))
 
-  it("gives nothing at once when there is nothing", () => {
+  it("returns no value when it is empty", () => {
     const outbox = Outbox.make<number>()
     assert.deepStrictEqual(outbox.unsafeTakeAll(), [])
     outbox.unsafeOffer(1)
@@ -31,7 +31,7 @@ describe("Outbox", () => {
     assert.deepStrictEqual(outbox.unsafeTakeAll(), [])
   })
 
-  it.effect("makes the reader wait until there is something", () =>
+  it.effect("suspends the reader until there is a value", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>()
       const reader = yield* suspended(outbox.takeAll)
@@ -39,7 +39,7 @@ describe("Outbox", () => {
       assert.deepStrictEqual(yield* Fiber.join(reader), [1])
     }))
 
-  it.effect("forgets a reader that was interrupted", () =>
+  it.effect("removes a reader that was interrupted", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>()
       yield* Fiber.interrupt(yield* suspended(outbox.takeAll))
@@ -55,7 +55,7 @@ describe("Outbox", () => {
     assert.isTrue(outbox.isFull)
   })
 
-  it.effect("makes a sender wait while it is full, and no longer", () =>
+  it.effect("suspends a sender while it is full, and no longer", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>(2)
       yield* outbox.offer(1)
@@ -67,7 +67,7 @@ describe("Outbox", () => {
       assert.deepStrictEqual(yield* outbox.takeAll, [3])
     }))
 
-  it.effect("lets in as many waiting senders as there is room for, in their order", () =>
+  it.effect("resumes as many senders as there is space for, in their order", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>(2)
       outbox.unsafeOffer(0)
@@ -83,26 +83,26 @@ describe("Outbox", () => {
       assert.deepStrictEqual(taken, [[0, 0], [1, 2], [3, 4], [5]])
     }))
 
-  it.effect("takes in what cannot wait, however full it is", () =>
+  it.effect("accepts unsafeOffer, however full it is", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>(1)
       for (let i = 0; i < 1000; i++) assert.isTrue(outbox.unsafeOffer(i))
       assert.strictEqual((yield* outbox.takeAll).length, 1000)
     }))
 
-  it.effect("forgets a waiting sender that was interrupted, and its value", () =>
+  it.effect("removes a suspended sender that was interrupted, and its value", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>(1)
       outbox.unsafeOffer(1)
-      const [gone, patient] = [yield* suspended(outbox.offer(2)), yield* suspended(outbox.offer(3))]
+      const [gone, waiting] = [yield* suspended(outbox.offer(2)), yield* suspended(outbox.offer(3))]
       yield* Fiber.interrupt(gone)
       assert.strictEqual(outbox["suspended"].size, 1)
       assert.deepStrictEqual(outbox.unsafeTakeAll(), [1])
-      yield* Fiber.join(patient)
+      yield* Fiber.join(waiting)
       assert.deepStrictEqual(outbox.unsafeTakeAll(), [3])
     }))
 
-  it.effect("has room for one value at least", () =>
+  it.effect("has space for one value at least", () =>
     Effect.gen(function*() {
       for (const capacity of [0, -1]) {
         const outbox = Outbox.make<number>(capacity)
@@ -113,7 +113,7 @@ describe("Outbox", () => {
 })
 
 describe("an outbox that has ended", () => {
-  it.effect("takes nothing in, and gives what it had", () =>
+  it.effect("accepts no value, and returns those that it had", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>()
       outbox.unsafeOffer(1)
@@ -126,7 +126,7 @@ describe("an outbox that has ended", () => {
       assert.deepStrictEqual(yield* Effect.flip(outbox.takeAll), Option.none())
     }))
 
-  it.effect("ends as the first who ended it said", () =>
+  it.effect("ends with the first exit", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number, string>()
       outbox.end(Exit.fail("broken"))
@@ -142,7 +142,7 @@ describe("an outbox that has ended", () => {
       assert.deepStrictEqual(yield* Fiber.join(reader), Option.none())
     }))
 
-  it.effect("turns the waiting senders away", () =>
+  it.effect("resumes the suspended senders with false", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>(1)
       outbox.unsafeOffer(0)
@@ -163,13 +163,13 @@ describe("an outbox that has ended", () => {
 })
 
 describe("Outbox.stream", () => {
-  it.effect("is what comes in, until the end", () =>
+  it.effect("has the values, until the end", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>()
-      const heard: Array<number> = []
+      const received: Array<number> = []
       const half = yield* Deferred.make<void>()
       const reader = yield* Effect.fork(Stream.runForEach(outbox.stream, (value) => {
-        heard.push(value)
+        received.push(value)
         return value === 2 ? Deferred.succeed(half, undefined) : Effect.void
       }))
       outbox.unsafeOffer(1)
@@ -178,22 +178,22 @@ describe("Outbox.stream", () => {
       outbox.unsafeOffer(3)
       outbox.end(Exit.void)
       yield* Fiber.join(reader)
-      assert.deepStrictEqual(heard, [1, 2, 3])
+      assert.deepStrictEqual(received, [1, 2, 3])
     }))
 
-  it.effect("fails as the outbox ended, after what was in it", () =>
+  it.effect("fails with the exit of the outbox, after its values", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number, string>()
       outbox.unsafeOffer(1)
       outbox.end(Exit.fail("broken"))
-      const heard: Array<number> = []
+      const received: Array<number> = []
       const error = yield* Effect.flip(
-        Stream.runForEach(outbox.stream, (value) => Effect.sync(() => heard.push(value)))
+        Stream.runForEach(outbox.stream, (value) => Effect.sync(() => received.push(value)))
       )
-      assert.deepStrictEqual([heard, error], [[1], "broken"])
+      assert.deepStrictEqual([received, error], [[1], "broken"])
     }))
 
-  it.effect("loses no wake-up, wherever reader and sender are made to yield", () =>
+  it.effect("loses no wake-up, wherever reader and sender yield", () =>
     preempted(
       Effect.gen(function*() {
         const outbox = Outbox.make<number>(1)

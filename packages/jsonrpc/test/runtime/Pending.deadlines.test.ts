@@ -9,14 +9,14 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Duration, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
 import { refusal, side, talk } from "../Talk.js"
 
-/** Forks a call, waits until the peer has heard it, and knows how to push it on. */
+/** Forks a call and waits until the peer has received it. */
 const calling = Effect.fnUntraced(function*(
   options: Outbound.RequestOptions,
   conversationOptions?: Conversation.Options
 ) {
   const t = yield* talk(side({}), conversationOptions)
   const fiber = yield* Effect.fork(t.conversation.request("slow", {}, options))
-  const request = (yield* t.peer.hear) as Message.Request
+  const request = (yield* t.peer.receive) as Message.Request
   const progress = (progress: number) =>
     Effect.sync(() =>
       t.conversation.receive(Message.notification("notifications/progress", { progressToken: request.id, progress }))
@@ -24,7 +24,7 @@ const calling = Effect.fnUntraced(function*(
   return { ...t, fiber, request, progress, over: Effect.sync(() => fiber.unsafePoll() !== null) }
 })
 
-/** Passes time, and is told at which millisecond the call was over. */
+/** Advances the clock, and returns the millisecond at which the call ended. */
 const endOf = (call: Effect.Effect.Success<ReturnType<typeof calling>>, from: number, to: number) =>
   Effect.gen(function*() {
     yield* TestClock.adjust(to - from - 1)
@@ -41,17 +41,17 @@ describe("a timeout", () => {
       const call = yield* calling({ timeout: "3 seconds" })
       const error = yield* endOf(call, 0, 3000)
       assert.deepInclude(error, { method: "slow", millis: 3000 })
-      assert.deepStrictEqual<unknown>(yield* call.peer.heard, [
+      assert.deepStrictEqual<unknown>(yield* call.peer.received, [
         Message.notification("notifications/cancelled", { requestId: 1, reason: "timed out after 3000 ms" })
       ])
       assert.strictEqual(call.conversation.pending(), 0)
     }))
 
-  it.scoped("MUST NOT cancel what is not to be cancelled", () =>
+  it.scoped("MUST NOT cancel a request with cancelOnAbandon false", () =>
     Effect.gen(function*() {
       const call = yield* calling({ timeout: 10, cancelOnAbandon: false })
       yield* endOf(call, 0, 10)
-      assert.deepStrictEqual(yield* call.peer.heard, [])
+      assert.deepStrictEqual(yield* call.peer.received, [])
     }))
 
   it.scoped("leaves the conversation usable, and a late answer is reported", () =>
@@ -60,9 +60,9 @@ describe("a timeout", () => {
       yield* endOf(call, 0, 10)
       yield* call.peer.answer(1)
       assert.deepInclude(yield* call.diagnostic, { _tag: "UnknownResponse", late: true })
-      assert.strictEqual(((yield* call.peer.hear) as Message.Notification).method, "notifications/cancelled")
+      assert.strictEqual(((yield* call.peer.receive) as Message.Notification).method, "notifications/cancelled")
       const again = yield* Effect.fork(call.conversation.request("again"))
-      yield* call.peer.answer(((yield* call.peer.hear) as Message.Request).id, { ok: true })
+      yield* call.peer.answer(((yield* call.peer.receive) as Message.Request).id, { ok: true })
       assert.deepStrictEqual(yield* Fiber.join(again), { ok: true })
     }))
 
@@ -73,7 +73,7 @@ describe("a timeout", () => {
     }))
 
   for (const timeout of [500, 2000]) {
-    it.scoped(`of the request goes over that of the conversation, when it is ${timeout} to 1000`, () =>
+    it.scoped(`of the request replaces that of the conversation: ${timeout} instead of 1000`, () =>
       Effect.gen(function*() {
         const call = yield* calling({ timeout }, { timeout: "1 second" })
         yield* endOf(call, 0, timeout)
@@ -81,12 +81,12 @@ describe("a timeout", () => {
   }
 
   for (const timeout of [0, -1, NaN, Duration.zero]) {
-    it.scoped(`of ${String(timeout)} fails at once and sends nothing, whatever the conversation's`, () =>
+    it.scoped(`of ${String(timeout)} fails at once and sends nothing, whatever the timeout of the conversation`, () =>
       Effect.gen(function*() {
         const t = yield* talk(side({}), { timeout: "1 minute" })
         const error = yield* refusal(t.conversation.request("slow", {}, { timeout }))
         assert.deepInclude(error, { _tag: "RequestTimeout", method: "slow", millis: 0 })
-        assert.deepStrictEqual(yield* t.peer.heard, [])
+        assert.deepStrictEqual(yield* t.peer.received, [])
       }))
   }
 
@@ -101,7 +101,7 @@ describe("a timeout", () => {
       }))
   }
 
-  it.effect("covers a pipe that takes nothing", () =>
+  it.effect("applies to a transport that accepts nothing", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const conversation = yield* Transport.make({ incoming: Stream.never, write: () => Effect.never, capacity: 1 })
@@ -130,11 +130,11 @@ describe("a timeout", () => {
           t.conversation.request("slow", {}, { timeout }),
           Effect.sync(() => order.push(timeout))
         ))
-        yield* t.peer.hear
+        yield* t.peer.receive
       }
       yield* TestClock.adjust(1000)
       assert.deepStrictEqual(order, [100, 100, 200, 300])
-      assert.strictEqual((yield* t.peer.heard).length, 4)
+      assert.strictEqual((yield* t.peer.received).length, 4)
     }))
 })
 
@@ -147,7 +147,7 @@ describe("resetTimeoutOnProgress", () => {
       ...(callback ? { onProgress: () => Effect.void } : undefined)
     }
 
-    it.scoped(`starts the timeout anew with each progress, ${name}`, () =>
+    it.scoped(`restarts the timeout with each progress, ${name}`, () =>
       Effect.gen(function*() {
         const call = yield* calling(options)
         assert.deepStrictEqual<unknown>(call.request.params?._meta, { progressToken: call.request.id })
@@ -159,7 +159,7 @@ describe("resetTimeoutOnProgress", () => {
         assert.strictEqual((yield* endOf(call, 495, 595)).millis, 595)
       }))
 
-    it.scoped(`goes no further than maxTotalTimeout, ${name}`, () =>
+    it.scoped(`does not exceed maxTotalTimeout, ${name}`, () =>
       Effect.gen(function*() {
         const call = yield* calling({ ...options, maxTotalTimeout: 250 })
         for (let i = 1; i <= 4; i++) {
@@ -170,7 +170,7 @@ describe("resetTimeoutOnProgress", () => {
       }))
   }
 
-  it.scoped("is not the default: progress alone resets nothing", () =>
+  it.scoped("is not the default: progress alone does not restart the timeout", () =>
     Effect.gen(function*() {
       const call = yield* calling({ timeout: 100, onProgress: () => Effect.void })
       yield* TestClock.adjust(60)
@@ -178,7 +178,7 @@ describe("resetTimeoutOnProgress", () => {
       yield* endOf(call, 60, 100)
     }))
 
-  it.scoped("needs progress: a notification that carries none resets nothing", () =>
+  it.scoped("needs progress: a notification without it does not restart the timeout", () =>
     Effect.gen(function*() {
       const call = yield* calling({ timeout: 100, resetTimeoutOnProgress: true })
       yield* TestClock.adjust(60)
@@ -188,7 +188,7 @@ describe("resetTimeoutOnProgress", () => {
       yield* endOf(call, 60, 100)
     }))
 
-  it.scoped("does no harm to a call without a timeout", () =>
+  it.scoped("has no effect on a call without a timeout", () =>
     Effect.gen(function*() {
       const call = yield* calling({ resetTimeoutOnProgress: true })
       yield* call.progress(1)
@@ -198,7 +198,7 @@ describe("resetTimeoutOnProgress", () => {
 })
 
 describe("maxTotalTimeout", () => {
-  it.scoped("is a ceiling without any timeout", () =>
+  it.scoped("limits a call without a timeout", () =>
     Effect.gen(function*() {
       const call = yield* calling({ maxTotalTimeout: 100 })
       assert.strictEqual((yield* endOf(call, 0, 100)).millis, 100)
@@ -210,7 +210,7 @@ describe("maxTotalTimeout", () => {
       yield* endOf(call, 0, 100)
     }))
 
-  it.scoped("does not lengthen a shorter one", () =>
+  it.scoped("does not extend a shorter one", () =>
     Effect.gen(function*() {
       const call = yield* calling({ timeout: 100, maxTotalTimeout: 500 })
       yield* endOf(call, 0, 100)
@@ -221,17 +221,17 @@ describe("maxTotalTimeout", () => {
       const t = yield* talk()
       const error = yield* refusal(t.conversation.request("slow", {}, { maxTotalTimeout: 0 }))
       assert.strictEqual(error._tag, "RequestTimeout")
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 })
 
-describe("over Direct, where a cancel is heard before it is said", () => {
-  it.scoped("a call that another's timeout brings to an end gets that end, and no cancel of its own", () =>
+describe("over Direct, where a cancel is received before unsafeSend returns", () => {
+  it.scoped("a call that ends because another one times out is not cancelled as well", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair
-      const heard: Array<Transport.Delivery> = []
+      const received: Array<Transport.Delivery> = []
       yield* Effect.fork(right.run!((incoming) => {
-        heard.push(incoming)
+        received.push(incoming)
         const { method, params } = incoming as Message.Notification
         if (method === "notifications/cancelled" && params?.requestId === 1) right.unsafeSend(Message.success(2, {}))
       }))
@@ -240,11 +240,11 @@ describe("over Direct, where a cancel is heard before it is said", () => {
         [1, 2].map(() => Effect.exit(conversation.request("slow", {}, { timeout: 100 }))),
         { concurrency: "unbounded" }
       ))
-      while (heard.length < 2) yield* Effect.yieldNow()
+      while (received.length < 2) yield* Effect.yieldNow()
       yield* TestClock.adjust(100)
       const [first, second] = yield* Fiber.join(calls)
       assert.isTrue(Exit.isFailure(first!))
       assert.deepStrictEqual<unknown>(second, Exit.succeed({}))
-      assert.strictEqual(heard.length, 3, "one cancel")
+      assert.strictEqual(received.length, 3, "one cancel")
     }))
 })

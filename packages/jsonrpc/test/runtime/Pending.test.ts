@@ -8,19 +8,19 @@ import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as RequestIds from "../../src/runtime/RequestIds.js"
 import { refusal, side, talk } from "../Talk.js"
 
-const asked = (incoming: Message.Incoming) => incoming as Message.Request
+const requestOf = (incoming: Message.Incoming) => incoming as Message.Request
 
-/** Forks a call and waits until the peer has heard it. */
+/** Forks a call and waits until the peer has received it. */
 const calling = Effect.fnUntraced(function*(
   { conversation, peer }: Effect.Effect.Success<ReturnType<typeof talk>>,
   ...args: Parameters<Conversation.Conversation["request"]>
 ) {
   const fiber = yield* Effect.fork(conversation.request(...args))
-  return { fiber, request: asked(yield* peer.hear) }
+  return { fiber, request: requestOf(yield* peer.receive) }
 })
 
 describe("a call", () => {
-  it.scoped("is a request on the wire, and its answer the result", () =>
+  it.scoped("sends a request, and its answer is the result", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const { fiber, request } = yield* calling(t, "add", { a: 1 })
@@ -32,7 +32,7 @@ describe("a call", () => {
       assert.strictEqual(t.conversation.pending(), 0)
     }))
 
-  it.scoped("leaves params out when it has none, and asks for no progress that nobody wants", () =>
+  it.scoped("leaves params out when it has none, and requests no progress without onProgress", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const { request } = yield* calling(t, "list")
@@ -54,17 +54,17 @@ describe("a call", () => {
     Effect.gen(function*() {
       const t = yield* talk()
       const { fiber } = yield* calling(t, "m")
-      yield* t.peer.say(Message.failure(1, { code: -32042, message: "no", data: { why: [1] } }))
+      yield* t.peer.send(Message.failure(1, { code: -32042, message: "no", data: { why: [1] } }))
       const error = yield* Effect.flip(Fiber.join(fiber))
       assert.deepInclude(error, { _tag: "JsonRpcError", code: -32042, message: "no", data: { why: [1] } })
     }))
 
-  it.scoped("takes code, message and data of the peer's error, and no member besides", () =>
+  it.scoped("takes code, message and data of the error of the peer, and no other member", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const { fiber } = yield* calling(t, "m")
       const hostile = { _tag: "ConnectionClosed", name: "x", stack: "x", cause: "x", toString: "x", pipe: "x" }
-      yield* t.peer.say({ jsonrpc: "2.0", id: 1, error: { ...hostile, code: 1, message: "no" } })
+      yield* t.peer.send({ jsonrpc: "2.0", id: 1, error: { ...hostile, code: 1, message: "no" } })
       const error = yield* Effect.flip(Fiber.join(fiber))
       assert.strictEqual(error._tag, "JsonRpcError")
       assert.isFunction(error.toString)
@@ -87,12 +87,12 @@ describe("the id of a call", () => {
       assert.strictEqual(ids.size, 50)
     }))
 
-  it.scoped("may come back as a string", () =>
+  it.scoped("may be returned as a string", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const calls = [yield* calling(t, "m"), yield* calling(t, "m")]
       yield* t.peer.answer("1", { first: true })
-      yield* t.peer.say(Message.failure("2", { code: 5, message: "no" }))
+      yield* t.peer.send(Message.failure("2", { code: 5, message: "no" }))
       assert.deepStrictEqual(yield* Fiber.join(calls[0]!.fiber), { first: true })
       assert.deepInclude(yield* Effect.flip(Fiber.join(calls[1]!.fiber)), { _tag: "JsonRpcError", code: 5 })
     }))
@@ -121,7 +121,7 @@ describe("the id of a call", () => {
       assert.strictEqual(fiber.unsafePoll(), null)
     }))
 
-  const twins: ReadonlyArray<readonly [id: Message.RequestId, twin: Message.RequestId | undefined]> = [
+  const otherForms: ReadonlyArray<readonly [id: Message.RequestId, otherForm: Message.RequestId | undefined]> = [
     [7, "7"],
     ["7", 7],
     [0, "0"],
@@ -138,14 +138,14 @@ describe("the id of a call", () => {
     ["1e3", undefined],
     ["9007199254740993", undefined]
   ]
-  for (const [id, twin] of twins) {
-    it(`has ${JSON.stringify(twin) ?? "no other form"} for ${JSON.stringify(id)}`, () => {
-      assert.strictEqual(RequestIds.otherForm(id), twin)
+  for (const [id, otherForm] of otherForms) {
+    it(`has ${JSON.stringify(otherForm) ?? "no other form"} for ${JSON.stringify(id)}`, () => {
+      assert.strictEqual(RequestIds.otherForm(id), otherForm)
     })
   }
 })
 
-describe("an answer that nobody waits for", () => {
+describe("an answer to no call that waits", () => {
   it.scoped("is reported as late when its id was one of ours, and ends nothing", () =>
     Effect.gen(function*() {
       const t = yield* talk()
@@ -162,7 +162,7 @@ describe("an answer that nobody waits for", () => {
         true,
         false
       ])
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 
   it.scoped("is reported when it is an error without an id, and ends no call", () =>
@@ -170,8 +170,8 @@ describe("an answer that nobody waits for", () => {
       const t = yield* talk()
       const { fiber } = yield* calling(t, "m")
       const error = { code: -32700, message: "what?" }
-      yield* t.peer.say(Message.failure(undefined, error))
-      yield* t.peer.say({ jsonrpc: "2.0", id: null, error })
+      yield* t.peer.send(Message.failure(undefined, error))
+      yield* t.peer.send({ jsonrpc: "2.0", id: null, error })
       for (let i = 0; i < 2; i++) {
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "UnattributedError", error })
       }
@@ -189,7 +189,7 @@ describe("a malformed answer", () => {
         const error = yield* Effect.flip(Fiber.join(fiber))
         assert.deepInclude(error, { _tag: "TransportError", reason: "Decode" })
         assert.strictEqual((yield* t.diagnostic)._tag, "Malformed")
-        assert.deepStrictEqual(yield* t.peer.heard, [], "SHOULD NOT answer a response")
+        assert.deepStrictEqual(yield* t.peer.received, [], "SHOULD NOT answer a response")
       }))
   }
 
@@ -205,7 +205,7 @@ describe("a malformed answer", () => {
 })
 
 describe("a call that the transport could not deliver", () => {
-  it.scoped("fails as the transport says, alone and at once", () =>
+  it.scoped("fails with the error of the transport at once, and no other call does", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const { fiber, request } = yield* calling(t, "lost")
@@ -217,17 +217,17 @@ describe("a call that the transport could not deliver", () => {
       assert.strictEqual(t.conversation.pending(), 1)
     }))
 
-  it.scoped("that does not wait any more is nobody's", () =>
+  it.scoped("that has ended already is ignored", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       t.conversation.receive(new Transport.Undelivered(7, new SessionExpired({ method: "m" })))
-      yield* t.peer.ask(1, "ping")
-      assert.deepStrictEqual<unknown>(yield* t.peer.hear, Message.success(1, {}))
+      yield* t.peer.request(1, "ping")
+      assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, {}))
     }))
 })
 
 describe("a call that cannot be sent", () => {
-  it.scoped("fails with ConnectionClosed when nobody hears, and is not waited for", () =>
+  it.scoped("fails with ConnectionClosed when the transport is closed, and does not wait", () =>
     Effect.gen(function*() {
       const gone: Transport.Transport = { ...(yield* Transport.memory())[0], unsafeSend: () => false }
       const conversation = yield* Conversation.make(gone, side({}))
@@ -235,7 +235,7 @@ describe("a call that cannot be sent", () => {
       assert.strictEqual(conversation.pending(), 0)
     }))
 
-  it.scoped("fails with reason Encode when its parameters are what nobody could hear", () =>
+  it.scoped("fails with reason Encode when its parameters have no JSON form", () =>
     Effect.gen(function*() {
       const picky: Transport.Transport = { ...(yield* Transport.memory())[0], unsafeSend: () => false }
       const conversation = yield* Conversation.make(picky, side({}))
@@ -246,7 +246,7 @@ describe("a call that cannot be sent", () => {
 })
 
 describe("a pipe that throws", () => {
-  it.scoped("fails the call that it threw at with the defect, and times out the others", () =>
+  it.scoped("fails the call that it threw for with the defect, and times out the others", () =>
     Effect.gen(function*() {
       let broken = false
       const [here] = yield* Transport.memory()
@@ -271,13 +271,13 @@ describe("a pipe that throws", () => {
 })
 
 describe("interrupting the caller", () => {
-  it.scoped("tells the peer once, by the id of the request", () =>
+  it.scoped("cancels the request once, by its id", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const { fiber, request } = yield* calling(t, "m")
       yield* Fiber.interrupt(fiber)
       const reason = "the caller was interrupted"
-      assert.deepStrictEqual<unknown>(yield* t.peer.heard, [
+      assert.deepStrictEqual<unknown>(yield* t.peer.received, [
         Message.notification("notifications/cancelled", { requestId: request.id, reason })
       ])
       assert.strictEqual(t.conversation.pending(), 0)
@@ -294,37 +294,37 @@ describe("interrupting the caller", () => {
       assert.deepInclude(yield* t.diagnostic, { _tag: "UnknownResponse", late: true })
     }))
 
-  it.scoped("MUST NOT cancel what is not to be cancelled", () =>
+  it.scoped("MUST NOT cancel a request with cancelOnAbandon false", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const { fiber } = yield* calling(t, "initialize", {}, { cancelOnAbandon: false })
       yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
       assert.strictEqual(t.conversation.pending(), 0)
     }))
 
-  it.scoped("says nothing when the request was never sent", () =>
+  it.scoped("sends nothing when the request was never sent", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const gate = yield* Deferred.make<void>()
       const fiber = yield* Effect.fork(Effect.zipRight(Deferred.await(gate), t.conversation.request("m")))
       yield* Effect.yieldNow()
       yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 
-  it.scoped("says nothing when the answer is here already", () =>
+  it.scoped("sends nothing when the answer has arrived already", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const { fiber, request } = yield* calling(t, "m")
       t.conversation.receive(Message.success(request.id, {}))
       yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(yield* t.peer.heard, [])
+      assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 })
 
 describe("when the conversation closes", () => {
-  it.scoped("every call fails with ConnectionClosed, and so does every one to come", () =>
+  it.scoped("every call fails with ConnectionClosed, and so do later ones", () =>
     Effect.gen(function*() {
       const t = yield* talk()
       const calls = [yield* calling(t, "m"), yield* calling(t, "m", {}, { timeout: 1000 })]
@@ -336,10 +336,10 @@ describe("when the conversation closes", () => {
       assert.strictEqual(t.conversation.pending(), 0)
       t.conversation.receive(Message.success(1, {}))
       assert.deepInclude(t.diagnostics[0], { _tag: "UnknownResponse", late: true })
-      assert.deepStrictEqual(yield* Effect.zipRight(t.leave, t.peer.over), [])
+      assert.deepStrictEqual(yield* Effect.zipRight(t.closeScope, t.peer.closed), [])
     }))
 
-  it.scoped("a call that the peer leaves waiting fails, and says what broke the pipe", () =>
+  it.scoped("a call that waits fails with the error that ended the transport", () =>
     Effect.gen(function*() {
       const fault = new LocalError.TransportError({ reason: "Read", message: "the pipe broke" })
       const broken = yield* Deferred.make<void, LocalError.TransportError>()
