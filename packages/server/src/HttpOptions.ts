@@ -13,7 +13,7 @@ import type * as Effect from "effect/Effect"
 import type * as Guard from "./http/Guard.js"
 import type { Headers } from "./http/HttpExchange.js"
 import type { Refusal } from "./http/Refusal.js"
-import type { Principal } from "./runtime/RequestOrigin.js"
+import type { Principal } from "./Principal.js"
 
 /**
  * @since 0.1.0

@@ -19,7 +19,8 @@ import type { StreamKey } from "../EventStore.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import type { Expirable } from "../http/Sweeper.js"
-import type { Principal, RequestOrigin } from "../runtime/RequestOrigin.js"
+import type { Principal } from "../Principal.js"
+import type { RequestOrigin } from "../runtime/RequestOrigin.js"
 import { ResumableStream } from "./ResumableStream.js"
 
 /**

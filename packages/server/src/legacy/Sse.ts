@@ -23,7 +23,7 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SecretId from "../http/SecretId.js"
-import type { Principal } from "../runtime/RequestOrigin.js"
+import type { Principal } from "../Principal.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { frame } from "./ResumableStream.js"
 
