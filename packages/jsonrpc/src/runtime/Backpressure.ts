@@ -3,8 +3,8 @@
  * and channels that know when they are full share this one loop; `Outbox.offer` does the same for a plain outbox.
  */
 import * as Effect from "effect/Effect"
+import type { TransportError } from "../LocalError.js"
 import type * as Message from "../Message.js"
-import type { TransportError } from "../Transport.js"
 import { closed } from "../Transport.js"
 
 export interface Congestible {

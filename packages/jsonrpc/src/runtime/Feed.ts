@@ -13,10 +13,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type * as Message from "../Message.js"
-import type { Transport } from "../Transport.js"
-import { TransportError } from "../Transport.js"
-import type { Channel } from "./InFlight.js"
+import { TransportError } from "../LocalError.js"
+import type { Channel } from "../Side.js"
+import type { Delivery, Transport } from "../Transport.js"
 import * as Outbox from "./Outbox.js"
 
 /** How many deliveries may wait for a reader that pulls, or has not come yet. */
@@ -28,10 +27,10 @@ export interface FedTransport extends Transport {
 }
 
 /** Takes one delivery; answers leave on the channel, or on the transport itself when there is none. */
-export type Receiver = (delivery: Message.Delivery, channel?: Channel) => void
+export type Receiver = (delivery: Delivery, channel?: Channel) => void
 
 interface Waiting {
-  readonly delivery: Message.Delivery
+  readonly delivery: Delivery
   readonly channel: Channel | undefined
 }
 
@@ -50,7 +49,7 @@ export class Feed {
    * Hands a delivery to the reader, or keeps it until there is one. `false` when it is lost: the feed has ended, or
    * `MAX_WAITING` deliveries wait already.
    */
-  offer(delivery: Message.Delivery, channel?: Channel): boolean {
+  offer(delivery: Delivery, channel?: Channel): boolean {
     if (this.receiver !== undefined) {
       this.receiver(delivery, channel)
       return true
@@ -87,7 +86,7 @@ export class Feed {
   }
 
   /** What `Transport.incoming` is made of. `channelOf` names the channel of a delivery. */
-  get incoming(): Stream.Stream<Message.Delivery, TransportError> {
+  get incoming(): Stream.Stream<Delivery, TransportError> {
     return Stream.suspend(() => {
       if (!this.claim()) return Stream.fail(busy)
       const deliveries = Stream.map(this.waiting().stream, ({ channel, delivery }) => {
@@ -130,8 +129,8 @@ export class Feed {
 }
 
 /** The channel that a delivery, read from `incoming`, came on. */
-export const channelOf = (delivery: Message.Delivery): Channel | undefined => channels.get(delivery)
+export const channelOf = (delivery: Delivery): Channel | undefined => channels.get(delivery)
 
-const channels = new WeakMap<Message.Delivery, Channel>()
+const channels = new WeakMap<Delivery, Channel>()
 
 const busy = new TransportError({ reason: "Read", message: "The transport is being read already" })

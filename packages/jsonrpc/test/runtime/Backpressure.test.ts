@@ -11,7 +11,7 @@ const bounded = (capacity: number) => {
   const outbox = Outbox.make<Message.Message>(capacity)
   const out: Backpressure.Congestible = {
     get congestion() {
-      return outbox.isFull ? outbox.room : undefined
+      return outbox.isFull ? outbox.awaitSpace : undefined
     },
     unsafeSend: (message) => outbox.unsafeOffer(message)
   }

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { Chunk, Effect, Exit, Fiber, Stream } from "effect"
 import * as Feed from "../../src/runtime/Feed.js"
-import type { Channel } from "../../src/runtime/InFlight.js"
 
 const numbered = (i: number) => Message.notification("n", { i })
 
@@ -24,7 +24,7 @@ const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow(
 describe("receiveWith", () => {
   it("hands over what waits, then each delivery at once, with its channel", () => {
     const feed = new Feed.Feed()
-    const received: Array<readonly [Message.Delivery, Channel | undefined]> = []
+    const received: Array<readonly [Delivery, Channel | undefined]> = []
     const one = channel()
     assert.isTrue(feed.offer(numbered(1), one))
     assert.isTrue(feed.receiveWith((delivery, channel) => received.push([delivery, channel])))
@@ -61,7 +61,7 @@ for (const [name, read] of Object.entries(readers)) {
     it.effect("gives what waited and what comes, in order, with its channel", () =>
       Effect.gen(function*() {
         const feed = new Feed.Feed()
-        const received: Array<readonly [Message.Delivery, Channel | undefined]> = []
+        const received: Array<readonly [Delivery, Channel | undefined]> = []
         const one = channel()
         feed.offer(numbered(1), one)
         const fiber = yield* Effect.fork(read(feed, (delivery, channel) => received.push([delivery, channel])))
