@@ -2,9 +2,10 @@
  * What the legacy modules of one endpoint share: the neutral context, the dispatcher that serves their messages, and the
  * event store, if the application provides one.
  */
+import type { FedTransport } from "@effect-mcp/jsonrpc/unstable/Feed"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { DispatcherService } from "../Dispatcher.js"
+import type { DispatcherService, FedConversation } from "../Dispatcher.js"
 import { Dispatcher } from "../Dispatcher.js"
 import type { EventStoreService } from "../EventStore.js"
 import { EventStore } from "../EventStore.js"
@@ -17,6 +18,13 @@ export class HttpContext extends EndpointContext {
     readonly events: EventStoreService | undefined
   ) {
     super(options, sweeper, runtime)
+  }
+
+  /** Begins the conversation of a transport, which the feed hands its messages to; no fiber reads the transport. */
+  converse(transport: FedTransport, onEnd: () => void): FedConversation {
+    const conversation = this.dispatcher.open(transport, onEnd)
+    transport.feed.receiveWith(conversation.receive)
+    return conversation
   }
 }
 

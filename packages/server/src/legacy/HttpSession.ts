@@ -41,8 +41,7 @@ export class HttpSession implements StoredSession {
     const end = () => this.end()
     const key = context.events === undefined ? undefined : { session: id, stream: STANDALONE }
     this.standalone = new Standalone(context, key, end)
-    this.conversation = context.dispatcher.open(this.standalone, end)
-    this.standalone.feed.receiveWith(this.conversation.receive)
+    this.conversation = context.converse(this.standalone, end)
   }
 
   /** The revision that `initialize` agreed on; none before. */
@@ -60,8 +59,7 @@ export class HttpSession implements StoredSession {
 
   /** Whether a stream begins with an event that names a position. Clients of older revisions take it for a message. */
   get primesStreams(): boolean {
-    const { version } = this
-    return this.isResumable && version !== undefined && Version.isAtLeast(version, "2025-11-25")
+    return this.isResumable && Version.primesStreams(this.version)
   }
 
   /** Hands a message to the conversation; `false` when too many wait. */

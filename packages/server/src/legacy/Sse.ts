@@ -118,8 +118,7 @@ class SseConnection implements FedTransport {
     const close = () => this.close()
     this.feed = new Feed(close)
     this.stream = context.stream(exchange, close)
-    this.conversation = context.dispatcher.open(this, close)
-    this.feed.receiveWith(this.conversation.receive)
+    this.conversation = context.converse(this, close)
   }
 
   /** Sends the URL for the client's messages. */
@@ -170,9 +169,7 @@ class SseConnection implements FedTransport {
     return this.stream.isFull ? this.stream.room : undefined
   }
 
-  send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Backpressure.send(this, message)
-  }
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
 
   private channelFor(origin: RequestOrigin.RequestOrigin): Channel {
     const remove = (id: Message.RequestId | null | undefined) => {
@@ -180,7 +177,7 @@ class SseConnection implements FedTransport {
     }
     const channel: Channel = {
       origin,
-      send: (message) => this.send(message),
+      send: this.send,
       unsafeSend: (message) => {
         if (Message.isResponse(message)) remove(message.id)
         return this.unsafeSend(message)

@@ -81,13 +81,11 @@ export class Standalone implements FedTransport {
     return this.ended ? undefined : this.stream.congestion
   }
 
-  send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Backpressure.send(this, message)
-  }
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
 
   /** The standalone stream as the channel of messages that get no response. */
   channelFor(origin: RequestOrigin): Channel {
-    return { origin, canRequest: this.canRequest, unsafeSend: this.unsafeSend, send: (message) => this.send(message) }
+    return { origin, canRequest: this.canRequest, unsafeSend: this.unsafeSend, send: this.send }
   }
 
   /** Lets the client read what was buffered, and what will be sent. */
