@@ -1,6 +1,6 @@
 /**
- * The endpoint as an `HttpApp` of `@effect/platform`, for applications that have an HTTP server already, and for all that
- * takes a web handler. `HttpServer` in `@effect-mcp/node` is the shell that costs less.
+ * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`: for applications that have an HTTP server, and for
+ * platforms that take a web handler. On Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster.
  *
  * @since 0.1.0
  */
@@ -11,26 +11,26 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Endpoint from "./dispatch/Endpoint.js"
 import type { Dispatcher } from "./Dispatcher.js"
 import { AppExchange } from "./http/AppExchange.js"
-import * as Endpoint from "./http/Endpoint.js"
 import type { HttpOptions } from "./HttpOptions.js"
 
 /**
- * An app that serves until the scope closes. Mounted below a router it takes any path, unless `path` names one.
+ * An app that serves until the scope closes. It serves any path, unless `path` names one.
  *
- * Only loopback hosts and origins are let in, whatever address the server listens on, unless `allowedHosts` and
- * `allowedOrigins` say otherwise. The app should go without request logger and tracer, which cost more than it does.
- * Closing the server waits for its streams, so this has to be closed before: where it is built on top of the server, it is.
+ * Only loopback hosts and origins are allowed, whatever address the server listens on, unless `allowedHosts` and
+ * `allowedOrigins` are given. Mount the app without request logger and tracer: they cost more than the app itself. Close
+ * the app before its HTTP server, which waits for open streams; a layer built on top of the server's layer is closed first.
  *
  * @example
  * ```ts
  * import * as HttpApp from "@effect/platform/HttpApp"
- * import * as App from "@effect-mcp/server/HttpEndpoint"
+ * import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
  * import { Effect } from "effect"
  *
- * // For Workers, Deno, Bun, Next: for all that takes a `Request` and gives a `Response`.
- * export const handler = Effect.map(App.make({ allowedHosts: ["mcp.example.com"] }), (app) => HttpApp.toWebHandler(app))
+ * // For platforms that take a function from `Request` to `Response`: Workers, Deno, Bun, Next.
+ * export const handler = Effect.map(HttpEndpoint.make({ allowedHosts: ["mcp.example.com"] }), (app) => HttpApp.toWebHandler(app))
  * ```
  *
  * @since 0.1.0
@@ -43,12 +43,12 @@ export const make = <R = never>(
     Effect.withFiberRuntime((fiber) => {
       const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest)
       const exchange = new AppExchange(request, () => fiber.unsafeInterruptAsFork(fiber.id()))
-      return exchange.answered(() => endpoint.handle(exchange))
+      return exchange.answer(() => endpoint.handle(exchange))
     }))
 
 /**
- * Serves the app on the platform's HTTP server, at "/mcp" unless `path` says otherwise, with nothing beside it. Where
- * clients should be able to resume streams, it is provided with an `EventStore`.
+ * Serves the endpoint, and nothing else, on the platform's HTTP server, at "/mcp" unless `path` names another path.
+ * Provide an `EventStore` to let clients resume streams.
  *
  * @since 0.1.0
  * @category layers

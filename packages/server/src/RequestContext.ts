@@ -15,7 +15,7 @@ import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { Principal } from "./runtime/RequestOrigin.js"
+import type { Principal } from "./Principal.js"
 
 /**
  * @since 0.1.0

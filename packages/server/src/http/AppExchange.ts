@@ -1,8 +1,9 @@
 /**
- * One request of `@effect/platform` as the endpoint takes it. The endpoint calls back; the platform wants an effect, and a
- * stream that is pulled: this turns the one into the other.
+ * One request of `@effect/platform` as an `HttpExchange`. The endpoint calls back; the platform wants an Effect of a
+ * response and a stream that it pulls: this module turns the one into the other. `HttpEndpoint` makes one per request.
  *
- * @since 0.1.0
+ * `next` is the callback that the platform's Effect waits for: each step (read the body, answer) replaces it, and a step
+ * is taken only while one waits.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
@@ -18,22 +19,18 @@ import type { BodyFault, Headers, HttpExchange, Reader, Writer } from "./HttpExc
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class AppExchange implements HttpExchange {
   readonly method: string
   readonly url: string
   readonly headers: Headers
   added: Headers | undefined
   isGone = false
-  private resume: ((answer: Answer) => void) | undefined
-  private leave: (() => void) | undefined
+  private next: ((answer: Answer) => void) | undefined
+  private onLeave: (() => void) | undefined
 
   constructor(
     private readonly request: HttpServerRequest,
-    /** Interrupts who answers. */
+    /** Interrupts the fiber that answers. */
     private readonly abort: () => void
   ) {
     this.method = request.method
@@ -45,18 +42,18 @@ export class AppExchange implements HttpExchange {
     return this.request.originalUrl.replace(/^[a-z]+:\/\/[^/?]*/i, "").replace(/\?.*$/s, "") || "/"
   }
 
-  /** The answer to the request, once `handle` has got one. */
-  answered(handle: () => void): Answer {
-    return Effect.interruptible(Effect.onInterrupt(this.next(handle), () => Effect.sync(this.gone)))
+  /** The answer to the request that `handle` is called for. */
+  answer(handle: () => void): Answer {
+    return Effect.interruptible(Effect.onInterrupt(this.step(handle), () => Effect.sync(this.gone)))
   }
 
   body(maxBytes: number, then: (body: string | BodyFault) => void): void {
-    this.resume!(Effect.flatMap(read(this.request, maxBytes), (body) => this.next(() => then(body))))
+    this.next!(Effect.flatMap(read(this.request, maxBytes), (body) => this.step(() => then(body))))
   }
 
   reply(status: number, headers: Headers, body: string): void {
     const all = clean(headers, this.added)
-    this.resume!(Effect.succeed(
+    this.next!(Effect.succeed(
       body === ""
         ? HttpServerResponse.empty({ status, headers: all })
         : HttpServerResponse.text(body, { status, headers: all, contentType: headers["content-type"] })
@@ -65,7 +62,7 @@ export class AppExchange implements HttpExchange {
 
   stream(headers: Headers, reader: Reader): Writer {
     const writer = new PulledWriter(reader, this.gone, this.abort)
-    this.resume!(Effect.succeed(HttpServerResponse.stream(writer.pulled, {
+    this.next!(Effect.succeed(HttpServerResponse.stream(writer.pulled, {
       status: 200,
       headers: clean(headers, this.added),
       contentType: headers["content-type"]
@@ -74,12 +71,12 @@ export class AppExchange implements HttpExchange {
   }
 
   onGone(listener: () => void): void {
-    this.leave = listener
+    this.onLeave = listener
   }
 
-  private next(act: () => void): Answer {
+  private step(act: () => void): Answer {
     return Effect.async((resume) => {
-      this.resume = resume
+      this.next = resume
       act()
     })
   }
@@ -87,18 +84,18 @@ export class AppExchange implements HttpExchange {
   private readonly gone = (): void => {
     if (this.isGone) return
     this.isGone = true
-    this.leave?.()
+    this.onLeave?.()
   }
 }
 
-/** How many characters may wait to be pulled. */
+/** How many characters may wait to be pulled before `write` returns `false`. */
 const HIGH_WATER = 16 * 1024
 
 const bytes = new TextEncoder()
 
-/** Keeps what is written until it is pulled. */
+/** Buffers what is written until the platform pulls it. */
 class PulledWriter implements Writer {
-  // Not all servers send the headers of a stream before they have something of its body.
+  // Some servers send the headers of a stream only with the beginning of its body.
   private text = Sse.comment()
   private full = false
   private state: "open" | "ended" | "cut" | "over" = "open"
@@ -106,8 +103,8 @@ class PulledWriter implements Writer {
 
   constructor(
     private readonly reader: Reader,
-    /** Hears that the client has not read to the end, whoever is to blame. */
-    private readonly left: () => void,
+    /** Called when the client did not read to the end: it disconnected, or the stream was cut. */
+    private readonly onUnread: () => void,
     private readonly abort: () => void
   ) {}
 
@@ -116,7 +113,7 @@ class PulledWriter implements Writer {
     Effect.sync(() => {
       const { state } = this
       this.state = "over"
-      if (state !== "ended") this.left()
+      if (state !== "ended") this.onUnread()
       if (state === "open") this.reader.gone()
     })
   )
@@ -137,9 +134,9 @@ class PulledWriter implements Writer {
     if (this.state === "over") return
     this.state = "cut"
     this.text = ""
-    this.left()
+    this.onUnread()
     this.wake?.()
-    // It may be waiting for a reader who takes nothing, and not for us.
+    // The platform may be waiting for a reader that takes nothing, and would not pull again.
     this.abort()
   }
 
@@ -171,7 +168,7 @@ const read = (request: HttpServerRequest, maxBytes: number): Effect.Effect<strin
         body.byteLength > maxBytes
           ? { fault: "size" }
           : Either.getOrElse(decode(body), () => ({ fault: "encoding" }) as const),
-      // The one thing by which it can be told from a connection that broke.
+      // Only the message tells it from a connection that broke.
       onFailure: ({ cause }): BodyFault => ({
         fault: cause instanceof Error && cause.message === "maxBytes exceeded" ? "size" : "unreadable"
       })
@@ -182,7 +179,7 @@ const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const decode = (body: ArrayBuffer | Uint8Array): Either.Either<string, unknown> => Either.try(() => strict.decode(body))
 
-// What came without the header came with the name of the host in its address.
+// A web `Request` has no Host header: its URL names the host.
 const hostOf = ({ headers, originalUrl }: HttpServerRequest): Headers => {
   if (headers.host !== undefined) return headers
   const [, host] = /^https?:\/\/([^/?]+)/i.exec(originalUrl) ?? []

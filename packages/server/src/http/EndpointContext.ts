@@ -1,37 +1,27 @@
 /**
- * What the rooms of one endpoint have in common: whom they feed, what was decided about them, and the one fiber that looks
- * after time. Made once for each endpoint.
- *
- * @since 0.1.0
+ * What all modules of one endpoint share, in both eras: its options, the timer, and the runtime that its fibers run in.
+ * `legacy/HttpContext` adds what only the legacy era needs.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import * as Dispatcher from "../Dispatcher.js"
-import * as EventStore from "../EventStore.js"
-import * as HttpOptions from "../HttpOptions.js"
+import type { HttpOptions } from "../HttpOptions.js"
 import * as EventStream from "./EventStream.js"
 import type { Headers, HttpExchange } from "./HttpExchange.js"
+import * as ResolvedOptions from "./ResolvedOptions.js"
 import * as Sweeper from "./Sweeper.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class EndpointContext {
   constructor(
-    readonly options: HttpOptions.Resolved,
-    readonly dispatcher: Dispatcher.DispatcherService,
+    readonly options: ResolvedOptions.ResolvedOptions,
     readonly sweeper: Sweeper.Sweeper,
-    readonly events: EventStore.EventStoreService | undefined,
     readonly runtime: Runtime.Runtime<never>
   ) {}
 
-  /** Begins to answer with a stream of events. */
+  /** Begins to answer with an event stream. */
   stream(
     exchange: HttpExchange,
-    onOver: (unwritten: ReadonlyArray<string>) => void,
+    onClose: (unsent: ReadonlyArray<string>) => void,
     headers?: Headers
   ): EventStream.EventStream {
     const { capacity, keepAlive, stallTimeout } = this.options
@@ -41,25 +31,18 @@ export class EndpointContext {
       keepAlive,
       stallTimeout,
       capacity,
-      onOver
+      onClose
     })
   }
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = <R = never>(
-  options: HttpOptions.HttpOptions<R>
-): Effect.Effect<EndpointContext, never, Dispatcher.Dispatcher | Scope.Scope | R> =>
-  Effect.gen(function*() {
-    return new EndpointContext(
-      HttpOptions.resolve(options),
-      yield* Dispatcher.Dispatcher,
-      yield* Sweeper.make,
-      Option.getOrUndefined(yield* Effect.serviceOption(EventStore.EventStore)),
-      // With whatever the application's own functions need.
-      (yield* Effect.runtime<R>()) as Runtime.Runtime<never>
-    )
-  })
+  options: HttpOptions<R>
+): Effect.Effect<EndpointContext, never, Scope.Scope | R> =>
+  Effect.zipWith(
+    Sweeper.make,
+    Effect.runtime<R>(),
+    (sweeper, runtime) =>
+      // It holds whatever `authenticate` requires.
+      new EndpointContext(ResolvedOptions.make(options), sweeper, runtime as Runtime.Runtime<never>)
+  )

@@ -1,10 +1,9 @@
 /**
- * One open response of server-sent events: what waits for its reader, a comment when there was nothing to say for long,
- * and an end to a reader that takes nothing.
+ * One open response of server-sent events: buffers events while its reader is slow, sends a comment after a long silence,
+ * and cuts a reader that takes nothing. What the events mean is left to the caller, which pushes their text.
  *
- * It knows neither messages nor sessions: who pushes the text of events hears when the stream is over.
- *
- * @since 0.1.0
+ * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold:
+ * while `flowing` the outbox is empty; `ending` lets nothing more in; `closed` is set once, together with `onClose`.
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
@@ -13,149 +12,134 @@ import * as Exit from "effect/Exit"
 import type { Headers, HttpExchange, Reader, Writer } from "./HttpExchange.js"
 import type { Expirable, Sweeper } from "./Sweeper.js"
 
-/**
- * What every stream is opened with. Proxies must neither keep, nor rewrite, nor buffer it.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The headers of every stream. Proxies must not keep, rewrite or buffer it. */
 export const HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no"
 } as const
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly headers?: Headers | undefined
   readonly sweeper: Sweeper
-  /** Milliseconds of silence after which a comment is sent; `Infinity` for none. */
+  /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
   readonly keepAlive: number
-  /** Milliseconds for which a reader may take nothing while something waits. */
+  /** Milliseconds for which a reader may take nothing while events wait. */
   readonly stallTimeout: number
-  /** How many events may wait before `room` is waited for. */
+  /** How many events may wait before the stream is full. */
   readonly capacity: number
-  /** Hears once that the stream is over, with the events that nobody was given, unless whoever has it ended it. */
-  readonly onOver: (unwritten: ReadonlyArray<string>) => void
+  /** Called once when the stream has closed, with the events that were never written. */
+  readonly onClose: (unsent: ReadonlyArray<string>) => void
 }
 
 const COMMENT = Sse.comment()
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class EventStream implements Reader, Expirable {
   private readonly outbox: Outbox.Outbox<string>
   private readonly writer: Writer
   private flowing = true
-  private written: number
-  private takes = 0
+  private lastWrite: number
+  private flushed = 0
   private ending = false
-  private over = false
+  private closed = false
 
   constructor(exchange: HttpExchange, private readonly options: Options) {
     const { headers, sweeper } = options
     this.outbox = Outbox.make(options.capacity)
-    this.written = sweeper.now()
+    this.lastWrite = sweeper.now()
     this.writer = exchange.stream(headers === undefined ? HEADERS : { ...HEADERS, ...headers }, this)
-    const patience = Math.min(options.keepAlive, options.stallTimeout)
-    if (patience !== Infinity) sweeper.watch(this, this.written + patience)
+    const firstDeadline = Math.min(options.keepAlive, options.stallTimeout)
+    if (firstDeadline !== Infinity) sweeper.watch(this, this.lastWrite + firstDeadline)
   }
 
   get isFull(): boolean {
     return this.outbox.isFull
   }
 
-  /** Suspends while as much waits as may. */
+  /** Suspends while the stream is full. */
   get room(): Effect.Effect<void> {
     return this.outbox.awaitSpace
   }
 
-  /** Whether the reader takes what it is given: nothing waits. */
+  /** Whether the reader takes what is written: no event waits. */
   get isFlowing(): boolean {
     return this.flowing
   }
 
-  /** How often what waited was taken. */
-  get taken(): number {
-    return this.takes
+  /** How often waiting events were written. */
+  get flushes(): number {
+    return this.flushed
   }
 
-  get isOver(): boolean {
-    return this.over || this.ending
+  get isClosed(): boolean {
+    return this.closed || this.ending
   }
 
-  /** Takes the text of an event in, whatever waits; `false` when the stream is over. */
+  /** Writes or buffers the text of an event; `false` when the stream is closed. */
   push(text: string): boolean {
-    if (this.isOver) return false
+    if (this.isClosed) return false
     this.outbox.unsafeOffer(text)
-    this.pump()
+    this.flush()
     return true
   }
 
-  /** Ends the stream after what waits. */
+  /** Closes the stream after the events that wait. */
   end(): void {
-    if (this.isOver) return
+    if (this.isClosed) return
     this.ending = true
     this.outbox.end(Exit.void)
-    if (this.flowing) this.finish()
+    if (this.flowing) this.close(this.writer.end)
   }
 
-  /** Ends the stream now. */
+  /** Closes the stream now. */
   cut(): void {
-    if (this.over) return
-    this.finish(this.writer.cut)
+    if (!this.closed) this.close(this.writer.cut)
   }
 
   readonly drained = (): void => {
-    if (this.over) return
+    if (this.closed) return
     this.flowing = true
-    this.written = this.options.sweeper.now()
-    this.pump()
-    if (this.ending && this.flowing) this.finish()
+    this.lastWrite = this.options.sweeper.now()
+    this.flush()
+    if (this.ending && this.flowing) this.close(this.writer.end)
   }
 
   readonly gone = (): void => {
-    if (this.over) return
-    this.finish(() => {})
+    if (!this.closed) this.close(() => {})
   }
 
   readonly sweep = (now: number): number => {
-    if (this.over) return Infinity
+    if (this.closed) return Infinity
     const { keepAlive, stallTimeout } = this.options
     if (!this.flowing) {
-      if (now - this.written < stallTimeout) return this.written + stallTimeout
+      if (now - this.lastWrite < stallTimeout) return this.lastWrite + stallTimeout
       this.cut()
       return Infinity
     }
-    if (now - this.written >= keepAlive) this.write(COMMENT, now)
-    return this.flowing ? this.written + keepAlive : now + stallTimeout
+    if (now - this.lastWrite >= keepAlive) this.write(COMMENT, now)
+    return this.flowing ? this.lastWrite + keepAlive : now + stallTimeout
   }
 
-  private pump(): void {
+  private flush(): void {
     if (!this.flowing || this.outbox.size === 0) return
     const texts = this.outbox.unsafeTakeAll()
-    this.takes++
+    this.flushed++
     this.write(texts.length === 1 ? texts[0]! : texts.join(""), this.options.sweeper.now())
   }
 
   private write(text: string, now: number): void {
-    this.written = now
+    this.lastWrite = now
     this.flowing = this.writer.write(text)
     const { stallTimeout, sweeper } = this.options
     if (!this.flowing && stallTimeout !== Infinity) sweeper.watch(this, now + stallTimeout)
   }
 
-  private finish(how: () => void = this.writer.end): void {
-    this.over = true
-    this.options.sweeper.letGo(this)
-    const unwritten = this.outbox.unsafeTakeAll()
+  private close(how: () => void): void {
+    this.closed = true
+    this.options.sweeper.unwatch(this)
+    const unsent = this.outbox.unsafeTakeAll()
     this.outbox.end(Exit.void)
     how()
-    this.options.onOver(unwritten)
+    this.options.onClose(unsent)
   }
 }

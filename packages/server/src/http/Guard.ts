@@ -1,82 +1,44 @@
 /**
- * Who may come in by way of a browser: Host and Origin are looked at before anything else of a request, so that no web page
- * can make its visitor's browser talk to a server on the visitor's machine. And what browsers are told in return (CORS).
+ * Checks Host and Origin before anything else of a request is read, so that no web page can make its visitor's browser
+ * talk to a server on the visitor's machine. It also makes the headers with which browsers learn what they may do (CORS).
  *
- * It knows no principal: who somebody is, and not where from, is the business of `authenticate`.
+ * It looks at where a request comes from; `authenticate` finds out who sends it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
- * @since 0.1.0
  */
+import type { HttpOptions } from "../HttpOptions.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Headers } from "./HttpExchange.js"
 import * as Refusal from "./Refusal.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Options {
-  /**
-   * Values of the Host header that are let in: "mcp.example.com", "localhost:3000", "localhost:*" for any port and none,
-   * "*" for any. Default: those of the loopback interface, with any port.
-   */
-  readonly allowedHosts?: ReadonlyArray<string> | undefined
-  /**
-   * Values of the Origin header that are let in: "https://app.example.com", "http://localhost:*", "*" for any. Who sends
-   * none is no browser, or no other page's, and is let in. Default: those of the loopback interface, with any port.
-   */
-  readonly allowedOrigins?: ReadonlyArray<string> | undefined
-}
-
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Guard {
-  /** Gives how to turn the request away, unless it may come in. */
-  readonly check: (headers: Headers) => Refusal.Refusal | undefined
-  /** What a page is told with every answer; nothing when no page asks. */
+  /** The refusal of the request, unless its Host and Origin are allowed. */
+  readonly check: (headers: Headers) => HttpRefusal | undefined
+  /** The CORS headers of every answer to a page; none for a request without an Origin. */
   readonly cors: (headers: Headers) => Headers | undefined
-  /** The answer to a browser that asks what it may ask. */
+  /** The headers of the answer to a preflight request. */
   readonly preflight: (headers: Headers, allow: string) => Headers
 }
 
-/**
- * Hosts that only programs on the same machine can mean.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Names of the loopback interface: only programs on the same machine reach a server there. */
 export const loopbackHosts: ReadonlyArray<string> = ["localhost:*", "127.0.0.1:*", "[::1]:*"]
 
-/**
- * @since 0.1.0
- * @category constants
- */
 export const loopbackOrigins: ReadonlyArray<string> = loopbackHosts.flatMap((host) => [
   `http://${host}`,
   `https://${host}`
 ])
 
-/**
- * Whether who binds to this address can be reached from the same machine only.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a server that listens on this address can be reached from the same machine only. */
 export const isLoopback = (address: string): boolean =>
   address === "localhost" || address === "::1" || address === "[::1]" ||
   /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
 
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (options: Options = {}): Guard => {
+export const make = (options: Pick<HttpOptions, "allowedHosts" | "allowedOrigins"> = {}): Guard => {
   const isHost = matcher(options.allowedHosts ?? loopbackHosts)
   const isOrigin = matcher(options.allowedOrigins ?? loopbackOrigins)
   return {
     check: (headers) => {
-      // What HTTP/2 has instead.
+      // HTTP/2 has a pseudo-header instead.
       const host = headers.host ?? headers[":authority"]
       if (host === undefined || !isHost(host)) return Refusal.forbidden("Host", host)
       const { origin } = headers
@@ -85,7 +47,7 @@ export const make = (options: Options = {}): Guard => {
     },
     cors: ({ origin }) =>
       origin === undefined ? undefined : {
-        // Never "*", which would go for pages that nobody has named.
+        // Never "*", which would allow every page.
         "access-control-allow-origin": origin,
         "access-control-expose-headers": EXPOSED,
         vary: "Origin"
@@ -115,11 +77,11 @@ const ALLOWED = [
   "Mcp-Session-Id"
 ]
 
-/** Headers that are named after parameters of tools, of which there is no list. */
-const parameters = (asked: string | undefined): ReadonlyArray<string> =>
-  asked === undefined || asked.length > 1000
+/** The requested headers that mirror parameters of tools: their names depend on the tools, so there is no fixed list. */
+const parameters = (requested: string | undefined): ReadonlyArray<string> =>
+  requested === undefined || requested.length > 1000
     ? []
-    : asked.split(",").map((name) => name.trim()).filter((name) => /^mcp-param-[a-z0-9-]+$/i.test(name))
+    : requested.split(",").map((name) => name.trim()).filter((name) => /^mcp-param-[a-z0-9-]+$/i.test(name))
 
 const ANY_PORT = ":*"
 
@@ -127,8 +89,7 @@ const matcher = (allowed: ReadonlyArray<string>): (value: string) => boolean => 
   if (allowed.includes("*")) return () => true
   const exact = new Set<string>()
   const anyPort = new Set<string>()
-  for (const one of allowed) {
-    const value = one.toLowerCase()
+  for (const value of allowed.map((one) => one.toLowerCase())) {
     if (value.endsWith(ANY_PORT)) anyPort.add(value.slice(0, -ANY_PORT.length))
     else exact.add(value)
   }
@@ -136,7 +97,7 @@ const matcher = (allowed: ReadonlyArray<string>): (value: string) => boolean => 
     const given = value.toLowerCase()
     return exact.has(given) || anyPort.has(given.replace(/:\d{1,5}$/, ""))
   }
-  // Clients say the same in each request.
+  // A client sends the same value with each request, so the last match is kept.
   let last: string | undefined
   return (value) => {
     if (value === last) return true

@@ -1,29 +1,18 @@
 /**
- * Accept and Content-Type, read as the lists and types they are: a media type that merely occurs in one is not meant.
- *
- * It knows what the endpoint needs of them and no more.
- *
- * @since 0.1.0
+ * Accept and Content-Type, parsed as lists and types: a media type counts only as an element of the list, never as a part
+ * of another text.
  */
 import type { Headers } from "./HttpExchange.js"
 
-/**
- * What a client can be answered with.
- *
- * @since 0.1.0
- * @category models
- */
+/** Which kinds of answer a client accepts. */
 export interface Accepted {
   readonly json: boolean
   readonly events: boolean
 }
 
 /**
- * What an Accept header allows. Wildcards count; a weight of zero says no. Without one nothing is allowed: the
+ * What an Accept header allows. Wildcards count; a weight of zero forbids. Without the header nothing is accepted: the
  * specification requires it, and the official SDKs insist on it, too.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const accepted = (accept: string | undefined): Accepted => {
   if (accept === last.accept) return last.accepted
@@ -32,7 +21,7 @@ export const accepted = (accept: string | undefined): Accepted => {
   return parsed
 }
 
-// Clients say the same in each request.
+// A client sends the same header with each request, so the last result is kept.
 let last: { readonly accept: string | undefined; readonly accepted: Accepted } = {
   accept: undefined,
   accepted: { json: false, events: false }
@@ -50,12 +39,8 @@ const parse = (accept = ""): Accepted => {
 }
 
 /**
- * Whether the body says that it is JSON, in UTF-8, as it is.
- *
- * A page of another site may send `text/plain` without asking first, so nothing but the type itself will do.
- *
- * @since 0.1.0
- * @category predicates
+ * Whether the Content-Type is JSON in UTF-8 without a Content-Encoding. Nothing else is taken for it: a page of another
+ * site may send `text/plain` without a preflight.
  */
 export const isJson = (headers: Headers): boolean => {
   const type = headers["content-type"]

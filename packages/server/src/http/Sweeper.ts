@@ -1,84 +1,79 @@
 /**
- * One fiber for everything at an endpoint that time does something to: sessions that nobody uses, streams that have been
- * silent, readers that have stalled. Those keep their own deadlines and are asked now and then.
+ * One timer for everything of an endpoint that expires: idle sessions, silent streams, stalled readers. What expires keeps
+ * its own deadline and is asked now and then, at most once in `RESOLUTION`.
  *
- * While there is nothing to watch over it sleeps without an end.
- *
- * @since 0.1.0
+ * A mutable set and one fiber, which sleeps without a deadline while nothing is watched: with a sleeping fiber for each
+ * session and stream (`Effect.sleep`, `Schedule`) an idle session would take twice its memory.
  */
 import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 
-/**
- * How many milliseconds it rests at least between two looks; so much later than said things may happen.
- *
- * @since 0.1.0
- * @category limits
- */
+/** The least time between two sweeps, in milliseconds; a deadline may be kept so much later. */
 export const RESOLUTION = 1000
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Expirable {
-  /** Does what is due at this time, in milliseconds, and says when to be asked again: `Infinity` for never. */
+  /** Does what is due at this time, in milliseconds, and returns when to sweep again: `Infinity` for never. */
   readonly sweep: (now: number) => number
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class Sweeper {
   private readonly watched = new Set<Expirable>()
 
-  constructor(private readonly alarm: DeadlineTimer.DeadlineTimer) {}
+  constructor(private readonly timer: DeadlineTimer.DeadlineTimer) {}
 
-  /** How much is being watched over. */
+  /** How many things are watched. */
   get size(): number {
     return this.watched.size
   }
 
-  /** Milliseconds on a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   now(): number {
-    return this.alarm.now()
+    return this.timer.now()
   }
 
-  /** Asks it no later than at that time, and whenever it says, until it is let go. */
-  watch(one: Expirable, at: number): void {
-    this.watched.add(one)
-    this.alarm.set(at)
+  /** Sweeps it no later than at that time, and whenever `sweep` returns, until `unwatch`. */
+  watch(expirable: Expirable, at: number): void {
+    this.watched.add(expirable)
+    this.timer.set(at)
   }
 
-  letGo(one: Expirable): void {
-    this.watched.delete(one)
+  unwatch(expirable: Expirable): void {
+    this.watched.delete(expirable)
   }
 
-  /** @internal */
-  ring(now: number): number {
+  /** Calls back once after so many milliseconds, never for `Infinity`; `unwatch` cancels it. */
+  schedule(delay: number, onDue: () => void): Expirable {
+    const at = this.now() + delay
+    const scheduled: Expirable = {
+      sweep: (now) => {
+        if (now < at) return at
+        this.unwatch(scheduled)
+        onDue()
+        return Infinity
+      }
+    }
+    if (delay !== Infinity) this.watch(scheduled, at)
+    return scheduled
+  }
+
+  sweep(now: number): number {
     let next = Infinity
-    for (const one of this.watched) next = Math.min(next, one.sweep(now))
+    for (const expirable of this.watched) next = Math.min(next, expirable.sweep(now))
     return next === Infinity ? next : Math.max(next, now + RESOLUTION)
   }
 }
 
-/**
- * A sweeper that works until the scope closes.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A sweeper that works until the scope closes. */
 export const make: Effect.Effect<Sweeper, never, Scope.Scope> = Effect.suspend(() => {
   let sweeper: Sweeper | undefined
   return Effect.acquireRelease(
-    DeadlineTimer.make((now) => sweeper?.ring(now) ?? Infinity),
-    (alarm) =>
+    DeadlineTimer.make((now) => sweeper?.sweep(now) ?? Infinity),
+    (timer) =>
       Effect.suspend(() => {
-        const fiber = alarm.stop()
+        const fiber = timer.stop()
         return fiber === undefined ? Effect.void : Fiber.await(fiber)
       })
-  ).pipe(Effect.map((alarm) => sweeper = new Sweeper(alarm)))
+  ).pipe(Effect.map((timer) => sweeper = new Sweeper(timer)))
 })

@@ -1,91 +1,109 @@
 /**
- * One session over HTTP: its id, whom it belongs to, its conversation, the stream beside its requests, and those streams of
- * requests that can be resumed. A plain object and a conversation; everything in it ends with it.
+ * One session over HTTP: its id, its owner, its conversation, its standalone stream, and the streams of POSTs that clients
+ * can resume. `Http` opens and finds sessions; everything of a session ends with it.
+ *
+ * A class with mutable fields because an idle session may cost 4 KB: it is this object, its transport and a conversation,
+ * without a fiber or a scope. `ended` is set once; `streams` exists only while a stream can be resumed.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
- * @since 0.1.0
  */
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { LegacyVersion } from "@effect-mcp/protocol/Version"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { FedConversation } from "../Dispatcher.js"
 import type { StreamKey } from "../EventStore.js"
-import type { EndpointContext } from "../http/EndpointContext.js"
-import type { Home } from "./Post.js"
+import type { HttpContext } from "./HttpContext.js"
 import { ResumableStream } from "./ResumableStream.js"
 import type { StoredSession } from "./SessionStore.js"
 import { Standalone } from "./Standalone.js"
 
-/**
- * The name of the stream beside all requests.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The name of the standalone stream in event ids and in the event store. */
 export const STANDALONE = "g"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class HttpSession implements Home, StoredSession {
+export class HttpSession implements StoredSession {
   lastUsed = 0
   readonly standalone: Standalone
-  readonly opened: FedConversation
-  private lanes: Map<string, ResumableStream> | undefined
-  private streams = 0
+  private readonly conversation: FedConversation
+  private streams: Map<string, ResumableStream> | undefined
+  private lastStream = 0
   private ended = false
 
   constructor(
-    private readonly site: EndpointContext,
+    private readonly context: HttpContext,
     readonly id: string,
-    /** The principal that opened it. */
+    /** The id of the principal that opened it. */
     readonly owner: string | undefined,
-    private readonly onOver: (closing: Effect.Effect<void>) => void
+    /** Called once with the work that is left when the session ends. */
+    private readonly onEnd: (closing: Effect.Effect<void>) => void
   ) {
-    this.standalone = new Standalone(
-      site,
-      site.events === undefined ? undefined : { session: id, stream: STANDALONE }
-    )
-    this.opened = site.dispatcher.open(this.standalone, () => this.end())
+    const end = () => this.end()
+    const key = context.events === undefined ? undefined : { session: id, stream: STANDALONE }
+    this.standalone = new Standalone(context, key, end)
+    this.conversation = context.converse(this.standalone, end)
+  }
+
+  /** The revision that `initialize` agreed on; none before. */
+  get version(): LegacyVersion | undefined {
+    return this.conversation.version()
   }
 
   get isBusy(): boolean {
-    return this.standalone.isAttached || this.opened.inFlight() > 0
+    return this.standalone.isAttached || this.conversation.inFlight() > 0
   }
 
-  /** Ends it: what is in flight is stopped and answered, streams end. Safe to call twice. */
+  get isResumable(): boolean {
+    return this.context.events !== undefined
+  }
+
+  /** Whether a stream begins with an event that names a position. Clients of older revisions take it for a message. */
+  get primesStreams(): boolean {
+    return this.isResumable && Version.primesStreams(this.version)
+  }
+
+  /** Hands a message to the conversation; `false` when too many wait. */
+  receive(incoming: Message.Incoming, channel?: Channel): boolean {
+    return this.standalone.feed.offer(incoming, channel)
+  }
+
+  /** Ends it: running requests are interrupted and answered, streams end. Safe to call twice. */
   end(): void {
     if (this.ended) return
     this.ended = true
     this.standalone.end()
-    for (const lane of this.lanes?.values() ?? []) lane.stop()
-    const { opened, site } = this
-    this.onOver(
-      site.events === undefined ? opened.close : Effect.zipRight(opened.close, site.events.forget(this.id))
-    )
+    for (const stream of this.streams?.values() ?? []) stream.stop()
+    const { close } = this.conversation
+    const { events } = this.context
+    this.onEnd(events === undefined ? close : Effect.zipRight(close, events.forget(this.id)))
   }
 
-  streamKey(): StreamKey | undefined {
-    return this.site.events === undefined
-      ? undefined
-      : { session: this.id, stream: (++this.streams).toString(36).padStart(2, "0") }
+  /** The key of the next stream; none where streams cannot be resumed. */
+  nextStreamKey(): StreamKey | undefined {
+    if (!this.isResumable) return undefined
+    return { session: this.id, stream: (++this.lastStream).toString(36).padStart(2, "0") }
   }
 
-  enter(lane: ResumableStream): void {
-    this.lanes ??= new Map()
-    this.lanes.set(lane.key!.stream, lane)
+  addStream(stream: ResumableStream): void {
+    this.streams ??= new Map()
+    this.streams.set(stream.key!.stream, stream)
   }
 
-  leave(lane: ResumableStream): void {
-    const { key } = lane
-    if (key !== undefined && this.lanes?.get(key.stream) === lane) this.lanes.delete(key.stream)
+  removeStream(stream: ResumableStream): void {
+    const { key } = stream
+    if (key !== undefined && this.streams?.get(key.stream) === stream) this.streams.delete(key.stream)
   }
 
-  /** The stream of this name: of a request that is not answered yet, or to be read again, by one reader at a time. */
-  lane(stream: string): ResumableStream {
-    const known = this.lanes?.get(stream)
+  /** The stream of this name: of a running request, or one whose events are still stored. */
+  findStream(name: string): ResumableStream {
+    const known = this.streams?.get(name)
     if (known !== undefined) return known
-    const past = ResumableStream.past(this.site, { session: this.id, stream }, () => this.leave(past))
-    this.enter(past)
-    return past
+    const stored = ResumableStream.stored(
+      this.context,
+      { session: this.id, stream: name },
+      () => this.removeStream(stored)
+    )
+    this.addStream(stored)
+    return stored
   }
 }

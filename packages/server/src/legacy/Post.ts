@@ -1,190 +1,149 @@
 /**
- * One POST with requests in it: the channel on which they are answered, and on which whatever is said on their behalf
- * travels. It is answered with JSON when there was nothing to say before, and with an event stream otherwise.
+ * The answer to one POST with requests, and the channel of those requests: JSON if nothing was sent before the responses,
+ * an event stream otherwise. `Http` and `Stateless` make one for each POST; the conversation sends on it.
  *
- * It knows neither what the requests are nor who serves them.
+ * The fields are mutable because one is made per request, on the path that benchmarks measure. What they hold: `remaining`
+ * counts the responses that are still to come, and nothing is sent once it is 0; while there is no `stream`, responses
+ * collect in `responses`; from then on everything goes to the stream.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
- * @since 0.1.0
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
-import { closed } from "@effect-mcp/jsonrpc/Transport"
-import type { LegacyVersion } from "@effect-mcp/protocol/Version"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
 import * as Effect from "effect/Effect"
-import type { StreamKey } from "../EventStore.js"
-import type { EndpointContext } from "../http/EndpointContext.js"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import type { Expirable } from "../http/Sweeper.js"
-import type { Principal, RequestOrigin } from "../runtime/RequestOrigin.js"
+import type { Principal } from "../Principal.js"
+import type { RequestOrigin } from "../runtime/RequestOrigin.js"
+import type { HttpContext } from "./HttpContext.js"
+import type { HttpSession } from "./HttpSession.js"
 import { ResumableStream } from "./ResumableStream.js"
 
-/**
- * The code of the answer to a request that its client has cancelled: a POST can only end with an answer.
- *
- * @since 0.1.0
- * @category codes
- */
+/** The code of the response to a request that its client has cancelled: a POST can end only with a response. */
 export const REQUEST_CANCELLED = -32800
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly principal: Principal | undefined
-  /** How many answers there will be, and whether they are an array. */
+  /** How many responses there will be. */
   readonly expected: number
+  /** Whether the responses are sent as an array. */
   readonly batch: boolean
-  /** The revision, once there is one. */
-  readonly version: LegacyVersion | undefined
-  /** The session, and what it makes of the lane of a POST that can be resumed. None where there are no sessions. */
-  readonly session: Home | undefined
-  /** Headers for a stream that begins before there is an answer. */
+  /** None where the endpoint keeps no sessions. */
+  readonly session: HttpSession | undefined
+  /** Headers of a stream that begins before there is a response. */
   readonly headers?: Headers | undefined
-  /** Hears of each answer before it leaves; gives the headers to go with it instead. */
-  readonly onAnswer?: ((response: Message.Response) => Headers | undefined) | undefined
-  /** Hears that everything is answered. */
+  /** Called with each response before it leaves; returns the headers that leave with it. */
+  readonly onResponse?: ((response: Message.Response) => Headers | undefined) | undefined
+  /** Called when the last response has been sent. */
   readonly onDone: () => void
-}
-
-/**
- * What a POST needs of its session.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Home {
-  readonly id: string
-  /** Names a stream that no other has; `undefined` where streams cannot be resumed. */
-  readonly streamKey: () => StreamKey | undefined
-  /** The lane can be found under its name, until `leave`. */
-  readonly enter: (lane: ResumableStream) => void
-  readonly leave: (lane: ResumableStream) => void
 }
 
 const JSON_HEADERS = { "content-type": "application/json" } as const
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class Post implements Channel, RequestOrigin, Expirable {
-  private lane: ResumableStream | undefined
-  private readonly answers: Array<string> = []
-  private left: number
-  private headers_: Headers | undefined
-  /** When it turns into a stream, in milliseconds. */
-  private due = Infinity
+export class Post implements Channel {
+  private stream: ResumableStream | undefined
+  private readonly responses: Array<string> = []
+  private remaining: number
+  private headers: Headers | undefined
+  private requestOrigin: RequestOrigin | undefined
+  /** Turns the answer into a stream when the responses take long. */
+  private timer: Expirable | undefined
 
   constructor(
-    private readonly site: EndpointContext,
+    private readonly context: HttpContext,
     private readonly exchange: HttpExchange,
     private readonly options: Options
   ) {
-    this.left = options.expected
-    this.headers_ = options.headers
+    this.remaining = options.expected
+    this.headers = options.headers
   }
 
+  /** Where the requests came from, for `RequestOrigin.of`. */
   get origin(): RequestOrigin {
-    return this
+    return this.requestOrigin ??= {
+      sessionId: this.options.session?.id,
+      headers: this.exchange.headers,
+      principal: this.options.principal,
+      closeStream: Effect.sync(() => this.pause())
+    }
   }
 
-  get sessionId(): string | undefined {
-    return this.options.session?.id
-  }
-
-  get headers(): Headers {
-    return this.exchange.headers
-  }
-
-  get principal(): Principal | undefined {
-    return this.options.principal
-  }
-
-  /** How many answers are still to come. */
+  /** How many responses are still to come. */
   get outstanding(): number {
-    return this.left
+    return this.remaining
   }
 
-  /** Whether everything is answered. */
   get isDone(): boolean {
-    return this.left === 0
+    return this.remaining === 0
   }
 
-  // A request of ours takes it along without its object.
+  /** What a sender waits for while the stream is full. */
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.stream?.congestion
+  }
+
+  // The conversation takes this function without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
-    if (Message.isResponse(message)) return this.answer(message)
-    const text = this.isMute ? undefined : MessageText.stringify(message)
+    if (Message.isResponse(message)) return this.respond(message)
+    const text = this.isJsonOnly ? undefined : MessageText.stringify(message)
     return text !== undefined && this.open().push(text)
   }
 
   send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Effect.suspend(() => {
-      const congestion = this.lane?.congestion
-      if (congestion !== undefined) return Effect.zipRight(congestion, this.send(message))
-      return this.unsafeSend(message) ? Effect.void : Effect.fail(closed)
-    })
+    return Backpressure.send(this, message)
   }
 
   canRequest(): boolean {
-    if (this.isDone || this.isMute || this.options.session === undefined) return false
-    return this.lane === undefined ? !this.exchange.isGone || this.isResumable : this.lane.isHeard
+    if (this.isDone || this.isJsonOnly || this.options.session === undefined) return false
+    return this.stream === undefined ? !this.exchange.isGone || this.isResumable : this.stream.isReadable
   }
 
   onUnanswered(id: Message.RequestId): void {
     this.unsafeSend(Message.failure(id, { code: REQUEST_CANCELLED, message: "Request cancelled" }))
   }
 
-  get closeStream(): Effect.Effect<void> {
-    return Effect.sync(() => {
-      // Who was given nothing to come back with would be lost.
-      if (!this.isDone && !this.isMute && this.isPrimed) this.open().pause()
-    })
-  }
-
-  /** To be called when nothing has been answered at once. */
+  /** To be called when the requests were not all answered at once: decides what the client sees meanwhile. */
   wait(): void {
-    const { keepAlive, responses } = this.site.options
-    if (this.isDone || this.lane !== undefined || this.isMute) return
-    // What is not there at once may be asked for again after a cut, if the client knows what to ask for.
+    const { options: { keepAlive, responses }, sweeper } = this.context
+    if (this.stream !== undefined || this.isJsonOnly) return
+    // A client that has an event id can resume if its connection breaks before the response.
     if (responses === "stream" || this.isPrimed) this.open()
-    // Nobody may think that a silent connection is a dead one.
-    else if (keepAlive !== Infinity) this.site.sweeper.watch(this, this.due = this.site.sweeper.now() + keepAlive)
+    // A connection that is silent for long could be taken for a dead one.
+    else if (keepAlive !== Infinity) {
+      this.timer = sweeper.schedule(keepAlive, () => {
+        if (!this.exchange.isGone) this.open()
+      })
+    }
   }
 
-  sweep(now: number): number {
-    if (now < this.due) return this.due
-    this.site.sweeper.letGo(this)
-    if (!this.isDone && !this.exchange.isGone) this.open()
-    return Infinity
-  }
-
-  private get isMute(): boolean {
-    return this.site.options.responses === "json"
+  private get isJsonOnly(): boolean {
+    return this.context.options.responses === "json"
   }
 
   private get isResumable(): boolean {
-    return this.site.events !== undefined && this.options.session !== undefined
+    return this.options.session?.isResumable === true
   }
 
-  /** Whether the client is told at the beginning what to come back with: older ones take such an event for a message. */
   private get isPrimed(): boolean {
-    const { version } = this.options
-    return this.isResumable && Version.primesStreams(version)
+    return this.options.session?.primesStreams === true
   }
 
-  private answer(response: Message.Response): boolean {
+  /** Closes the response; the client reconnects for the rest. Without an event id it could not, so nothing happens. */
+  private pause(): void {
+    if (!this.isDone && !this.isJsonOnly && this.isPrimed) this.open().pause()
+  }
+
+  private respond(response: Message.Response): boolean {
     const text = MessageText.stringify(response) ?? ""
-    const { onAnswer } = this.options
-    if (onAnswer !== undefined) this.headers_ = onAnswer(response)
-    this.left--
-    if (this.lane === undefined && this.site.options.responses !== "stream") {
-      this.answers.push(text)
+    const { onResponse } = this.options
+    if (onResponse !== undefined) this.headers = onResponse(response)
+    this.remaining--
+    if (this.stream === undefined && this.context.options.responses !== "stream") {
+      this.responses.push(text)
       if (this.isDone) this.replyJson()
     } else {
       this.open().push(text)
@@ -194,29 +153,26 @@ export class Post implements Channel, RequestOrigin, Expirable {
   }
 
   private replyJson(): void {
-    const { answers, exchange, headers_ } = this
-    const body = this.options.batch ? `[${answers.join(",")}]` : answers[0]!
-    exchange.reply(200, headers_ === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers_ }, body)
+    const { exchange, headers, responses } = this
+    const body = this.options.batch ? `[${responses.join(",")}]` : responses[0]!
+    exchange.reply(200, headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body)
   }
 
   private done(): void {
-    this.site.sweeper.letGo(this)
-    // It can be found as long as the store may not have everything yet.
-    this.lane?.finish(() => this.options.session?.leave(this.lane!))
-    this.options.onDone()
+    const { options: { onDone, session }, stream } = this
+    if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
+    // The session keeps the stream until the store has all of its events.
+    stream?.finish(() => session?.removeStream(stream))
+    onDone()
   }
 
   private open(): ResumableStream {
-    if (this.lane !== undefined) return this.lane
-    const { exchange, options: { session }, site } = this
-    const lane = this.lane = new ResumableStream(site, session?.streamKey())
-    if (lane.isResumable) session!.enter(lane)
-    lane.attach(() => {
-      if (exchange.isGone) return undefined
-      const stream = site.stream(exchange, () => lane.detach(stream), this.headers_)
-      return stream
-    }, this.isPrimed)
-    for (const text of this.answers.splice(0)) lane.push(text)
-    return lane
+    if (this.stream !== undefined) return this.stream
+    const { session } = this.options
+    const stream = this.stream = new ResumableStream(this.context, session?.nextStreamKey())
+    if (stream.isResumable) session!.addStream(stream)
+    stream.attach(stream.opening(this.exchange, this.headers), this.isPrimed)
+    for (const text of this.responses.splice(0)) stream.push(text)
+    return stream
   }
 }

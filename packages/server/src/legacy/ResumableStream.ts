@@ -1,236 +1,234 @@
 /**
- * The messages of one stream, whether somebody reads it at the moment or not. Where there is an event store they are kept
- * before they are delivered, so that a reader who was cut off can have what it missed.
+ * The messages of one stream of a session, whether a reader is attached or not. With an event store each event is stored
+ * before it is written, and a client that lost its connection reads on where it stopped. `Post` and `Standalone` push
+ * messages; `Http` resumes.
  *
- * It knows neither requests nor sessions: who owns it says what goes in and what happens when nobody reads.
+ * The fields are mutable because each message of a handler passes here; one synchronous push costs no fiber. What they
+ * hold: `delivered` <= `last`, both only grow (but for a client that resumes further back); without a store an event
+ * exists only on `response`; one reader replays at a time, and a newer one ends it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
- * @since 0.1.0
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { EventStoreService, StoredEvent, StreamKey } from "../EventStore.js"
-import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
+import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import * as EventId from "./EventId.js"
+import type { HttpContext } from "./HttpContext.js"
 import { SerialQueue } from "./SerialQueue.js"
 
-/**
- * Opens the response that a lane is to be read on, if the client is still there. The lane has to be told when it is over.
- *
- * @since 0.1.0
- * @category models
- */
+/** Opens the response that the stream is read on, unless the client has disconnected. */
 export type Open = () => EventStream | undefined
 
-type Found = Option.Option<ReadonlyArray<StoredEvent>>
+type StoredEvents = Option.Option<ReadonlyArray<StoredEvent>>
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class ResumableStream {
-  /** The response that it is being read on. */
-  attached: EventStream | undefined
+  /** The response that the stream is read on. */
+  response: EventStream | undefined
   private readonly store: EventStoreService | undefined
-  /** What waits for the store, one after another. */
-  private readonly steps: SerialQueue | undefined
-  /** The position of the last event, and of the last that a reader was given. */
+  /** Everything that waits for the store. */
+  private readonly storing: SerialQueue | undefined
+  /** The position of the last event. */
   private last = 0
-  private handed = 0
-  /** Whether what is past waits for its reader. */
+  /** The position of the last event that a reader got. */
+  private delivered = 0
+  /** Whether stored events wait for a slow reader. */
   private replaying = false
-  /** How many came to read what is past. */
+  /** How many readers have come; the last one replaces those before. */
   private readers = 0
   private finished = false
   private stopped = false
 
   constructor(
-    private readonly site: EndpointContext,
-    /** Under which its events are kept, if they are. */
+    private readonly context: HttpContext,
+    /** The key of the stream in the event store; none when its events are not stored. */
     readonly key: StreamKey | undefined,
-    /** Hears that nobody reads it, nor is about to. */
-    private readonly onRest?: () => void
+    /** Called when the stream has no reader, and none is about to come. */
+    private readonly onIdle?: () => void
   ) {
-    this.store = key === undefined ? undefined : site.events
-    this.steps = this.store === undefined
+    this.store = key === undefined ? undefined : context.events
+    this.storing = this.store === undefined
       ? undefined
-      : new SerialQueue(site.runtime, site.options.capacity, () => this.rest())
+      : new SerialQueue(context.runtime, context.options.capacity, () => this.idle())
   }
 
-  /** The lane of a stream that has finished: it can still be read. */
-  static past(site: EndpointContext, key: StreamKey, onRest: () => void): ResumableStream {
-    const lane = new ResumableStream(site, key, onRest)
-    lane.last = Infinity
-    lane.finished = true
-    return lane
+  /** A stream that has finished, and whose events are still stored. */
+  static stored(context: HttpContext, key: StreamKey, onIdle: () => void): ResumableStream {
+    const stream = new ResumableStream(context, key, onIdle)
+    stream.last = Infinity
+    stream.finished = true
+    return stream
   }
 
-  /** Whether who was cut off can come back. */
+  /** Whether a client that lost its connection can read on. */
   get isResumable(): boolean {
     return this.store !== undefined
   }
 
-  /** Whether what goes in now reaches somebody, now or later. */
-  get isHeard(): boolean {
-    return this.attached !== undefined || this.isResumable
+  /** Whether a message that is pushed now reaches a reader, now or later. */
+  get isReadable(): boolean {
+    return this.response !== undefined || this.isResumable
   }
 
-  /** What to wait for before more is said; nothing when there is room. */
+  /** What a sender waits for before it pushes more; `undefined` while there is room. */
   get congestion(): Effect.Effect<void> | undefined {
-    if (this.attached?.isFull === true) return this.attached.room
-    return this.steps?.isFull === true ? this.steps.room : undefined
+    if (this.response?.isFull === true) return this.response.room
+    return this.storing?.isFull === true ? this.storing.room : undefined
   }
 
-  /** Takes the text of a message in, whatever waits; `false` when nobody will ever read it. */
+  /** Stores and writes the text of a message; `false` when no reader can get it. */
   push(text: string): boolean {
     const { store } = this
-    if (store === undefined) return this.attached !== undefined && this.attached.push(frame(text))
+    if (store === undefined) return this.response !== undefined && this.response.push(frame(text))
     const event = { position: ++this.last, data: text }
-    this.steps!.add(Effect.tapErrorCause(store.append(this.key!, event), logged), () => this.deliver(event))
+    this.storing!.add(Effect.tapErrorCause(store.append(this.key!, event), logFailure), () => this.deliver(event))
     return true
   }
 
   /**
-   * Lets it be read from where the last reader was. A priming event tells the client what to come back with before there
-   * is a message.
+   * Lets a reader read on from where the last one stopped. `prime` sends an event first that names a position, so that the
+   * client can resume before there is a message.
    */
   attach(open: Open, prime: boolean): void {
     const { store } = this
     if (store === undefined) {
-      this.attached = open()
+      this.response = open()
       return
     }
-    const missed = Effect.suspend((): Effect.Effect<Found> =>
-      this.handed === this.last ? nothing : Effect.flatMap(
-        store.after(this.key!, this.handed),
+    const missed = Effect.suspend((): Effect.Effect<StoredEvents> =>
+      this.delivered === this.last ? noEvents : Effect.flatMap(
+        store.after(this.key!, this.delivered),
         (events) => Option.isSome(events) ? Effect.succeed(events) : store.after(this.key!, -1)
       )
     )
     const reader = ++this.readers
-    this.steps!.add(Effect.flatMap(safely(missed), (found) => {
+    this.storing!.add(Effect.flatMap(orNone(missed), (found) => {
       const events = Option.getOrElse(found, () => [])
-      this.handOver(open)
-      // What was missed has ids of its own, and none is given out twice.
-      if (prime) this.prime(events.length === 0 ? this.handed = ++this.last : undefined)
+      this.replaceResponse(open)
+      // Missed events have positions of their own; a position is never given out twice.
+      if (prime) this.prime(events.length === 0 ? this.delivered = ++this.last : undefined)
       return this.replay(events, reader)
     }))
   }
 
-  /** Lets it be read by who has had everything up to a position; a reader that is there already has to go. */
+  /** Lets a reader read on after a position; the reader that is attached is cut off. */
   resume(position: number, open: Open, refuse: () => void): void {
     if (this.store === undefined || position > this.last) return refuse()
     const reader = ++this.readers
-    if (this.replaying) this.attached?.cut()
-    const found = position === this.last ? nothing : safely(this.store.after(this.key!, position))
-    this.steps!.add(Effect.flatMap(found, (events) => {
+    if (this.replaying) this.response?.cut()
+    const missed = position === this.last ? noEvents : orNone(this.store.after(this.key!, position))
+    this.storing!.add(Effect.flatMap(missed, (events) => {
       if (Option.isNone(events) || this.stopped) return Effect.sync(refuse)
-      this.handOver(open)
-      this.handed = position
+      this.replaceResponse(open)
+      this.delivered = position
       return this.replay(events.value, reader)
     }))
   }
 
-  /** The response is over: it is read no longer, unless it is read on another one by now. */
-  detach(stream: EventStream): void {
-    if (this.attached !== stream) return
-    this.attached = undefined
-    if (this.steps?.isRunning === false) this.rest()
+  /** Opens a response to this request for `attach` and `resume`, which is detached when it closes. */
+  opening(exchange: HttpExchange, headers?: Headers): Open {
+    return () => {
+      if (exchange.isGone) return undefined
+      const response = this.context.stream(exchange, () => this.detach(response), headers)
+      return response
+    }
   }
 
-  /** Its session has ended: whoever is still at what is past gets no more of it. */
+  /** The response has closed: unless a newer one has replaced it, the stream has no reader. */
+  detach(response: EventStream): void {
+    if (this.response !== response) return
+    this.response = undefined
+    if (this.storing?.isRunning === false) this.idle()
+  }
+
+  /** The session has ended: a reader that replays stored events gets no more of them. */
   stop(): void {
     this.stopped = true
-    if (this.replaying || this.finished) this.attached?.end()
+    if (this.replaying || this.finished) this.response?.end()
   }
 
-  /** Ends the response while more is to come, and says when to come back for it. */
+  /** Ends the response while more messages are to come; the client reconnects after `retry`. */
   pause(): void {
-    this.after(() => {
-      this.attached?.push(Sse.encode({ retry: this.site.options.retry }))
-      this.attached?.end()
+    this.afterStoring(() => {
+      this.response?.push(Sse.encode({ retry: this.context.options.retry }))
+      this.response?.end()
     })
   }
 
-  /** Ends the response after everything that was said. Nothing goes in any more. */
-  finish(then: () => void): void {
+  /** Ends the stream and its response after all that was pushed. */
+  finish(onFinished: () => void): void {
     const end = () => {
       this.finished = true
-      this.attached?.end()
-      then()
+      this.response?.end()
+      onFinished()
     }
     if (this.store === undefined) end()
-    else this.steps!.add(Effect.tapErrorCause(this.store.finish(this.key!), logged), end)
+    else this.storing!.add(Effect.tapErrorCause(this.store.finish(this.key!), logFailure), end)
   }
 
-  /** Does it when everything that was said before has been delivered. */
-  after(act: () => void): void {
-    if (this.steps?.isRunning === true) this.steps.add(Effect.void, act)
+  private afterStoring(act: () => void): void {
+    if (this.storing?.isRunning === true) this.storing.add(Effect.void, act)
     else act()
   }
 
-  private rest(): void {
-    if (this.attached === undefined) this.onRest?.()
+  private idle(): void {
+    if (this.response === undefined) this.onIdle?.()
   }
 
-  /** From the reader that there is to the next one. One that takes nothing is not waited for. */
-  private handOver(open: Open): void {
-    this.attached?.end()
-    this.attached?.cut()
-    this.attached = open()
+  /** Replaces the response, without waiting for a reader that takes nothing. */
+  private replaceResponse(open: Open): void {
+    this.response?.end()
+    this.response?.cut()
+    this.response = open()
   }
 
-  /** Delivers what is past, as fast as its reader takes it, until the next reader comes. */
+  /** Writes stored events, as fast as the reader takes them, until the next reader comes. */
   private replay(events: ReadonlyArray<StoredEvent>, reader: number, from = 0): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const { attached } = this
-      for (let at = from; at < events.length && attached?.isOver === false; at++) {
-        if (attached.isFull) {
+      const { response } = this
+      for (let at = from; at < events.length && response?.isClosed === false; at++) {
+        if (response.isFull) {
           if (reader !== this.readers) {
-            attached.cut()
+            response.cut()
             break
           }
           this.replaying = true
-          return Effect.zipRight(attached.room, this.replay(events, reader, at))
+          return Effect.zipRight(response.room, this.replay(events, reader, at))
         }
         this.deliver(events[at]!)
       }
       this.replaying = false
-      if (this.finished) attached?.end()
+      if (this.finished) response?.end()
       return Effect.void
     })
   }
 
   private deliver({ data, position }: StoredEvent): void {
-    if (this.attached === undefined) return
+    if (this.response === undefined) return
     const id = EventId.encode(this.key!.session, this.key!.stream, position)
-    if (this.attached.push(frame(data, id))) this.handed = Math.max(this.handed, position)
+    if (this.response.push(frame(data, id))) this.delivered = Math.max(this.delivered, position)
   }
 
   private prime(position: number | undefined): void {
     const { session, stream } = this.key!
-    const { retry } = this.site.options
-    this.attached?.push(Sse.encode(
+    const { retry } = this.context.options
+    this.response?.push(Sse.encode(
       position === undefined ? { retry } : { id: EventId.encode(session, stream, position), retry, data: "" }
     ))
   }
 }
 
-const nothing: Effect.Effect<Found> = Effect.succeed(Option.some([]))
+const noEvents: Effect.Effect<StoredEvents> = Effect.succeed(Option.some([]))
 
-const logged = (cause: Cause.Cause<never>): Effect.Effect<void> => Effect.logError("The event store failed", cause)
+const logFailure = (cause: Cause.Cause<never>): Effect.Effect<void> => Effect.logError("The event store failed", cause)
 
-// A store that breaks costs the past, not the present.
-const safely = (effect: Effect.Effect<Found>): Effect.Effect<Found> =>
-  Effect.catchAllCause(effect, (cause) => Effect.as(logged(cause), Option.none()))
+// A store that fails loses events of the past; the stream goes on.
+const orNone = (effect: Effect.Effect<StoredEvents>): Effect.Effect<StoredEvents> =>
+  Effect.catchAllCause(effect, (cause) => Effect.as(logFailure(cause), Option.none()))
 
-/**
- * A message as an event. JSON has no line breaks of its own.
- *
- * @since 0.1.0
- * @category encoding
- */
+/** The event that carries a message. The JSON text of a message has no line breaks. */
 export const frame = (text: string, id?: string): string =>
   id === undefined ? `event: message\ndata: ${text}\n\n` : `event: message\nid: ${id}\ndata: ${text}\n\n`

@@ -1,78 +1,74 @@
 /**
- * What is to be done one after another, each when the one before has ended: at once, as long as nothing takes its time. So
- * a store is never asked two things about one stream at the same time.
+ * Runs effects one after another, each when the one before has ended; an effect that does not wait has ended when `add`
+ * returns. `ResumableStream` uses it so that an event store never gets two calls about one stream at the same time.
  *
- * @since 0.1.0
+ * Written by hand because order is all that it is for: Effect's semaphore lets a newcomer overtake those that wait, and a
+ * queue with a consumer costs a fiber for each stream. `running` is true exactly while an effect has not ended.
  */
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 
-interface Step {
+interface Task {
   readonly effect: Effect.Effect<void>
   readonly then: () => void
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class SerialQueue {
-  private readonly steps: Outbox.Outbox<Step>
+  private readonly tasks: Outbox.Outbox<Task>
   private running = false
 
   constructor(
     private readonly runtime: Runtime.Runtime<never>,
-    /** How many may wait before `room` is waited for. */
+    /** How many tasks may wait before the queue is full. */
     capacity: number,
-    /** Hears that nothing is left to do. */
-    private readonly onRest: () => void
+    /** Called when the last task has ended. */
+    private readonly onIdle: () => void
   ) {
-    this.steps = Outbox.make(capacity)
+    this.tasks = Outbox.make(capacity)
   }
 
   get isFull(): boolean {
-    return this.steps.isFull
+    return this.tasks.isFull
   }
 
-  /** Suspends while as much waits as may. */
+  /** Suspends while the queue is full. */
   get room(): Effect.Effect<void> {
-    return this.steps.awaitSpace
+    return this.tasks.awaitSpace
   }
 
-  /** Whether something is being done. */
   get isRunning(): boolean {
     return this.running
   }
 
-  /** Does one more thing, whatever waits, then the other: also when the first one failed. */
+  /** Runs the effect when all before it have ended, then calls `then`, also when the effect has failed. */
   add(effect: Effect.Effect<void>, then: () => void = () => {}): void {
-    this.steps.unsafeOffer({ effect, then })
+    this.tasks.unsafeOffer({ effect, then })
     if (!this.running) this.run([])
   }
 
-  private run(steps: ReadonlyArray<Step>, from = 0): void {
+  private run(tasks: ReadonlyArray<Task>, from = 0): void {
     this.running = true
-    for (let taken = steps, at = from;; at++) {
+    for (let taken = tasks, at = from;; at++) {
       if (at >= taken.length) {
-        taken = this.steps.unsafeTakeAll()
+        taken = this.tasks.unsafeTakeAll()
         at = 0
         if (taken.length === 0) break
       }
-      const step = taken[at]!
-      const fiber = Runtime.runFork(this.runtime, step.effect)
+      const task = taken[at]!
+      const fiber = Runtime.runFork(this.runtime, task.effect)
       if (fiber.unsafePoll() === null) {
-        const rest = taken
+        const remaining = taken
         const next = at + 1
         fiber.addObserver(() => {
-          step.then()
-          this.run(rest, next)
+          task.then()
+          this.run(remaining, next)
         })
         return
       }
-      step.then()
+      task.then()
     }
     this.running = false
-    this.onRest()
+    this.onIdle()
   }
 }

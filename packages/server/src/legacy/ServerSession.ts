@@ -23,6 +23,7 @@ import * as Record from "effect/Record"
 import type { Question } from "../Ask.js"
 import * as Ask from "../Ask.js"
 import type { Call } from "../Middleware.js"
+import type { Principal } from "../Principal.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { AskError, ServerSessionService } from "../ServerSession.js"
 import * as Asking from "./Ask.js"
@@ -95,7 +96,7 @@ export class LegacyServerSession implements ServerSessionService {
     return RequestOrigin.of(this.channel.channel).headers
   }
 
-  get principal(): RequestOrigin.Principal | undefined {
+  get principal(): Principal | undefined {
     return RequestOrigin.of(this.channel.channel).principal
   }
 

@@ -1,50 +1,40 @@
 /**
- * The sessions that there are, by id: bounded in number, of all and of each principal, and gone when nobody has used them
- * for long. They are kept in the order in which they were last used, so that both questions are about the first ones.
+ * The sessions of an endpoint by id, limited in number, in all and for each principal, and ended when they were idle for
+ * long. What ends with a session is up to `HttpSession`.
  *
- * It knows of a session no more than that; what ends with it is the business of `HttpSession`.
- *
- * @since 0.1.0
+ * A map in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions nor
+ * a limit per principal. `owned` holds exactly the sessions of `sessions` that have an owner.
  */
 import type { Expirable, Sweeper } from "../http/Sweeper.js"
 import { RESOLUTION } from "../http/Sweeper.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface StoredSession {
   readonly id: string
-  /** The principal that it belongs to; none has as many as there may be. */
+  /** The id of its principal; sessions without one are limited by `max` only. */
   readonly owner: string | undefined
-  /** When it was used last, in milliseconds. Set by the store. */
+  /** When it was used last, in milliseconds. The store sets it. */
   lastUsed: number
-  /** Whether something is going on in it: then it is in use, whatever the time. */
+  /** Whether it has a stream or a running request: then it is in use, whatever the time. */
   readonly isBusy: boolean
-  /** Ends it; it has been removed before. */
+  /** Ends it, after the store has removed it. */
   readonly end: () => void
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+export interface Limits {
+  readonly max: number
+  readonly maxPerPrincipal: number
+  /** Milliseconds. */
+  readonly idleTimeout: number
+}
+
 export class SessionStore<S extends StoredSession> implements Expirable {
   private readonly sessions = new Map<string, S>()
   private readonly owned = new Map<string, Set<S>>()
   private newest: S | undefined
-  /** Until when it need not be asked again whether all are busy. */
-  private full = -Infinity
+  /** Until this time all sessions are taken to be busy, without looking at each again. */
+  private busyUntil = -Infinity
 
-  constructor(
-    private readonly sweeper: Sweeper,
-    private readonly limits: {
-      readonly max: number
-      readonly maxPerPrincipal: number
-      /** Milliseconds. */
-      readonly idleTimeout: number
-    }
-  ) {}
+  constructor(private readonly sweeper: Sweeper, private readonly limits: Limits) {}
 
   get size(): number {
     return this.sessions.size
@@ -55,17 +45,17 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * Takes a session in, in the place of an idle one if there are too many: one of its own principal's, if there is any.
-   * When none is idle it is not taken in, and the bound is given that it would exceed.
+   * Adds a session; at a limit it replaces the one that was idle longest, of the same principal if there is any. When none
+   * is idle, the session is not added, and the limit is returned that it would exceed.
    */
   add(session: S): number | undefined {
     const { idleTimeout, max, maxPerPrincipal } = this.limits
     const own = session.owner === undefined ? undefined : this.owned.get(session.owner)
-    const isCrowded = own !== undefined && own.size >= maxPerPrincipal
-    if (isCrowded || this.sessions.size >= max) {
-      const idle = idlest(own) ?? (isCrowded ? undefined : this.firstIdle())
-      if (idle === undefined) return isCrowded ? maxPerPrincipal : max
-      this.drop(idle)
+    const isOverOwnLimit = own !== undefined && own.size >= maxPerPrincipal
+    if (isOverOwnLimit || this.sessions.size >= max) {
+      const idle = idlest(own) ?? (isOverOwnLimit ? undefined : this.firstIdle())
+      if (idle === undefined) return isOverOwnLimit ? maxPerPrincipal : max
+      this.evict(idle)
     }
     session.lastUsed = this.sweeper.now()
     this.sessions.set(session.id, this.newest = session)
@@ -78,12 +68,12 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return undefined
   }
 
-  /** Says that a session is in use, and is among the last to go. */
+  /** Marks a session as used now. */
   touch(session: S): void {
     if (this.sessions.get(session.id) === session) this.renew(session, this.sweeper.now())
   }
 
-  /** Takes a session out; `false` when it is not in. */
+  /** Removes a session; `false` when it is not in the store. */
   remove(session: S): boolean {
     if (this.sessions.get(session.id) !== session) return false
     if (this.newest === session) this.newest = undefined
@@ -95,33 +85,33 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return this.sessions.delete(session.id)
   }
 
-  /** Takes all out and ends them. */
+  /** Removes and ends all sessions. */
   clear(): void {
-    for (const session of [...this.sessions.values()]) this.drop(session)
+    for (const session of [...this.sessions.values()]) this.evict(session)
   }
 
   readonly sweep = (now: number): number => {
     const { idleTimeout } = this.limits
-    // Those that are busy go to the end, and are not asked again.
+    // Busy sessions move to the end of the map; `left` keeps the loop from meeting them again.
     let left = this.sessions.size
     for (const session of this.sessions.values()) {
       const due = session.lastUsed + idleTimeout
       if (due > now) return due
       if (left-- === 0) break
       if (session.isBusy) this.renew(session, now)
-      else this.drop(session)
+      else this.evict(session)
     }
     if (this.sessions.size > 0) return now + idleTimeout
-    this.sweeper.letGo(this)
+    this.sweeper.unwatch(this)
     return Infinity
   }
 
-  /** The one that was idle longest, of all. */
+  /** The session that was idle longest, of all principals. */
   private firstIdle(): S | undefined {
     const now = this.sweeper.now()
-    if (now < this.full) return undefined
+    if (now < this.busyUntil) return undefined
     for (const session of this.sessions.values()) if (!session.isBusy) return session
-    this.full = now + RESOLUTION
+    this.busyUntil = now + RESOLUTION
     return undefined
   }
 
@@ -132,12 +122,12 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     this.sessions.set(session.id, this.newest = session)
   }
 
-  private drop(session: S): void {
+  private evict(session: S): void {
     if (this.remove(session)) session.end()
   }
 }
 
-/** The one that was idle longest, of those of one principal, which are in no order. */
+/** The session that was idle longest, of those of one principal, which are in no order. */
 const idlest = <S extends StoredSession>(sessions: Iterable<S> = []): S | undefined => {
   let idlest: S | undefined
   for (const session of sessions) {

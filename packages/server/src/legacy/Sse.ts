@@ -1,9 +1,8 @@
 /**
- * HTTP+SSE, the transport of 2024-11-05: GET opens a stream, on which everything that the server says travels, and its first
- * event names where the client's messages are to be sent. The conversation lives as long as the stream.
+ * HTTP+SSE, the transport of 2024-11-05: GET opens a stream, which carries everything that the server sends and begins
+ * with the URL that the client sends its messages to. A conversation lives as long as its stream.
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
- * @since 0.1.0
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
@@ -11,148 +10,154 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { closed } from "@effect-mcp/jsonrpc/Transport"
+import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
+import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
-import * as Stream from "effect/Stream"
 import type { FedConversation } from "../Dispatcher.js"
-import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
+import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
-import * as Refusal from "../http/Refusal.js"
+import * as HttpRefusal from "../http/Refusal.js"
 import * as SecretId from "../http/SecretId.js"
-import type { Principal } from "../runtime/RequestOrigin.js"
+import type { Principal } from "../Principal.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import type { HttpContext } from "./HttpContext.js"
+import * as Refusal from "./Refusal.js"
 import { frame } from "./ResumableStream.js"
 
-/**
- * The member of the query that names the conversation.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The parameter of the query that names the conversation. */
 export const SESSION = "sessionId"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class SseEndpoint {
-  private readonly pipes = new Map<string, Pipe>()
-  private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
-
-  constructor(private readonly site: EndpointContext) {}
-
+export interface SseEndpoint {
+  readonly get: (exchange: HttpExchange, principal: Principal | undefined) => void
+  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  /** Ends all conversations and waits for them. Running requests are answered before the streams end. */
+  readonly close: Effect.Effect<void>
   /** How many conversations there are. */
-  get size(): number {
-    return this.pipes.size
-  }
+  readonly size: () => number
+}
 
-  /** Ends all conversations and waits for them. What is in flight is answered before the streams end. */
-  readonly close: Effect.Effect<void> = Effect.suspend(() => {
-    for (const pipe of [...this.pipes.values()]) pipe.close()
-    return Effect.asVoid(Fiber.awaitAll([...this.closing]))
-  })
+export const make = (context: HttpContext): SseEndpoint => {
+  const { options: { maxPerPrincipal, maxSessions }, runtime } = context
+  const connections = new Map<string, SseConnection>()
+  const closing = new Set<Fiber.RuntimeFiber<void>>()
 
-  get(exchange: HttpExchange, principal: Principal | undefined): void {
-    if (!MediaType.accepted(exchange.headers.accept).events) {
-      return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
-    }
-    if (exchange.isGone) return
-    const { maxPerPrincipal, maxSessions } = this.site.options
-    if (this.pipes.size >= maxSessions) return Refusal.send(exchange, Refusal.tooManySessions(maxSessions))
-    if (this.owned(principal) >= maxPerPrincipal) {
-      return Refusal.send(exchange, Refusal.tooManySessions(maxPerPrincipal))
-    }
-    const id = SecretId.make()
-    const pipe = new Pipe(this.site, exchange, principal?.id, (closing) => {
-      if (!this.pipes.delete(id)) return
-      const fiber = Runtime.runFork(this.site.runtime, closing)
-      this.closing.add(fiber)
-      fiber.addObserver(() => this.closing.delete(fiber))
-    })
-    this.pipes.set(id, pipe)
-    pipe.open(`${exchange.path}?${SESSION}=${id}`)
-  }
-
-  private owned(principal: Principal | undefined): number {
+  const countOwned = (principal: Principal | undefined): number => {
+    if (principal === undefined) return 0
     let count = 0
-    if (principal !== undefined) { for (const { owner } of this.pipes.values()) if (owner === principal.id) count++ }
+    for (const { owner } of connections.values()) if (owner === principal.id) count++
     return count
   }
 
-  post(exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void {
-    const id = new URLSearchParams(exchange.url.slice(exchange.url.indexOf("?") + 1)).get(SESSION)
-    if (id === null) return Refusal.send(exchange, missing)
-    const pipe = this.pipes.get(id)
-    if (pipe === undefined || pipe.owner !== principal?.id) return Refusal.send(exchange, unknown)
-    const malformed = Message.isMalformed(incoming)
-    // Who waits for it hears of it on the stream, too, where everybody else's answer comes.
-    if (!malformed || incoming.id !== undefined) {
-      pipe.receive(incoming, RequestOrigin.request(exchange.headers, principal, id))
-    }
-    if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
-    exchange.reply(202, {}, "")
+  return {
+    get: (exchange, principal) => {
+      if (!MediaType.accepted(exchange.headers.accept).events) {
+        return HttpRefusal.send(exchange, HttpRefusal.notAcceptable("text/event-stream"))
+      }
+      if (exchange.isGone) return
+      if (connections.size >= maxSessions) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxSessions))
+      if (countOwned(principal) >= maxPerPrincipal) {
+        return HttpRefusal.send(exchange, Refusal.tooManySessions(maxPerPrincipal))
+      }
+      const id = SecretId.make()
+      const connection = new SseConnection(context, exchange, principal?.id, (close) => {
+        if (!connections.delete(id)) return
+        const fiber = Runtime.runFork(runtime, close)
+        closing.add(fiber)
+        fiber.addObserver(() => closing.delete(fiber))
+      })
+      connections.set(id, connection)
+      connection.open(`${exchange.path}?${SESSION}=${id}`)
+    },
+    post: (exchange, incoming, principal) => {
+      const id = new URLSearchParams(exchange.url.slice(exchange.url.indexOf("?") + 1)).get(SESSION)
+      if (id === null) return HttpRefusal.send(exchange, Refusal.noSseSession)
+      const connection = connections.get(id)
+      if (connection === undefined || connection.owner !== principal?.id) {
+        return HttpRefusal.send(exchange, Refusal.unknownSseSession)
+      }
+      const malformed = Message.isMalformed(incoming)
+      // A malformed message with an id is answered on the stream, too, where its sender waits.
+      if (!malformed || incoming.id !== undefined) {
+        const origin = RequestOrigin.request(exchange.headers, principal, id)
+        if (!connection.receive(incoming, origin)) return HttpRefusal.send(exchange, Refusal.tooManyMessages)
+      }
+      if (malformed) return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
+      accepted(exchange)
+    },
+    close: Effect.suspend(() => {
+      for (const connection of [...connections.values()]) connection.close()
+      return Effect.asVoid(Fiber.awaitAll([...closing]))
+    }),
+    size: () => connections.size
   }
 }
 
-const missing = Refusal.badRequest(`the query must name a "${SESSION}"; the first event of the stream does`)
-
-const unknown = new Refusal.Refusal({
-  status: 404,
-  error: {
-    code: Refusal.SESSION_NOT_FOUND,
-    message: "Session not found: its stream has ended or never was; open a new one with GET"
-  }
-})
-
-/** One conversation: the client's messages are handed over, ours leave on the stream. */
-class Pipe implements Transport {
-  private readonly opened: FedConversation
+/**
+ * The transport of one conversation: POSTs feed it, and it sends on the stream. `requests` holds the channel of each
+ * request that is not answered; all answers leave on one stream, so an id that is in use has to be found in use, whichever
+ * POST it came in.
+ */
+class SseConnection implements FedTransport {
+  readonly feed: Feed
+  private readonly conversation: FedConversation
   private readonly stream: EventStream
-  /** What the requests in flight came on. */
-  private readonly asked = new Map<Message.RequestId, Channel>()
-  private over = false
+  private readonly requests = new Map<Message.RequestId, Channel>()
+  private closed = false
 
   constructor(
-    site: EndpointContext,
+    context: HttpContext,
     exchange: HttpExchange,
     readonly owner: string | undefined,
     private readonly onClose: (closing: Effect.Effect<void>) => void
   ) {
-    this.stream = site.stream(exchange, () => this.gone())
-    this.opened = site.dispatcher.open(this, () => this.close())
+    const close = () => this.close()
+    this.feed = new Feed(close)
+    this.stream = context.stream(exchange, close)
+    this.conversation = context.converse(this, close)
   }
 
-  /** Tells the client where to. */
+  /** Sends the URL for the client's messages. */
   open(uri: string): void {
-    if (!this.over) this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
+    if (!this.closed) this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
   }
 
-  /** Takes a message in, as one that came with these facts. */
-  receive(incoming: Message.Incoming, facts: RequestOrigin.RequestOrigin): void {
+  /** Hands a message to the conversation; `false` when too many wait. */
+  receive(incoming: Message.Incoming, origin: RequestOrigin.RequestOrigin): boolean {
     const isRequest = !Message.isMalformed(incoming) && Message.isRequest(incoming)
-    if (!isRequest) return this.opened.receive(incoming, this.carrying(facts))
+    if (!isRequest) return this.feed.offer(incoming, this.channelFor(origin))
     const { id } = incoming
-    // All answers leave on one stream: an id that is taken has to be found taken, whichever POST it came in.
-    const taken = this.asked.get(id)
-    const channel = taken ?? this.carrying(facts)
-    if (taken === undefined) this.asked.set(id, channel)
-    this.opened.receive(incoming, channel)
-    if (taken !== undefined) this.asked.set(id, taken)
+    const earlier = this.requests.get(id)
+    if (earlier === undefined) {
+      const channel = this.channelFor(origin)
+      this.requests.set(id, channel)
+      return this.feed.offer(incoming, channel)
+    }
+    const isTaken = this.feed.offer(incoming, earlier)
+    // The refusal of this request was sent on the channel; the earlier request is still running.
+    this.requests.set(id, earlier)
+    return isTaken
   }
 
   /** Ends the conversation, then the stream. Safe to call twice. */
   close(): void {
-    const { opened, stream } = this
-    this.over = true
-    this.onClose(Effect.zipRight(opened.close, Effect.sync(() => stream.end())))
+    if (this.closed) return
+    this.closed = true
+    this.feed.end()
+    const { conversation, stream } = this
+    this.onClose(Effect.zipRight(conversation.close, Effect.sync(() => stream.end())))
   }
 
   get incoming(): Transport["incoming"] {
-    return Stream.never
+    return this.feed.incoming
+  }
+
+  run(receiver: Receiver): Effect.Effect<void, TransportError> {
+    return this.feed.run(receiver)
   }
 
   readonly unsafeSend = (message: Message.Message): boolean => {
@@ -160,30 +165,25 @@ class Pipe implements Transport {
     return text !== undefined && this.stream.push(frame(text))
   }
 
-  send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Effect.suspend(() => {
-      if (this.stream.isFull) return Effect.zipRight(this.stream.room, this.send(message))
-      return this.unsafeSend(message) ? Effect.void : Effect.fail(closed)
-    })
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.stream.isFull ? this.stream.room : undefined
   }
 
-  private carrying(facts: RequestOrigin.RequestOrigin): Channel {
-    const ended = (id: Message.RequestId | null | undefined) => {
-      if (this.asked.get(id!) === channel) this.asked.delete(id!)
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
+
+  private channelFor(origin: RequestOrigin.RequestOrigin): Channel {
+    const remove = (id: Message.RequestId | null | undefined) => {
+      if (this.requests.get(id!) === channel) this.requests.delete(id!)
     }
     const channel: Channel = {
-      origin: facts,
-      send: (message) => this.send(message),
+      origin,
+      send: this.send,
       unsafeSend: (message) => {
-        if (Message.isResponse(message)) ended(message.id)
+        if (Message.isResponse(message)) remove(message.id)
         return this.unsafeSend(message)
       },
-      onUnanswered: ended
+      onUnanswered: remove
     }
     return channel
-  }
-
-  private gone(): void {
-    if (!this.over) this.close()
   }
 }

@@ -1,160 +1,154 @@
 /**
- * The road of a session beside all requests: what the server says of its own accord travels on the stream that the client
- * has opened with GET, and is kept, within a bound, while there is none.
+ * The transport of one session over HTTP. What the client sends comes in POSTs, which `Http` hands to the feed. What the
+ * server sends outside of requests leaves on the standalone stream, which the client opens with GET; while it is not open,
+ * notifications are buffered, up to `MAX_BUFFERED`.
  *
- * It is the transport of the session's conversation, on which nothing comes in: the client's messages come in POSTs.
+ * The fields are mutable because an idle session is this object and its conversation, and holds no fiber. What they hold:
+ * `buffered` is empty while the stream is open; `queuedChanges` are the notifications of a change that no reader has
+ * taken yet, valid as long as the response has been flushed `flushes` times.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
- * @since 0.1.0
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { closed } from "@effect-mcp/jsonrpc/Transport"
+import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
+import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Effect from "effect/Effect"
 import type { StreamKey } from "../EventStore.js"
-import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
-import * as Refusal from "../http/Refusal.js"
+import * as HttpRefusal from "../http/Refusal.js"
 import type { RequestOrigin } from "../runtime/RequestOrigin.js"
+import type { HttpContext } from "./HttpContext.js"
+import * as Refusal from "./Refusal.js"
 import { frame, ResumableStream } from "./ResumableStream.js"
 
-/**
- * How many notifications are kept for a client without a stream, where there is no event store; then the oldest go.
- *
- * @since 0.1.0
- * @category limits
- */
-export const MAX_KEPT = 256
+/** How many notifications are buffered while there is neither a reader nor an event store; then the oldest are dropped. */
+export const MAX_BUFFERED = 256
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class Standalone implements Transport {
-  readonly lane: ResumableStream
-  private kept: Array<string> = []
-  /** The news that wait for a reader, or for the one that there is to take what waits: up to `taken`. */
-  private untold: Set<string> | undefined
-  private taken = 0
-  private over = false
+export class Standalone implements FedTransport {
+  readonly feed: Feed
+  readonly stream: ResumableStream
+  private buffered: Array<string> = []
+  private queuedChanges: Set<string> | undefined
+  private flushes = 0
+  private ended = false
 
-  constructor(private readonly site: EndpointContext, key: StreamKey | undefined) {
-    this.lane = new ResumableStream(site, key)
+  constructor(private readonly context: HttpContext, key: StreamKey | undefined, onReaderGone?: () => void) {
+    this.feed = new Feed(onReaderGone)
+    this.stream = new ResumableStream(context, key)
   }
 
   get incoming(): Transport["incoming"] {
-    return Stream.never
+    return this.feed.incoming
+  }
+
+  run(receiver: Receiver): Effect.Effect<void, TransportError> {
+    return this.feed.run(receiver)
   }
 
   get isAttached(): boolean {
-    return this.lane.attached !== undefined
+    return this.stream.response !== undefined
   }
 
-  /** Ends the stream. Safe to call twice. */
+  /** Ends both directions. Safe to call twice. */
   readonly end = (): void => {
-    if (this.over) return
-    this.over = true
-    this.lane.attached?.end()
+    if (this.ended) return
+    this.ended = true
+    this.feed.end()
+    this.stream.response?.end()
   }
 
   readonly canRequest = (): boolean => this.isAttached
 
   readonly unsafeSend = (message: Message.Message): boolean => {
-    if (this.over) return false
+    if (this.ended) return false
     const text = MessageText.stringify(message)
     if (text === undefined) return false
-    if (isNews(message) && this.isUntold(text)) return true
-    if (this.lane.isHeard) return this.lane.push(text)
+    if (isChange(message) && this.isQueuedChange(text)) return true
+    if (this.stream.isReadable) return this.stream.push(text)
     if (Message.isRequest(message)) return false
-    this.keep([frame(text)])
+    this.buffer([frame(text)])
     return true
   }
 
-  send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Effect.suspend(() => {
-      const congestion = this.lane.congestion
-      if (congestion !== undefined && !this.over) return Effect.zipRight(congestion, this.send(message))
-      return this.unsafeSend(message) ? Effect.void : Effect.fail(closed)
-    })
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.ended ? undefined : this.stream.congestion
   }
 
-  /** This road, as that of messages that came with these facts. */
-  carrying(facts: RequestOrigin): Channel {
-    return {
-      origin: facts,
-      canRequest: this.canRequest,
-      unsafeSend: this.unsafeSend,
-      send: (message) => this.send(message)
-    }
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
+
+  /** The standalone stream as the channel of messages that get no response. */
+  channelFor(origin: RequestOrigin): Channel {
+    return { origin, canRequest: this.canRequest, unsafeSend: this.unsafeSend, send: this.send }
   }
 
-  /** Lets the client read what was kept, and what will be said. */
+  /** Lets the client read what was buffered, and what will be sent. */
   attach(exchange: HttpExchange, prime: boolean): void {
-    this.lane.attach(this.opening(exchange), prime)
-    const { attached } = this.lane
-    if (attached !== undefined) { for (const event of this.kept.splice(0)) attached.push(event) }
+    this.stream.attach(this.opening(exchange), prime)
+    const { response } = this.stream
+    if (response !== undefined) { for (const event of this.buffered.splice(0)) response.push(event) }
   }
 
-  /** Lets the client read what it has missed, and what will be said. */
+  /** Lets the client read what it has missed, and what will be sent. */
   resume(exchange: HttpExchange, position: number, refuse: () => void): void {
-    this.lane.resume(position, this.opening(exchange), refuse)
+    this.stream.resume(position, this.opening(exchange), refuse)
   }
 
   private opening(exchange: HttpExchange): () => EventStream | undefined {
     return () => {
       if (exchange.isGone) return undefined
-      if (this.over) {
-        Refusal.send(exchange, Refusal.unknownSession)
+      if (this.ended) {
+        HttpRefusal.send(exchange, Refusal.unknownSession)
         return undefined
       }
-      this.untold = undefined
-      const stream = this.site.stream(exchange, (unwritten) => {
-        // What was given to a reader that is lost, and can be read again, need not be known to it.
-        if (this.lane.isResumable || stream.taken !== this.taken) this.untold = undefined
-        this.lane.detach(stream)
-        if (!this.lane.isResumable) this.keep(unwritten)
+      this.queuedChanges = undefined
+      const response = this.context.stream(exchange, (unsent) => {
+        // An event that was written to a lost connection, and can be replayed, may not have reached the client.
+        if (this.stream.isResumable || response.flushes !== this.flushes) this.queuedChanges = undefined
+        this.stream.detach(response)
+        if (!this.stream.isResumable) this.buffer(unsent)
       })
-      return stream
+      return response
     }
   }
 
-  /** Whether the same news wait to be read already; from now on they do. */
-  private isUntold(text: string): boolean {
-    const { attached } = this.lane
-    if (attached !== undefined) {
-      if (attached.isFlowing) return false
-      if (attached.taken !== this.taken) this.untold = undefined
-      this.taken = attached.taken
+  /** Whether the same change waits to be read already; from now on it does. */
+  private isQueuedChange(text: string): boolean {
+    const { response } = this.stream
+    if (response !== undefined) {
+      if (response.isFlowing) return false
+      if (response.flushes !== this.flushes) this.queuedChanges = undefined
+      this.flushes = response.flushes
     }
-    const untold = this.untold ??= new Set()
+    const queued = this.queuedChanges ??= new Set()
     const event = frame(text)
-    if (untold.has(event)) return true
-    if (untold.size >= MAX_KEPT) untold.clear()
-    untold.add(event)
+    if (queued.has(event)) return true
+    if (queued.size >= MAX_BUFFERED) queued.clear()
+    queued.add(event)
     return false
   }
 
-  private keep(events: ReadonlyArray<string>): void {
-    if (this.over || events.length === 0) return
-    this.kept = this.kept.concat(events)
-    const surplus = this.kept.length - MAX_KEPT
+  private buffer(events: ReadonlyArray<string>): void {
+    if (this.ended || events.length === 0) return
+    this.buffered = this.buffered.concat(events)
+    const surplus = this.buffered.length - MAX_BUFFERED
     if (surplus <= 0) return
-    for (const lost of this.kept.splice(0, surplus)) this.untold?.delete(lost)
+    for (const dropped of this.buffered.splice(0, surplus)) this.queuedChanges?.delete(dropped)
   }
 }
 
-const news = new Set<string>([
+// The client reads the list or the resource anew when it gets one of these: one says as much as two.
+const changes = new Set<string>([
   Methods.toolListChanged.name,
   Methods.resourceListChanged.name,
   Methods.promptListChanged.name,
   Methods.resourceUpdated.name
 ])
 
-// Whoever hears these looks for itself: once says as much as twice.
-const isNews = (message: Message.Message): boolean => "method" in message && news.has(message.method)
+const isChange = (message: Message.Message): boolean => "method" in message && changes.has(message.method)

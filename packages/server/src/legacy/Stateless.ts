@@ -1,133 +1,113 @@
 /**
- * Streamable HTTP without sessions: each POST is served on its own, and nothing is remembered from one to the next. There is
- * no stream beside requests, and nobody can be asked.
+ * Streamable HTTP without sessions: each POST is served by itself, and nothing is kept from one to the next. There is no
+ * standalone stream, and handlers cannot send requests to the client.
  *
- * Who hangs up does not cancel, so a handler whose client has gone goes on, but not for ever.
+ * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so a handler goes on, for at most
+ * `abandonAfter`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
- * @since 0.1.0
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
-import type { EndpointContext } from "../http/EndpointContext.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
-import * as Refusal from "../http/Refusal.js"
+import { accepted } from "../http/HttpExchange.js"
+import * as HttpRefusal from "../http/Refusal.js"
 import type { Expirable } from "../http/Sweeper.js"
-import type { Principal } from "../runtime/RequestOrigin.js"
+import type { Principal } from "../Principal.js"
 import * as Batch from "./Batch.js"
-import { accepted, isInitialize } from "./Http.js"
+import { isInitialize } from "./Http.js"
+import type { HttpContext } from "./HttpContext.js"
 import { Post } from "./Post.js"
+import * as Refusal from "./Refusal.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class Stateless {
-  private readonly running = new Set<Running>()
+/** The revision of a client that sends no header (2025-11-25 basic/transports#protocol-version-header). */
+export const ASSUMED_VERSION: LegacyVersion = "2025-03-26"
 
-  constructor(private readonly site: EndpointContext) {}
-
+export interface Stateless {
+  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  /** Answers the requests that are running, and interrupts them. */
+  readonly close: () => void
   /** How many POSTs are being answered. */
-  get size(): number {
-    return this.running.size
-  }
+  readonly size: () => number
+}
 
-  /** Answers what is being answered, and stops it. */
-  close(): void {
-    for (const running of [...this.running]) running.stop()
-  }
+export const make = (context: HttpContext): Stateless => {
+  const { dispatcher, options: { abandonAfter }, sweeper } = context
+  /** What stops each POST that is being answered. */
+  const running = new Set<() => void>()
 
-  post(exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void {
-    const header = isInitialize(incoming) ? undefined : exchange.headers["mcp-protocol-version"]
-    const { versions } = this.site.dispatcher
-    const version = header ?? Version.negotiate(Version.withoutHeader, versions)
-    if (!Version.isLegacy(version) || !versions.includes(version)) {
-      return Refusal.send(exchange, Refusal.unsupportedVersion(version, versions))
-    }
-    if (!Message.isMalformed(incoming)) {
-      // A cancel, or an answer, would be of some other client's request.
-      return Message.isRequest(incoming)
-        ? this.ask(exchange, [incoming], false, principal, version)
-        : accepted(exchange)
-    }
-    const { batch } = incoming
-    if (batch === undefined) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
-    const refusal = Batch.refusal(batch, version)
-    if (refusal !== undefined) return Refusal.send(exchange, refusal)
-    const asked = batch.map(Message.fromUnknown).filter((one) =>
-      Message.isMalformed(one) ? one.kind === "request" : Message.isRequest(one)
-    )
-    if (asked.length === 0) return accepted(exchange)
-    this.ask(exchange, asked, true, principal, version)
-  }
-
-  private ask(
+  const serve = (
     exchange: HttpExchange,
-    asked: ReadonlyArray<Message.Incoming>,
+    requests: ReadonlyArray<Message.Incoming>,
     batch: boolean,
     principal: Principal | undefined,
     version: LegacyVersion
-  ): void {
-    const waiting = new Map<Message.RequestId, () => void>()
-    let dispatching = true
-    const post = new Post(this.site, exchange, {
+  ): void => {
+    /** What interrupts the requests that are not answered yet. */
+    const unanswered = new Map<Message.RequestId, () => void>()
+    let starting = true
+    let deadline: Expirable | undefined
+    const post = new Post(context, exchange, {
       principal,
-      expected: asked.length,
+      expected: requests.length,
       batch,
-      version,
       session: undefined,
-      onAnswer: ({ id }) => {
-        // What is answered at once was not waited for, though another of this id may be.
-        if (!dispatching && id !== undefined && id !== null) waiting.delete(id)
+      onResponse: ({ id }) => {
+        // A request that is refused at once was never added, though an earlier one of the same id may be.
+        if (!starting && id !== undefined && id !== null) unanswered.delete(id)
         return undefined
       },
       onDone: () => {
-        this.running.delete(running)
-        this.site.sweeper.letGo(running)
+        running.delete(stop)
+        if (deadline !== undefined) sweeper.unwatch(deadline)
       }
     })
-    const running = new Running(this.site, post, waiting)
-    for (const one of asked) {
-      const { outstanding } = post
-      const stop = this.site.dispatcher.exchange(one, post, version)
-      // What was not answered at once is in flight.
-      if (post.outstanding === outstanding) waiting.set((one as Message.Request).id, stop)
+    const stop = (): void => {
+      const interrupted = [...unanswered]
+      for (const [id] of interrupted) post.unsafeSend(Outcome.toMessage(id, Outcome.closing))
+      for (const [, interrupt] of interrupted) interrupt()
     }
-    dispatching = false
+    for (const request of requests) {
+      const { outstanding } = post
+      const interrupt = dispatcher.exchange(request, post, version)
+      if (post.outstanding === outstanding) unanswered.set((request as Message.Request).id, interrupt)
+    }
+    starting = false
     if (post.isDone) return
-    this.running.add(running)
-    exchange.onGone(running.abandon)
+    running.add(stop)
+    exchange.onGone(() => {
+      if (!post.isDone) deadline = sweeper.schedule(abandonAfter, stop)
+    })
     post.wait()
   }
-}
 
-/** A POST that is being answered, and how to stop it. */
-class Running implements Expirable {
-  private due = Infinity
-
-  constructor(
-    private readonly site: EndpointContext,
-    private readonly post: Post,
-    private readonly waiting: ReadonlyMap<Message.RequestId, () => void>
-  ) {}
-
-  stop(): void {
-    const waiting = [...this.waiting]
-    for (const [id] of waiting) this.post.unsafeSend(Outcome.toMessage(id, Outcome.closing))
-    for (const [, stop] of waiting) stop()
-  }
-
-  readonly abandon = (): void => {
-    const { options: { abandonAfter }, sweeper } = this.site
-    if (!this.post.isDone && abandonAfter !== Infinity) sweeper.watch(this, this.due = sweeper.now() + abandonAfter)
-  }
-
-  sweep(now: number): number {
-    if (now < this.due) return this.due
-    this.site.sweeper.letGo(this)
-    this.stop()
-    return Infinity
+  return {
+    post: (exchange, incoming, principal) => {
+      const header = isInitialize(incoming) ? undefined : exchange.headers["mcp-protocol-version"]
+      const { versions } = dispatcher
+      const version = header ?? (versions.includes(ASSUMED_VERSION) ? ASSUMED_VERSION : Version.negotiate("", versions))
+      if (!Version.isLegacy(version) || !versions.includes(version)) {
+        return HttpRefusal.send(exchange, Refusal.unsupportedVersion(version, versions))
+      }
+      if (!Message.isMalformed(incoming)) {
+        // A cancellation or a response would be about a request of another POST, perhaps of another client.
+        return Message.isRequest(incoming)
+          ? serve(exchange, [incoming], false, principal, version)
+          : accepted(exchange)
+      }
+      const { batch } = incoming
+      if (batch === undefined) return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
+      const refusal = Batch.refusal(batch, version)
+      if (refusal !== undefined) return HttpRefusal.send(exchange, refusal)
+      const requests = Batch.requests(batch)
+      if (requests.length === 0) return accepted(exchange)
+      serve(exchange, requests, true, principal, version)
+    },
+    close: () => {
+      for (const stop of [...running]) stop()
+    },
+    size: () => running.size
   }
 }

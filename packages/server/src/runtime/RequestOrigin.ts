@@ -1,18 +1,6 @@
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Effect from "effect/Effect"
-
-/**
- * Who sent a message, as whoever let it in has found out.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Principal {
-  /** What tells two of them apart: a session belongs to the one that opened it. */
-  readonly id: string
-  /** What else is known, of a token for one: its scopes, its tenant. */
-  readonly claims?: Readonly<Record<string, unknown>> | undefined
-}
+import type { Principal } from "../Principal.js"
 
 /**
  * @since 0.1.0

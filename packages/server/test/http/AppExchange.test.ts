@@ -19,7 +19,7 @@ const text = (answer: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
 const streaming = (one: AppExchange, reader: Reader) =>
   Effect.gen(function*() {
     let writer!: Writer
-    const response = yield* one.answered(() => {
+    const response = yield* one.answer(() => {
       writer = one.stream({ "content-type": "text/event-stream" }, reader)
     })
     return { writer, body: HttpServerResponse.toWeb(response).body!.getReader() }
@@ -42,7 +42,7 @@ describe("AppExchange", () => {
     Effect.gen(function*() {
       const { one } = exchange()
       one.added = { vary: "Origin" }
-      const response = yield* one.answered(() =>
+      const response = yield* one.answer(() =>
         one.reply(201, { "content-type": "text/plain", "x-none": undefined }, "hi")
       )
       assert.strictEqual(response.status, 201)
@@ -56,12 +56,12 @@ describe("AppExchange", () => {
     Effect.gen(function*() {
       const { one } = exchange({ method: "POST", body: "héllo" })
       assert.strictEqual(
-        yield* text(one.answered(() => one.body(100, (body) => one.reply(200, {}, String(body))))),
+        yield* text(one.answer(() => one.body(100, (body) => one.reply(200, {}, String(body))))),
         "héllo"
       )
       for (const [content, fault] of [["x".repeat(101), "size"], [Uint8Array.of(0xff), "encoding"]] as const) {
         const { one } = exchange({ method: "POST", body: content })
-        const answer = one.answered(() => one.body(100, (body) => one.reply(200, {}, JSON.stringify(body))))
+        const answer = one.answer(() => one.body(100, (body) => one.reply(200, {}, JSON.stringify(body))))
         assert.deepStrictEqual(JSON.parse(yield* text(answer)), { fault })
       }
     }))
@@ -137,7 +137,7 @@ describe("AppExchange", () => {
       const { one } = exchange()
       let gone = false
       one.onGone(() => gone = true)
-      const answering = yield* Effect.fork(Effect.uninterruptible(one.answered(() => {})))
+      const answering = yield* Effect.fork(Effect.uninterruptible(one.answer(() => {})))
       yield* Effect.yieldNow()
       yield* Fiber.interrupt(answering)
       assert.isTrue(gone && one.isGone)

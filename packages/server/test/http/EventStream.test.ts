@@ -8,16 +8,16 @@ const open = (options: Partial<EventStream.Options> = {}) =>
   Effect.gen(function*() {
     const visit = new Visit("GET", "/mcp", {})
     const sweeper = yield* Sweeper.make
-    const over: Array<ReadonlyArray<string>> = []
+    const closed: Array<ReadonlyArray<string>> = []
     const stream = new EventStream.EventStream(visit, {
       sweeper,
       keepAlive: 15_000,
       stallTimeout: 30_000,
       capacity: 4,
-      onOver: (unwritten) => over.push(unwritten),
+      onClose: (unsent) => closed.push(unsent),
       ...options
     })
-    return { over, stream, sweeper, visit }
+    return { closed, stream, sweeper, visit }
   })
 
 describe("EventStream", () => {
@@ -53,16 +53,16 @@ describe("EventStream", () => {
       // Who cannot wait is taken in nevertheless.
       assert.isTrue(stream.push("f"))
       assert.isFalse(stream.isFlowing)
-      const { taken } = stream
+      const { flushes } = stream
       visit.drain()
       yield* Fiber.join(waiting)
       assert.strictEqual(visit.text, "abcdef")
-      assert.deepStrictEqual([stream.isFlowing, stream.taken], [true, taken + 1])
+      assert.deepStrictEqual([stream.isFlowing, stream.flushes], [true, flushes + 1])
     }))
 
   it.scoped("ends after what waits, once", () =>
     Effect.gen(function*() {
-      const { over, stream, sweeper, visit } = yield* open()
+      const { closed, stream, sweeper, visit } = yield* open()
       visit.stalled = true
       stream.push("a")
       stream.push("b")
@@ -75,20 +75,20 @@ describe("EventStream", () => {
       assert.strictEqual(visit.text, "ab")
       stream.end()
       stream.gone()
-      assert.deepStrictEqual(over, [[]])
+      assert.deepStrictEqual(closed, [[]])
       assert.strictEqual(sweeper.size, 0)
     }))
 
   it.scoped("says what was not written when the reader goes", () =>
     Effect.gen(function*() {
-      const { over, stream, visit } = yield* open()
+      const { closed, stream, visit } = yield* open()
       visit.stalled = true
       for (const text of ["a", "b", "c"]) stream.push(text)
       const waiting = yield* Effect.fork(stream.room)
       visit.hangUp()
       yield* Fiber.join(waiting)
-      assert.deepStrictEqual(over, [["b", "c"]])
-      assert.isTrue(stream.isOver)
+      assert.deepStrictEqual(closed, [["b", "c"]])
+      assert.isTrue(stream.isClosed)
       assert.isFalse(stream.push("d"))
     }))
 
@@ -115,7 +115,7 @@ describe("EventStream", () => {
 
   it.scoped("cuts off a reader that has taken nothing for long", () =>
     Effect.gen(function*() {
-      const { over, stream, visit } = yield* open()
+      const { closed, stream, visit } = yield* open()
       visit.stalled = true
       stream.push("a")
       stream.push("b")
@@ -127,7 +127,7 @@ describe("EventStream", () => {
       assert.isFalse(visit.cut)
       yield* TestClock.adjust("2 seconds")
       assert.isTrue(visit.cut)
-      assert.deepStrictEqual(over, [[]])
+      assert.deepStrictEqual(closed, [[]])
     }))
 
   it.scoped("cuts off a reader that does not even take comments, and one that keeps it from ending", () =>

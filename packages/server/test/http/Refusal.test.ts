@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import { HttpRefusal } from "@effect-mcp/server/HttpRefusal"
 import * as Refusal from "../../src/http/Refusal.js"
 import { Visit } from "./Visit.js"
 
@@ -18,7 +19,7 @@ describe("Refusal", () => {
     const one = visit()
     Refusal.send(
       one,
-      new Refusal.Refusal({
+      new HttpRefusal({
         status: 401,
         headers: { "www-authenticate": "Bearer", "content-type": "text/html" },
         error: { code: -32001, message: "no", data: { a: 1 } }
@@ -34,25 +35,18 @@ describe("Refusal", () => {
     assert.strictEqual(one.json.id, 7)
   })
 
-  it("says what it was for, and what would be right", () => {
-    const rows: ReadonlyArray<[Refusal.Refusal, number, string]> = [
+  it("names what was wrong, and what would be right", () => {
+    const rows: ReadonlyArray<[HttpRefusal, number, string]> = [
       [Refusal.forbidden("Host", undefined), 403, "missing"],
       [Refusal.forbidden("Origin", "x"), 403, "\"x\""],
       [Refusal.notFound("/x"), 404, "\"/x\""],
-      [Refusal.unknownSession, 404, "initialize"],
       [Refusal.methodNotAllowed("PUT", "GET, POST"), 405, "GET, POST"],
       [Refusal.notAcceptable("text/event-stream"), 406, "text/event-stream"],
-      [Refusal.secondStream, 409, "Last-Event-ID"],
       [Refusal.tooLarge(7), 413, "7 bytes"],
       [Refusal.unsupportedMediaType, 415, "application/json"],
-      [Refusal.noSession, 400, "Mcp-Session-Id"],
-      [Refusal.unsupportedVersion("x", ["y", "z"]), 400, "Unsupported protocol version: x (supported versions: y, z)"],
-      [Refusal.otherVersion("x", "y"), 400, "agreed on y"],
-      [Refusal.unknownEvent("x"), 400, "without Last-Event-ID"],
       [Refusal.notUtf8, 400, "UTF-8"],
       [Refusal.unreadable, 400, "cannot be read"],
       [Refusal.failed, 500, "Internal error"],
-      [Refusal.tooManySessions(3), 503, "3 sessions"],
       [Refusal.closing, 503, "closing"]
     ]
     for (const [refusal, status, part] of rows) {

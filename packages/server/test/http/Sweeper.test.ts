@@ -57,8 +57,8 @@ describe("Sweeper", () => {
       const second = every(1000)
       const first = {
         sweep: () => {
-          sweeper.letGo(first)
-          sweeper.letGo(second)
+          sweeper.unwatch(first)
+          sweeper.unwatch(second)
           return Infinity
         }
       }

@@ -8,7 +8,7 @@ import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import type { Cause, Layer } from "effect"
 import { Effect } from "effect"
-import * as Endpoint from "../../src/http/Endpoint.js"
+import * as Endpoint from "../../src/dispatch/Endpoint.js"
 import type { BodyFault, Headers, HttpExchange, Reader, Writer } from "../../src/http/HttpExchange.js"
 import { until } from "../Serving.js"
 

@@ -12,14 +12,14 @@ describe("refusal", () => {
     assert.isUndefined(why([ping], "2025-03-26"))
     for (const version of [undefined, "2024-11-05", "2025-06-18", "2025-11-25"] as const) {
       assert.strictEqual(why([ping], version)?.code, -32600)
-      assert.match(why([ping], version)!.message, /2025-03-26 only/)
+      assert.match(why([ping], version)!.message, /only 2025-03-26 has batches/)
     }
   })
 
   it("takes one message or a hundred", () => {
     assert.match(why([], "2025-03-26")!.message, /empty/)
     assert.isUndefined(why(Array(100).fill(ping), "2025-03-26"))
-    assert.match(why(Array(101).fill(ping), "2025-03-26")!.message, /101 messages, which may be 100/)
+    assert.match(why(Array(101).fill(ping), "2025-03-26")!.message, /101 messages; 100 are allowed/)
   })
 
   it("takes no initialize", () => {
@@ -27,10 +27,10 @@ describe("refusal", () => {
   })
 })
 
-describe("answers", () => {
-  it("counts requests, well formed or not, and nothing else", () => {
+describe("requests", () => {
+  it("finds requests, well formed or not, and nothing else", () => {
     assert.strictEqual(
-      Batch.answers([
+      Batch.requests([
         ping,
         Message.notification("notifications/initialized"),
         Message.success(1, {}),
@@ -41,9 +41,9 @@ describe("answers", () => {
         { jsonrpc: "2.0", id: 1, result: 1 },
         [ping],
         7
-      ]),
+      ]).length,
       5
     )
-    assert.strictEqual(Batch.answers([]), 0)
+    assert.strictEqual(Batch.requests([]).length, 0)
   })
 })

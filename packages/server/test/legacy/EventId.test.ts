@@ -26,29 +26,29 @@ describe("EventId", () => {
   it("does not tell the id of the session", () => {
     const id = EventId.encode(session, "g", 7)
     for (const part of session.split("-")) assert.notInclude(id, part)
-    assert.isAtMost(EventId.markOf(session).length, 7)
+    assert.isAtMost(EventId.prefixOf(session).length, 7)
   })
 
   it("takes nothing else for an id", () => {
-    const mark = EventId.markOf(session)
+    const prefix = EventId.prefixOf(session)
     for (
       const id of [
         "",
         "g",
         "7",
-        mark,
-        `${mark}_g`,
-        `${mark}_g_`,
-        `${mark}_g_-1`,
-        `${mark}_g_1.5`,
-        `${mark}_g_1e3`,
-        `${mark}_G_1`,
-        `${mark}__1`,
-        `${mark}_g_1_2`,
-        ` ${mark}_g_1`,
-        `${mark}_g_1\n`,
-        `${mark}_g_${"9".repeat(16)}`,
-        `${mark}_${"x".repeat(17)}_1`
+        prefix,
+        `${prefix}_g`,
+        `${prefix}_g_`,
+        `${prefix}_g_-1`,
+        `${prefix}_g_1.5`,
+        `${prefix}_g_1e3`,
+        `${prefix}_G_1`,
+        `${prefix}__1`,
+        `${prefix}_g_1_2`,
+        ` ${prefix}_g_1`,
+        `${prefix}_g_1\n`,
+        `${prefix}_g_${"9".repeat(16)}`,
+        `${prefix}_${"x".repeat(17)}_1`
       ]
     ) {
       assert.isUndefined(EventId.decode(session, id), id)

@@ -78,7 +78,7 @@ describe("a session", () => {
         assert.strictEqual(visitor.endpoint.sessions(), 2)
         yield* TestClock.adjust("31 minutes")
         assert.strictEqual(visitor.endpoint.sessions(), 1)
-      })))
+      }), { keepAlive: "10 minutes" }))
 
   it.effect("takes the place of one that is idle when there are too many", () =>
     visiting(serve(act(Effect.never)), (visitor) =>

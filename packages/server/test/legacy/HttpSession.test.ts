@@ -3,19 +3,19 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import { Deferred, Effect, Runtime } from "effect"
-import * as EndpointContext from "../../src/http/EndpointContext.js"
 import { HttpSession } from "../../src/legacy/HttpSession.js"
 import { ResumableStream } from "../../src/legacy/ResumableStream.js"
 import { GreetLive, serve } from "../Serving.js"
+import { makeContext } from "./Context.js"
 
 const session = Effect.gen(function*() {
-  const site = yield* EndpointContext.make({})
+  const context = yield* makeContext()
   const runtime = yield* Effect.runtime<never>()
   const closed = yield* Deferred.make<void>()
-  const one = new HttpSession(site, "s", "ada", (closing) => {
+  const one = new HttpSession(context, "s", "ada", (closing) => {
     Runtime.runFork(runtime, Effect.zipRight(closing, Deferred.succeed(closed, undefined)))
   })
-  return { closed, one, site }
+  return { closed, one, context }
 })
 
 const provided = Effect.provide(serve(GreetLive))
@@ -36,28 +36,28 @@ describe("HttpSession", () => {
 
   it.scoped("knows the streams that can be resumed by name, while their requests are not answered", () =>
     Effect.gen(function*() {
-      const { one, site } = yield* session
-      const keys = [one.streamKey(), one.streamKey()]
+      const { context, one } = yield* session
+      const keys = [one.nextStreamKey(), one.nextStreamKey()]
       assert.deepStrictEqual(keys, [{ session: "s", stream: "01" }, { session: "s", stream: "02" }])
-      const lane = new ResumableStream(site, keys[0])
-      one.enter(lane)
-      assert.strictEqual(one.lane("01"), lane)
-      one.leave(lane)
-      one.leave(new ResumableStream(site, undefined))
-      const past = one.lane("01")
-      assert.notStrictEqual(past, lane)
+      const stream = new ResumableStream(context, keys[0])
+      one.addStream(stream)
+      assert.strictEqual(one.findStream("01"), stream)
+      one.removeStream(stream)
+      one.removeStream(new ResumableStream(context, undefined))
+      const stored = one.findStream("01")
+      assert.notStrictEqual(stored, stream)
       // It is still the same one while it is looked at.
-      assert.strictEqual(one.lane("01"), past)
-      one.leave(lane)
-      assert.strictEqual(one.lane("01"), past)
-      one.leave(past)
-      assert.notStrictEqual(one.lane("01"), past)
+      assert.strictEqual(one.findStream("01"), stored)
+      one.removeStream(stream)
+      assert.strictEqual(one.findStream("01"), stored)
+      one.removeStream(stored)
+      assert.notStrictEqual(one.findStream("01"), stored)
     }).pipe(Effect.provideServiceEffect(EventStore.EventStore, EventStore.memory()), provided))
 
   it.scoped("names no streams where none can be resumed", () =>
     Effect.gen(function*() {
       const { one } = yield* session
-      assert.isUndefined(one.streamKey())
-      assert.isFalse(one.standalone.lane.isResumable)
+      assert.isUndefined(one.nextStreamKey())
+      assert.isFalse(one.standalone.stream.isResumable)
     }).pipe(provided))
 })

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import { Deferred, Effect, Layer } from "effect"
-import * as EndpointContext from "../../src/http/EndpointContext.js"
 import type { Headers } from "../../src/http/HttpExchange.js"
 import { Standalone } from "../../src/legacy/Standalone.js"
 import type { Visitor } from "../http/Visit.js"
 import { call, Visit } from "../http/Visit.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
+import { makeContext } from "./Context.js"
 import { after, log, resuming, said } from "./Resuming.js"
 
 /** A GET whose reader takes nothing but what it was written first. */
@@ -135,8 +135,8 @@ describe("the stream beside requests", () => {
   it.scoped("gives out no id twice when it is opened again with something missed", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
-      const site = yield* Effect.provideService(EndpointContext.make({}), EventStore.EventStore, store)
-      const standalone = new Standalone(site, { session: "s", stream: "g" })
+      const context = yield* Effect.provideService(makeContext(), EventStore.EventStore, store)
+      const standalone = new Standalone(context, { session: "s", stream: "g" })
       const visits = [1, 2, 3].map(() => new Visit("GET", "/mcp", {}))
       for (const [n, visit] of visits.entries()) {
         standalone.attach(visit, true)

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import { Effect, Fiber, Option, TestClock } from "effect"
-import * as EndpointContext from "../../src/http/EndpointContext.js"
-import { MAX_KEPT, Standalone } from "../../src/legacy/Standalone.js"
+import { MAX_BUFFERED, Standalone } from "../../src/legacy/Standalone.js"
 import { Visit, visiting } from "../http/Visit.js"
 import { GreetLive, serve } from "../Serving.js"
+import { makeContext } from "./Context.js"
 
-const open = (options = {}) => Effect.map(EndpointContext.make(options), (site) => new Standalone(site, undefined))
+const open = (options = {}) => Effect.map(makeContext(options), (context) => new Standalone(context, undefined))
 
 const note = (n: number) => Message.notification("notifications/x", { n })
 
@@ -76,11 +76,11 @@ describe("Standalone", () => {
   it.scoped("keeps no more than it may: the oldest go", () =>
     Effect.gen(function*() {
       const standalone = yield* open()
-      for (let n = 1; n <= MAX_KEPT + 44; n++) yield* standalone.send(note(n))
+      for (let n = 1; n <= MAX_BUFFERED + 44; n++) yield* standalone.send(note(n))
       const visit = get()
       standalone.attach(visit, true)
       const all = heard(visit)
-      assert.deepStrictEqual([all.length, all[0], all.at(-1)], [MAX_KEPT, 45, MAX_KEPT + 44])
+      assert.deepStrictEqual([all.length, all[0], all.at(-1)], [MAX_BUFFERED, 45, MAX_BUFFERED + 44])
     }).pipe(provided))
 
   it.scoped("keeps what a stream was not given when it was lost", () =>
@@ -142,7 +142,7 @@ describe("Standalone", () => {
     Effect.gen(function*() {
       const standalone = yield* open()
       yield* standalone.send(news("a"))
-      for (let n = 1; n <= MAX_KEPT; n++) yield* standalone.send(note(n))
+      for (let n = 1; n <= MAX_BUFFERED; n++) yield* standalone.send(note(n))
       yield* standalone.send(news("a"))
       const visit = get()
       standalone.attach(visit, true)
@@ -153,9 +153,9 @@ describe("Standalone", () => {
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* Effect.gen(function*() {
-        const site = yield* EndpointContext.make({})
+        const context = yield* makeContext()
         const key = { session: "s", stream: "g" }
-        const standalone = new Standalone(site, key)
+        const standalone = new Standalone(context, key)
         for (let n = 1; n <= 100; n++) yield* standalone.send(news("a"))
         assert.lengthOf(Option.getOrThrow(yield* store.after(key, -1)), 1)
         const visit = get()

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as HttpOptions from "@effect-mcp/server/HttpOptions"
 import { Duration } from "effect"
+import * as ResolvedOptions from "../../src/http/ResolvedOptions.js"
 
-describe("resolve", () => {
-  it("says what holds when nothing is said", () => {
-    assert.deepStrictEqual(HttpOptions.resolve({}), {
+describe("ResolvedOptions", () => {
+  it("fills in the defaults", () => {
+    assert.deepStrictEqual(ResolvedOptions.make({}), {
       path: undefined,
       ssePath: undefined,
       responses: "auto",
@@ -23,8 +23,8 @@ describe("resolve", () => {
     })
   })
 
-  it("keeps what was said, in milliseconds", () => {
-    const resolved = HttpOptions.resolve({
+  it("keeps what the application gives, in milliseconds", () => {
+    const resolved = ResolvedOptions.make({
       sessions: { max: 7, idleTimeout: "1 minute" },
       keepAlive: Infinity,
       stallTimeout: Duration.seconds(2),
@@ -35,9 +35,9 @@ describe("resolve", () => {
       [resolved.maxSessions, resolved.idleTimeout, resolved.keepAlive, resolved.stallTimeout, resolved.maxDepth],
       [7, 60_000, Infinity, 2000, 3]
     )
-    assert.isFalse(HttpOptions.resolve({ sessions: false }).sessions)
-    assert.isTrue(HttpOptions.resolve({ sessions: true }).sessions)
-    assert.strictEqual(HttpOptions.resolve({ sessions: { max: 7 } }).maxPerPrincipal, 1)
-    assert.strictEqual(HttpOptions.resolve({ sessions: { maxPerPrincipal: 7 } }).maxPerPrincipal, 7)
+    assert.isFalse(ResolvedOptions.make({ sessions: false }).sessions)
+    assert.isTrue(ResolvedOptions.make({ sessions: true }).sessions)
+    assert.strictEqual(ResolvedOptions.make({ sessions: { max: 7 } }).maxPerPrincipal, 1)
+    assert.strictEqual(ResolvedOptions.make({ sessions: { maxPerPrincipal: 7 } }).maxPerPrincipal, 7)
   })
 })

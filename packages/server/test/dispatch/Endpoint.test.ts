@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Context, Deferred, Effect } from "effect"
-import * as Endpoint from "../../src/http/Endpoint.js"
-import * as Refusal from "../../src/http/Refusal.js"
+import * as Endpoint from "../../src/dispatch/Endpoint.js"
+import type { Visit } from "../http/Visit.js"
+import { answered, call, initialize, proper, visiting, Visitor } from "../http/Visit.js"
 import { act, GreetLive, logbook, serve, until } from "../Serving.js"
-import type { Visit } from "./Visit.js"
-import { answered, call, initialize, proper, visiting, Visitor } from "./Visit.js"
 
 const ping = Message.request(1, "ping")
 
@@ -151,6 +151,73 @@ describe("the body", () => {
       })))
 })
 
+describe("a modern message to a server that implements no modern revision", () => {
+  const KEY = "io.modelcontextprotocol/protocolVersion"
+  const modern = (version: unknown, id: Message.RequestId = 7) =>
+    Message.request(id, "tools/list", { _meta: { [KEY]: version, "io.modelcontextprotocol/clientCapabilities": {} } })
+  const legacyVersions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+
+  const assertUnsupported = (visit: Visit, requested: string, id: Message.RequestId | undefined = 7) => {
+    assert.strictEqual(visit.status, 400)
+    assert.strictEqual(visit.sent["content-type"], "application/json")
+    assert.notProperty(visit.sent, "mcp-session-id")
+    const { error: { code, data, message }, ...rest } = visit.json
+    assert.deepStrictEqual(rest, { jsonrpc: "2.0", ...(id === undefined ? undefined : { id }) })
+    assert.strictEqual(code, -32022)
+    assert.deepStrictEqual(data, { requested, supported: legacyVersions })
+    assert.include(message, "Unsupported protocol version")
+  }
+
+  for (const sessions of [true, false]) {
+    const kind = sessions ? "with sessions" : "without sessions"
+    it.effect(`MUST be answered with 400 and -32022, which names the supported revisions, ${kind}`, () =>
+      visiting(serve(GreetLive), (visitor) =>
+        Effect.sync(() => {
+          assertUnsupported(visitor.post(modern("2026-07-28"), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
+          assertUnsupported(visitor.post(modern("2026-07-28")), "2026-07-28")
+          assertUnsupported(visitor.post(modern("2099-01-01", "x")), "2099-01-01", "x")
+          // The header alone makes the message modern, as does an envelope that is broken.
+          assertUnsupported(visitor.post(ping, { "mcp-protocol-version": "2026-07-28" }), "2026-07-28", 1)
+          assertUnsupported(visitor.post(modern(1), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
+          const discover = Message.request(0, "server/discover", { _meta: { [KEY]: "2026-07-28" } })
+          assertUnsupported(visitor.post(discover), "2026-07-28", 0)
+        }), { sessions }))
+  }
+
+  it.effect("is refused as a notification, too, without an id", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.sync(() => {
+        const cancelled = Message.notification("notifications/cancelled", { requestId: 1 })
+        const visit = visitor.post(cancelled, { "mcp-protocol-version": "2026-07-28" })
+        assert.strictEqual(visit.status, 400)
+        assert.notProperty(visit.json, "id")
+        assert.strictEqual(visit.json.error.code, -32022)
+      })))
+
+  it.effect("is refused also in a session, which goes on", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* visitor.open()
+        assertUnsupported(client.post(modern("2026-07-28")), "2026-07-28")
+        assert.strictEqual((yield* client.ask(ping)).status, 200)
+      })))
+
+  it.effect("names the version in at most a line, and the revisions that this server supports", () =>
+    visiting(serve(GreetLive, { versions: ["2025-06-18"] }), (visitor) =>
+      Effect.sync(() => {
+        const { data } = visitor.post(modern("x".repeat(10_000))).json.error
+        assert.isBelow(data.requested.length, 200)
+        assert.deepStrictEqual(data.supported, ["2025-06-18"])
+      })))
+
+  it.effect("is not what initialize is, whatever its header", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const visit = yield* visitor.ask(initialize(), { "mcp-protocol-version": "2026-07-28" })
+        assert.strictEqual(visit.json.result.protocolVersion, "2025-11-25")
+      })))
+})
+
 describe("authenticate", () => {
   const who = serve(act(
     Effect.flatMap(
@@ -170,7 +237,7 @@ describe("authenticate", () => {
     }))
 
   it.effect("turns away before the body is read, as it likes", () => {
-    const refusal = new Refusal.Refusal({
+    const refusal = new HttpRefusal.HttpRefusal({
       status: 401,
       headers: { "www-authenticate": "Bearer realm=\"mcp\"" },
       error: { code: -32001, message: "Say who you are" }

@@ -1,0 +1,197 @@
+/**
+ * The server's HTTP endpoint, as all shells use it: checks Host and Origin, finds the path, authenticates the client, reads
+ * the body, and chooses the era of the message. It hands legacy messages to `legacy/Http`, `legacy/Stateless` or
+ * `legacy/Sse`, and answers modern ones itself as long as the server implements no modern revision.
+ *
+ * A shell hands over an `HttpExchange`; sockets are its own, and fibers of requests belong to the dispatcher.
+ */
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Era from "@effect-mcp/protocol/Era"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import type { Dispatcher } from "../Dispatcher.js"
+import * as EndpointContext from "../http/EndpointContext.js"
+import * as Guard from "../http/Guard.js"
+import type { BodyFault, Headers, HttpExchange } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import type { HttpOptions } from "../HttpOptions.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
+import * as Http from "../legacy/Http.js"
+import * as HttpContext from "../legacy/HttpContext.js"
+import * as Sse from "../legacy/Sse.js"
+import * as Stateless from "../legacy/Stateless.js"
+import type { Principal } from "../Principal.js"
+import { quotable } from "../runtime/Reply.js"
+
+export interface Endpoint {
+  /** Answers a request: now, or when there is a response. */
+  readonly handle: (exchange: HttpExchange) => void
+  /**
+   * Ends the endpoint before its scope does: streams end, running requests are interrupted and answered with -32000, new
+   * requests are refused with 503. Waits until the sessions have ended. Safe to run twice.
+   */
+  readonly close: Effect.Effect<void>
+  /** How many sessions there are, those of HTTP+SSE included. */
+  readonly sessions: () => number
+}
+
+/** An endpoint that serves until the scope closes. With an `EventStore` in the context, clients can resume streams. */
+export const make = <R = never>(
+  options: HttpOptions<R> = {}
+): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope | R> =>
+  Effect.acquireRelease(
+    Effect.map(
+      Effect.flatMap(EndpointContext.make(options), HttpContext.make),
+      (context) => endpoint(context, Guard.make(options))
+    ),
+    ({ close }) => close
+  )
+
+type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void
+
+/** How requests to one path are served. */
+interface ServedPath {
+  readonly allow: string
+  readonly get: Serve | undefined
+  readonly delete: Serve | undefined
+  /** The media types that a POST has to accept, and whether it does. */
+  readonly accepts: (headers: Headers) => string | undefined
+  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+}
+
+const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoint => {
+  const { authenticate, maxBodyBytes, maxDepth, path, responses, sessions, ssePath } = context.options
+  const http = sessions ? Http.make(context) : undefined
+  const stateless = sessions ? undefined : Stateless.make(context)
+  const sse = ssePath === undefined ? undefined : Sse.make(context)
+  const legacy = (http ?? stateless)!
+  let closing = false
+
+  const main: ServedPath = {
+    allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
+    get: http?.get,
+    delete: http?.delete,
+    accepts: ({ accept }) => {
+      const { events, json } = MediaType.accepted(accept)
+      if (json && (events || responses === "json")) return undefined
+      return responses === "json" ? "application/json" : "application/json and text/event-stream"
+    },
+    post: (exchange, incoming, principal) =>
+      isModern(incoming, exchange.headers)
+        ? refuseModern(exchange, incoming, context.dispatcher.versions)
+        : legacy.post(exchange, incoming, principal)
+  }
+  // Only 2024-11-05 has this transport, so there is no era to choose.
+  const ofSse: ServedPath | undefined = sse === undefined ? undefined : {
+    allow: "GET, POST, OPTIONS",
+    get: sse.get,
+    delete: undefined,
+    accepts: () => undefined,
+    post: sse.post
+  }
+
+  const find = (url: string): ServedPath | undefined => {
+    if (url === path) return main
+    const at = pathOf(url)
+    if (ofSse !== undefined && at === ssePath) return ofSse
+    return path === undefined || at === path ? main : undefined
+  }
+
+  const serve = (exchange: HttpExchange, target: ServedPath, principal: Principal | undefined): void => {
+    // Closing may have begun while the client was authenticated.
+    if (closing) return Refusal.send(exchange, Refusal.closing)
+    if (exchange.method === "GET") return target.get!(exchange, principal)
+    if (exchange.method === "DELETE") return target.delete!(exchange, principal)
+    const refusal = refusalOfBody(exchange.headers, target)
+    if (refusal !== undefined) return Refusal.send(exchange, refusal)
+    exchange.body(maxBodyBytes, (body) => {
+      if (typeof body !== "string") return Refusal.send(exchange, refusalOfFault(body, maxBodyBytes))
+      if (closing) return Refusal.send(exchange, Refusal.closing)
+      target.post(exchange, MessageText.parse(body, maxDepth), principal)
+    })
+  }
+
+  /** What the headers of a POST tell before its body is read. */
+  const refusalOfBody = (headers: Headers, { accepts }: ServedPath): HttpRefusal | undefined => {
+    const types = accepts(headers)
+    if (types !== undefined) return Refusal.notAcceptable(types)
+    if (!MediaType.isJson(headers)) return Refusal.unsupportedMediaType
+    return Number(headers["content-length"] ?? 0) > maxBodyBytes ? Refusal.tooLarge(maxBodyBytes) : undefined
+  }
+
+  return {
+    handle: (exchange) => {
+      const { headers, method, url } = exchange
+      const refusal = guard.check(headers)
+      if (refusal !== undefined) return Refusal.send(exchange, refusal)
+      if (headers.origin !== undefined) exchange.added = guard.cors(headers)
+      if (closing) return Refusal.send(exchange, Refusal.closing)
+      const target = find(url)
+      if (target === undefined) return Refusal.send(exchange, Refusal.notFound(pathOf(url)))
+      const { allow } = target
+      if (method === "OPTIONS") return exchange.reply(204, guard.preflight(headers, allow), "")
+      if (!isAllowed(allow, method)) return Refusal.send(exchange, Refusal.methodNotAllowed(method, allow))
+      if (authenticate === undefined) return serve(exchange, target, undefined)
+      const authenticating = Effect.suspend(() => authenticate({ method, url, headers }))
+      Runtime.runFork(context.runtime, Effect.tapErrorCause(authenticating, logDefect)).addObserver((exit) => {
+        if (exit._tag === "Success") return serve(exchange, target, exit.value)
+        Refusal.send(exchange, Option.getOrElse(Cause.failureOption(exit.cause), () => Refusal.failed))
+      })
+    },
+    close: Effect.suspend(() => {
+      closing = true
+      stateless?.close()
+      return Effect.all([http?.close ?? Effect.void, sse?.close ?? Effect.void], {
+        concurrency: "unbounded",
+        discard: true
+      })
+    }),
+    sessions: () => (http?.size() ?? 0) + (sse?.size() ?? 0)
+  }
+}
+
+/** The one place where the era of a message over HTTP is decided. Responses and malformed input are of the legacy era. */
+const isModern = (
+  incoming: Message.Incoming,
+  headers: Headers
+): incoming is Message.Request | Message.Notification =>
+  !Message.isMalformed(incoming) && !Message.isResponse(incoming) &&
+  Era.ofMessage(incoming, headers["mcp-protocol-version"]) === "modern"
+
+/**
+ * MUST answer 400 with -32022 to an unsupported revision (2026-07-28 basic/versioning). Clients of both eras read in
+ * `supported` that they have to send `initialize`.
+ */
+const refuseModern = (
+  exchange: HttpExchange,
+  message: Message.Request | Message.Notification,
+  supported: ReadonlyArray<string>
+): void => {
+  const named = (message.params?._meta as Record<string, unknown> | undefined)?.[Era.VERSION_KEY]
+  const requested = quotable(typeof named === "string" ? named : exchange.headers["mcp-protocol-version"] ?? "")
+  const error = McpError.toWire(new McpError.UnsupportedVersion({ requested, supported }), "modern")
+  const id = Message.isRequest(message) ? message.id : undefined
+  Refusal.failure(exchange, 400, Message.failure(id, error))
+}
+
+const refusalOfFault = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
+  fault === "size" ? Refusal.tooLarge(maxBodyBytes) : fault === "encoding" ? Refusal.notUtf8 : Refusal.unreadable
+
+const pathOf = (url: string): string => {
+  const query = url.indexOf("?")
+  return query === -1 ? url : url.slice(0, query)
+}
+
+const isAllowed = (allow: string, method: string): boolean =>
+  (method === "POST" || method === "GET" || method === "DELETE") && allow.includes(method)
+
+const logDefect = (cause: Cause.Cause<HttpRefusal>): Effect.Effect<void> =>
+  Option.isSome(Cause.failureOption(cause)) || Cause.isInterruptedOnly(cause)
+    ? Effect.void
+    : Effect.logError("authenticate died", cause)

@@ -1,0 +1,49 @@
+/**
+ * The options of an HTTP endpoint with every default filled in, durations in milliseconds. `HttpOptions` is what an
+ * application writes; this is what the modules of the endpoint read.
+ */
+import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
+import type { HttpOptions } from "../HttpOptions.js"
+
+export interface ResolvedOptions {
+  readonly path: string | undefined
+  readonly ssePath: string | undefined
+  readonly responses: "auto" | "json" | "stream"
+  readonly sessions: boolean
+  readonly maxSessions: number
+  readonly maxPerPrincipal: number
+  readonly idleTimeout: number
+  readonly maxBodyBytes: number
+  readonly maxDepth: number
+  readonly capacity: number
+  readonly keepAlive: number
+  readonly stallTimeout: number
+  readonly retry: number
+  readonly abandonAfter: number
+  readonly authenticate: HttpOptions["authenticate"]
+}
+
+export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
+  const sessions = typeof options.sessions === "object" ? options.sessions : {}
+  const maxSessions = sessions.max ?? 10_000
+  return {
+    path: options.path,
+    ssePath: options.ssePath,
+    responses: options.responses ?? "auto",
+    sessions: options.sessions !== false,
+    maxSessions,
+    maxPerPrincipal: sessions.maxPerPrincipal ?? Math.ceil(maxSessions / 10),
+    idleTimeout: DeadlineTimer.millis(sessions.idleTimeout ?? "30 minutes"),
+    maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
+    maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
+    capacity: options.capacity ?? Outbox.CAPACITY,
+    keepAlive: DeadlineTimer.millis(options.keepAlive ?? "15 seconds"),
+    stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),
+    retry: DeadlineTimer.millis(options.retry ?? "1 second"),
+    abandonAfter: DeadlineTimer.millis(options.abandonAfter ?? "30 seconds"),
+    // The runtime of the endpoint provides what it requires.
+    authenticate: options.authenticate as HttpOptions["authenticate"]
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * What the legacy modules of one endpoint share: the neutral context, the dispatcher that serves their messages, and the
+ * event store, if the application provides one.
+ */
+import type { FedTransport } from "@effect-mcp/jsonrpc/unstable/Feed"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { DispatcherService, FedConversation } from "../Dispatcher.js"
+import { Dispatcher } from "../Dispatcher.js"
+import type { EventStoreService } from "../EventStore.js"
+import { EventStore } from "../EventStore.js"
+import { EndpointContext } from "../http/EndpointContext.js"
+
+export class HttpContext extends EndpointContext {
+  constructor(
+    { options, runtime, sweeper }: EndpointContext,
+    readonly dispatcher: DispatcherService,
+    readonly events: EventStoreService | undefined
+  ) {
+    super(options, sweeper, runtime)
+  }
+
+  /** Begins the conversation of a transport, which the feed hands its messages to; no fiber reads the transport. */
+  converse(transport: FedTransport, onEnd: () => void): FedConversation {
+    const conversation = this.dispatcher.open(transport, onEnd)
+    transport.feed.receiveWith(conversation.receive)
+    return conversation
+  }
+}
+
+export const make = (context: EndpointContext): Effect.Effect<HttpContext, never, Dispatcher> =>
+  Effect.zipWith(
+    Dispatcher,
+    Effect.serviceOption(EventStore),
+    (dispatcher, events) => new HttpContext(context, dispatcher, Option.getOrUndefined(events))
+  )

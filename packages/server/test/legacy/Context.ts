@@ -1,0 +1,8 @@
+/** What the modules of a legacy endpoint share, for tests that use one of them by itself. */
+import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
+import { Effect } from "effect"
+import * as EndpointContext from "../../src/http/EndpointContext.js"
+import * as HttpContext from "../../src/legacy/HttpContext.js"
+
+export const makeContext = (options: HttpOptions = {}) =>
+  Effect.flatMap(EndpointContext.make(options), HttpContext.make)

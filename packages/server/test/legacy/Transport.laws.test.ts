@@ -1,0 +1,147 @@
+/**
+ * The transports of HTTP sessions and of HTTP+SSE, which calls feed, are put to the laws that hold for every transport. Here
+ * no conversation receives the messages: the laws read them, as a stream and by `run`.
+ */
+import { describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
+import type { FedTransport } from "@effect-mcp/jsonrpc/unstable/Feed"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
+import type { Dispatcher, FedConversation } from "@effect-mcp/server/Dispatcher"
+import * as TransportLaws from "@effect-mcp/testing/TransportLaws"
+import type { Scope } from "effect"
+import { Effect, Exit } from "effect"
+import type { Headers, Reader, Writer } from "../../src/http/HttpExchange.js"
+import * as Http from "../../src/legacy/Http.js"
+import { HttpContext } from "../../src/legacy/HttpContext.js"
+import * as SseEndpoint from "../../src/legacy/Sse.js"
+import { initialize, proper, Visit } from "../http/Visit.js"
+import { GreetLive, serve } from "../Serving.js"
+import { makeContext } from "./Context.js"
+
+/** A context whose transports are left to another reader than a conversation. */
+class ReadableContext extends HttpContext {
+  transport!: FedTransport
+
+  override converse(transport: FedTransport): FedConversation {
+    this.transport = transport
+    return { receive: () => {}, close: Effect.void, version: () => undefined, inFlight: () => 0 }
+  }
+}
+
+const readableContext = Effect.map(
+  makeContext({ ssePath: "/sse" }),
+  (context) => new ReadableContext(context, context.dispatcher, context.events)
+)
+
+/** A GET whose events are read as they come. */
+class Listening extends Visit {
+  readonly messages_ = Outbox.make<Message.Incoming>()
+  endpoint: string | undefined
+  private readonly decoder = new Sse.Decoder()
+
+  constructor(url: string, headers: Headers) {
+    super("GET", url, { host: "localhost", accept: "text/event-stream", ...headers })
+  }
+
+  override stream(headers: Headers, reader: Reader): Writer {
+    const writer = super.stream(headers, reader)
+    const stop = (how: () => void) => () => {
+      this.messages_.end(Exit.void)
+      how()
+    }
+    return {
+      write: (text) => {
+        for (const { data, event } of this.decoder.push(new TextEncoder().encode(text)) as Array<Sse.Event>) {
+          if (event === "endpoint") this.endpoint = data
+          else if (data !== undefined) this.messages_.unsafeOffer(Message.fromUnknown(JSON.parse(data)))
+        }
+        return writer.write(text)
+      },
+      end: stop(writer.end),
+      cut: stop(writer.cut)
+    }
+  }
+}
+
+/** The client's end: it reads one stream, and posts each message. */
+const clientOf = (listening: Listening, post: (message: Message.Message) => Visit): Transport => {
+  const unsafeSend = (message: Message.Message): boolean => {
+    const { status } = post(message)
+    // A request is answered later, or on the stream.
+    return status === undefined || status === 202
+  }
+  return {
+    incoming: listening.messages_.stream,
+    send: (message) => Effect.suspend(() => unsafeSend(message) ? Effect.void : Effect.fail(closed)),
+    unsafeSend
+  }
+}
+
+type Pair = Effect.Effect<readonly [Transport, FedTransport], never, Dispatcher | Scope.Scope>
+
+const session: Pair = Effect.gen(function*() {
+  const context = yield* readableContext
+  const http = yield* Effect.acquireRelease(Effect.sync(() => Http.make(context)), ({ close }) => close)
+  const post = (message: Message.Message, headers: Headers, answer?: (context: ReadableContext) => void) => {
+    const visit = new Visit("POST", "/mcp", { ...proper, ...headers })
+    http.post(visit, message, undefined)
+    answer?.(context)
+    return visit
+  }
+  // The handshake is not part of what the laws send.
+  const converse = context.converse.bind(context)
+  context.converse = (transport) => {
+    const { feed } = transport
+    const offer = feed.offer.bind(feed)
+    feed.offer = (_, channel) => {
+      feed.offer = offer
+      return channel!.unsafeSend(Message.success(0, {}))
+    }
+    return converse(transport)
+  }
+  const headers = { "mcp-session-id": post(initialize(), {}).sent["mcp-session-id"] }
+  const listening = new Listening("/mcp", headers)
+  http.get(listening, undefined)
+  return [clientOf(listening, (message) => post(message, headers)), context.transport] as const
+})
+
+const httpSse: Pair = Effect.gen(function*() {
+  const context = yield* readableContext
+  const sse = yield* Effect.acquireRelease(Effect.sync(() => SseEndpoint.make(context)), ({ close }) => close)
+  const listening = new Listening("/sse", {})
+  sse.get(listening, undefined)
+  const client = clientOf(listening, (message) => {
+    const visit = new Visit("POST", listening.endpoint!, proper)
+    sse.post(visit, message, undefined)
+    return visit
+  })
+  return [client, context.transport] as const
+})
+
+const pairs = { "a session over HTTP": session, "HTTP+SSE": httpSse }
+
+const ways: Record<string, (transport: FedTransport) => Transport> = {
+  "read as a stream": (transport) => ({
+    incoming: transport.incoming,
+    send: (message) => transport.send(message),
+    unsafeSend: (message) => transport.unsafeSend(message)
+  }),
+  "read by run": (transport) => transport
+}
+
+for (const [name, pair] of Object.entries(pairs)) {
+  for (const [way, read] of Object.entries(ways)) {
+    describe(`${name}, ${way}, as every transport,`, () => {
+      for (const law of TransportLaws.laws) {
+        it.effect(law.name, () =>
+          Effect.provide(
+            law.check(Effect.map(pair, ([client, server]) => [client, read(server)] as const)),
+            serve(GreetLive)
+          ))
+      }
+    })
+  }
+}
