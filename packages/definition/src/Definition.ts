@@ -116,7 +116,7 @@ export declare namespace Definition {
  *
  * Throws when two entries of a kind have the same name, when two resources have the same URI or two resource templates the
  * same URI template, and when a tool is named `resources`, `templates` or `prompts` while the definition has entries of that
- * kind: a typed client has these members beside its tools.
+ * kind: a typed client has members of these names for the other kinds.
  *
  * @example
  * ```ts

@@ -96,7 +96,7 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   }
   const wrong = problem(requestedSchema)
   if (wrong !== undefined) throw new Error(`Form: ${wrong}`)
-  // A form may be asked once and declined: Effect's parser waits for an answer that needs it.
+  // Many forms are used once, and declined: Effect's parser is prepared only for an answer that needs it.
   const decode = SchemaParser.lazyDecoder(schema, "all")
   return {
     requestedSchema,

@@ -209,7 +209,7 @@ const parse = (name: string, template: string): UriTemplate.UriTemplate => {
   return parsed
 }
 
-// A variable may also stand within the scheme, after its beginning.
+// The scheme may contain a variable after its first character.
 const beginsWithScheme = /^[A-Za-z][A-Za-z0-9+.-]*(:|\{|$)/
 
 const schemaOf = (

@@ -92,7 +92,7 @@ export interface Options<Parameters, Success> extends Tool.Description {
  * The handler receives the output of `parameters`, a caller passes its input. Validation that throws, or whose promise
  * rejects, is a defect.
  *
- * Throws when there is no JSON Schema to advertise, or when that of the arguments is not of an object.
+ * Throws when there is no JSON Schema to advertise, or when the one of the arguments does not describe an object.
  *
  * @example
  * ```ts
@@ -118,7 +118,7 @@ export const make = <
 ): Tool.Tool<Name, Output<Parameters>, Input<Parameters>, Output<Success>, never> => {
   const { inputSchema, outputSchema, parameters, success } = options
   if (success === undefined && outputSchema !== undefined) {
-    return AdvertisedSchema.refuse(name, "outputSchema", "needs a success schema beside it: pass `success` too")
+    return AdvertisedSchema.refuse(name, "outputSchema", "needs a success schema: pass `success` too")
   }
   const input = advertise(name, "parameters", "inputSchema", inputSchema ?? inputOf(name, parameters))
   const parseArguments = parserOf(parameters)

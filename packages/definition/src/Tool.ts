@@ -121,7 +121,7 @@ export declare namespace Tool {
 }
 
 /**
- * What a tool advertises beside its schemas.
+ * What a tool advertises in addition to its schemas.
  *
  * @since 0.1.0
  * @category models

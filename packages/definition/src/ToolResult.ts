@@ -1,6 +1,6 @@
 /**
- * A rich answer of a tool: pictures, sound, links and resources beside text, and structured content beside all of them.
- * A handler that has only its `success` value to say returns that instead.
+ * A result with content that a handler chooses: texts, images, audio, links and resources, and optionally the structured
+ * value. A handler that needs only its `success` value returns that value instead; the server makes the content of it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
@@ -24,7 +24,7 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/ToolResu
 export type TypeId = typeof TypeId
 
 /**
- * Blocks of content, in the order in which the model reads them, and the structured value that programs read.
+ * Content blocks in order, for models and people, and the structured value, for programs.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +36,7 @@ export class ToolResult<out A = undefined> extends Pipeable.Class() {
     readonly content: ReadonlyArray<Content.ContentBlock>,
     readonly structured: A,
     readonly meta?: JsonObject | undefined,
-    /** Whether it says how the tool failed. */
+    /** Whether the result reports a failure of the tool. */
     readonly isError: boolean = false
   ) {
     super()
@@ -59,7 +59,7 @@ export interface BlockOptions {
 }
 
 /**
- * Blocks of content, in this order.
+ * A result of these content blocks.
  *
  * @since 0.1.0
  * @category constructors
@@ -70,28 +70,29 @@ export const make = (...content: ReadonlyArray<Content.ContentBlock>): ToolResul
  * @since 0.1.0
  * @category constructors
  */
-export const text = (text: string, options?: BlockOptions): ToolResult => make({ type: "text", text, ...rest(options) })
+export const text = (text: string, options?: BlockOptions): ToolResult =>
+  make({ type: "text", text, ...optional(options) })
 
 /**
- * A picture: bytes, or base64 as it is.
+ * An image, as bytes or as base64 text.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const image = (data: Uint8Array | string, mimeType: string, options?: BlockOptions): ToolResult =>
-  make({ type: "image", data: base64(data), mimeType, ...rest(options) })
+  make({ type: "image", data: base64(data), mimeType, ...optional(options) })
 
 /**
- * Sound: bytes, or base64 as it is. Peers before 2025-03-26 are told of it in words.
+ * Audio, as bytes or as base64 text. Clients of revisions before 2025-03-26 get a text in its place.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const audio = (data: Uint8Array | string, mimeType: string, options?: BlockOptions): ToolResult =>
-  make({ type: "audio", data: base64(data), mimeType, ...rest(options) })
+  make({ type: "audio", data: base64(data), mimeType, ...optional(options) })
 
 /**
- * A resource to read, in place of its content. Peers before 2025-06-18 are told of it in words.
+ * A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in its place.
  *
  * @since 0.1.0
  * @category constructors
@@ -100,16 +101,16 @@ export const link = (resource: Omit<Content.ResourceLink, "type">): ToolResult =
   make({ type: "resource_link", ...resource })
 
 /**
- * A resource, content and all.
+ * A resource with its content.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const resource = (resource: Content.ResourceContents, options?: BlockOptions): ToolResult =>
-  make({ type: "resource", resource, ...rest(options) })
+  make({ type: "resource", resource, ...optional(options) })
 
 /**
- * The same content with a structured value, of the type of the tool's `success`.
+ * The same result with a structured value, of the type of the tool's `success`.
  *
  * @since 0.1.0
  * @category combinators
@@ -118,7 +119,7 @@ export const withStructured = <A>(structured: A) => (self: ToolResult<unknown>):
   new ToolResult(self.content, structured, self.meta, self.isError)
 
 /**
- * The same content with `_meta`, which the model does not see.
+ * The same result with `_meta`, which a model does not see.
  *
  * @since 0.1.0
  * @category combinators
@@ -127,8 +128,8 @@ export const withMeta = (meta: JsonObject) => <A>(self: ToolResult<A>): ToolResu
   new ToolResult(self.content, self.structured, meta, self.isError)
 
 /**
- * The same content as a failure, of which the model is told that it is one. For failures that are more than a declared
- * value: pictures, or the failure of another server that is passed on.
+ * The same result with `isError`. For a failure that a declared `failure` cannot express: one with images, or one that
+ * another server returned. The structured value is sent without a check.
  *
  * @since 0.1.0
  * @category combinators
@@ -137,8 +138,8 @@ export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
   new ToolResult(self.content, self.structured, self.meta, true)
 
 /**
- * The content of both, the second after the first; structured value and `_meta` of the second, where it has them. It is
- * a failure when one of them is.
+ * The content of `self`, then that of `that`. The structured value and `_meta` are those of `that` where it has them,
+ * otherwise those of `self`. The result is an error when either is one.
  *
  * @since 0.1.0
  * @category combinators
@@ -153,7 +154,7 @@ export const concat = <B>(that: ToolResult<B>) => <A>(self: ToolResult<A>): Tool
 
 const base64 = (data: Uint8Array | string): string => typeof data === "string" ? data : Encoding.encodeBase64(data)
 
-const rest = (options: BlockOptions | undefined) => ({
+const optional = (options: BlockOptions | undefined) => ({
   ...(options?.annotations === undefined ? undefined : { annotations: options.annotations }),
   ...(options?.meta === undefined ? undefined : { _meta: options.meta })
 })

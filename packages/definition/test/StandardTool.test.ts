@@ -89,7 +89,7 @@ describe("A standard tool", () => {
     )
     assert.throws(
       () => StandardTool.make("broken", { parameters: Length, inputSchema, outputSchema: inputSchema }),
-      "Tool \"broken\": outputSchema needs a success schema beside it: pass `success` too"
+      "Tool \"broken\": outputSchema needs a success schema: pass `success` too"
     )
     assert.throws(
       () => StandardTool.make("broken", { parameters: Length, inputSchema: { type: "string" } }),

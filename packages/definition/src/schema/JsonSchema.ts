@@ -16,7 +16,7 @@ import * as SchemaAnnotations from "./SchemaAnnotations.js"
 
 /**
  * Members that the schema does not name stay allowed, because decoding ignores them. A recursive type becomes a `$defs`
- * entry and needs an `identifier` annotation; without one this throws, and the error says where.
+ * entry and needs an `identifier` annotation; without one this throws an error with its path.
  */
 export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
   const definitions: Record<string, JSONSchema.JsonSchema7> = {}
