@@ -13,16 +13,10 @@ import * as ResourceTemplate from "./ResourceTemplate.js"
 import { quoted } from "./text/Quoted.js"
 import * as Tool from "./Tool.js"
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Definition")
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
 /**
@@ -58,14 +52,8 @@ export type Entry =
 
 type OfKind<E, Tag> = E extends { readonly _tag: Tag } ? E : never
 
-/**
- * @since 0.1.0
- */
+/** @since 0.1.0 */
 export declare namespace Definition {
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Any = Definition<
     Tool.Tool.Any,
     Resource.Resource.Any,
@@ -73,12 +61,7 @@ export declare namespace Definition {
     Prompt.Prompt.Any
   >
 
-  /**
-   * The definition that `make` gives for these entries.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** The definition that `make` gives for these entries. */
   export type From<E extends Entry> = Definition<
     OfKind<E, "Tool">,
     OfKind<E, "Resource">,
@@ -86,28 +69,12 @@ export declare namespace Definition {
     OfKind<E, "Prompt">
   >
 
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Tools<D> = D extends Definition<infer T, any, any, any> ? T : never
 
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Resources<D> = D extends Definition<any, infer R, any, any> ? R : never
 
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Templates<D> = D extends Definition<any, any, infer T, any> ? T : never
 
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Prompts<D> = D extends Definition<any, any, any, infer P> ? P : never
 }
 
@@ -212,8 +179,5 @@ export const merge = <const Definitions extends ReadonlyArray<Definition.Any>>(
     ...prompts.values()
   ])) as Definition.Any as Merged<Definitions[number]>
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 */
 export const isDefinition = (u: unknown): u is Definition.Any => Predicate.hasProperty(u, TypeId)

@@ -18,16 +18,10 @@ import * as PromptArguments from "./prompt/PromptArguments.js"
 import * as EnumValues from "./schema/EnumValues.js"
 import { quoted } from "./text/Quoted.js"
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Prompt")
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
 /**
@@ -56,30 +50,14 @@ export interface Codec<Parameters, Arguments> {
   encode(args: Arguments): Effect.Effect<Readonly<Record<string, string>>, ParseResult.ParseIssue>
 }
 
-/**
- * @since 0.1.0
- */
+/** @since 0.1.0 */
 export declare namespace Prompt {
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Any = Prompt<string, any, any>
 
-  /**
-   * What a handler receives: decoded arguments, with defaults filled in.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** What a handler receives: decoded arguments, with defaults filled in. */
   export type Parameters<P> = P extends Prompt<any, infer A, any> ? A : never
 
-  /**
-   * What a caller passes: arguments that have a default are optional.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** What a caller passes: arguments that have a default are optional. */
   export type Arguments<P> = P extends Prompt<any, any, infer A> ? A : never
 }
 
@@ -161,10 +139,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
   }
 }
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 */
 export const isPrompt = (u: unknown): u is Prompt.Any => Predicate.hasProperty(u, TypeId)
 
 /**

@@ -16,16 +16,10 @@ import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import { quoted } from "./text/Quoted.js"
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Resource")
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
 /**
@@ -41,14 +35,8 @@ export interface Resource<Name extends string> {
   readonly advertised: Resources.Resource
 }
 
-/**
- * @since 0.1.0
- */
+/** @since 0.1.0 */
 export declare namespace Resource {
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Any = Resource<string>
 }
 
@@ -119,10 +107,7 @@ export const make = <const Name extends string>(name: Name, options: Options): R
   }
 }
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 */
 export const isResource = (u: unknown): u is Resource.Any => Predicate.hasProperty(u, TypeId)
 
 /**

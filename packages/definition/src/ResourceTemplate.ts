@@ -18,16 +18,10 @@ import * as EnumValues from "./schema/EnumValues.js"
 import { quoted } from "./text/Quoted.js"
 import * as UriTemplate from "./UriTemplate.js"
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/ResourceTemplate")
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
 /**
@@ -61,20 +55,10 @@ export interface Codec<Parameters> {
   encode(parameters: Parameters): Effect.Effect<string, ParseResult.ParseIssue>
 }
 
-/**
- * @since 0.1.0
- */
+/** @since 0.1.0 */
 export declare namespace ResourceTemplate {
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Any = ResourceTemplate<string, any>
 
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Parameters<T> = T extends ResourceTemplate<any, infer P> ? P : never
 }
 
@@ -231,8 +215,5 @@ const schemaOf = (
   return Schema.Struct(Object.fromEntries(fields)) as unknown as Schema.Schema<any, any>
 }
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 */
 export const isResourceTemplate = (u: unknown): u is ResourceTemplate.Any => Predicate.hasProperty(u, TypeId)

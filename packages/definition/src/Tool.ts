@@ -22,16 +22,10 @@ import * as ToolArguments from "./tool/ToolArguments.js"
 import * as ToolOutcome from "./tool/ToolOutcome.js"
 import type { ToolResult } from "./ToolResult.js"
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Tool")
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
 /**
@@ -81,42 +75,18 @@ export type Returns<Success> = 0 extends 1 & Success ? any // `any` itself
   : [Success] extends [void] ? void | string | ToolResult<unknown>
   : Success | ToolResult<Success>
 
-/**
- * @since 0.1.0
- */
+/** @since 0.1.0 */
 export declare namespace Tool {
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Any = Tool<string, any, any, any, any>
 
-  /**
-   * What a handler receives: decoded arguments, with defaults filled in.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** What a handler receives: decoded arguments, with defaults filled in. */
   export type Parameters<T> = T extends Tool<any, infer P, any, any, any> ? P : never
 
-  /**
-   * What a caller passes: the same values, but parameters that have a default are optional.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** What a caller passes: the same values, but parameters that have a default are optional. */
   export type Arguments<T> = T extends Tool<any, any, infer A, any, any> ? A : never
 
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Success<T> = T extends Tool<any, any, any, infer S, any> ? S : never
 
-  /**
-   * @since 0.1.0
-   * @category models
-   */
   export type Failure<T> = T extends Tool<any, any, any, any, infer F> ? F : never
 }
 
@@ -293,10 +263,7 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
   }))
 })
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 */
 export const isTool = (u: unknown): u is Tool.Any => Predicate.hasProperty(u, TypeId)
 
 const isVoid = (ast: AST.AST): boolean => AST.isVoidKeyword(ast) || AST.isUndefinedKeyword(ast)

@@ -11,16 +11,10 @@ import * as Encoding from "effect/Encoding"
 import * as Pipeable from "effect/Pipeable"
 import * as Predicate from "effect/Predicate"
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/ToolResult")
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
 /**
@@ -43,10 +37,7 @@ export class ToolResult<out A = undefined> extends Pipeable.Class() {
   }
 }
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 */
 export const isToolResult = (u: unknown): u is ToolResult<unknown> => Predicate.hasProperty(u, TypeId)
 
 /**

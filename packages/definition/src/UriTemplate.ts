@@ -15,16 +15,10 @@ import * as UriExpression from "./uri/UriExpression.js"
 import * as UriMatcher from "./uri/UriMatcher.js"
 import * as UriPattern from "./uri/UriPattern.js"
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/UriTemplate")
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
 /**
