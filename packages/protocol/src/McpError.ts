@@ -145,6 +145,16 @@ const classes = [
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
 /**
+ * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
+ * `PeerError`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
+ * @since 0.1.0
+ * @category codes
+ */
+export const USER_REJECTED = -1
+
+/**
  * The error of parameters that do not conform. Its data is `{ issues }`, each with `path` and `message`.
  *
  * @since 0.1.0
