@@ -32,8 +32,8 @@ const undocumented = (file) => {
     const name = ts.isVariableStatement(node)
       ? node.declarationList.declarations.map((one) => one.name.getText(source)).join(", ")
       : node.name?.text ?? "the default export"
-    // Overloads share the comment of the first.
-    if (ts.isFunctionDeclaration(node) && seen.has(name)) return []
+    // Overloads share the comment of the first; so do a type and the value of the same name.
+    if (seen.has(name)) return []
     seen.add(name)
     const comment = (ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
       .filter(({ pos }) => text.startsWith("/**", pos) && pos > 20).at(-1)

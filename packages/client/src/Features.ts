@@ -13,6 +13,7 @@ import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
+import * as FileUri from "@effect-mcp/protocol/unstable/FileUri"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -133,7 +134,7 @@ export const urlElicitation = <R = never>(
 
 /**
  * Says which folders the server may work in, anew each time that it asks. For each of `changes` it is told that they are
- * others.
+ * others. Each root MUST be a `file://` URI without `..`: with another one, the server gets an internal error.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @since 0.1.0
@@ -145,7 +146,7 @@ export const roots = <R = never, R2 = never>(
 ): Layer.Layer<never, never, Features | Exclude<R, RequestContext | Scope.Scope> | Exclude<R2, Scope.Scope>> =>
   keeping<R | R2>("roots", (features, context) => {
     features.roots = {
-      handler: list,
+      handler: Effect.tap(list, safe),
       context,
       changes: options.changes === undefined
         ? undefined
@@ -153,6 +154,15 @@ export const roots = <R = never, R2 = never>(
     }
     // The captured context has what both need; only a question brings `RequestContext` along.
   }) as Layer.Layer<never, never, Features | Exclude<R, RequestContext | Scope.Scope> | Exclude<R2, Scope.Scope>>
+
+/** Dies when a root is not a file URI that leads nowhere else: the server must not get it. */
+const safe = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
+  for (const { uri } of roots) {
+    const problem = FileUri.rootProblem(uri)
+    if (problem !== undefined) return Effect.dieMessage(`The root "${uri}" is not valid: ${problem}`)
+  }
+  return Effect.void
+}
 
 /**
  * Hears what the server logs, as long as the client is connected. Which levels the server tells of is asked for with

@@ -224,6 +224,18 @@ describe("A client that has roots", () => {
       assert.deepStrictEqual(yield* ask("roots/list"), { roots: [root("file:///b")] })
     }))
 
+  it.scoped("MUST NOT send a root that is no file URI, or leads out of its folder", () =>
+    Effect.gen(function*() {
+      const roots = yield* Ref.make([root("file:///a")])
+      const { ask, refuse } = yield* connected(Features.roots(Ref.get(roots)))
+      for (const uri of ["https://example.com/", "/home/ada", "file:///home/../etc"]) {
+        yield* Ref.set(roots, [root("file:///a"), root(uri)])
+        assert.strictEqual((yield* refuse("roots/list")).code, -32603)
+      }
+      yield* Ref.set(roots, [root("file://share.example/a")])
+      assert.deepStrictEqual(yield* ask("roots/list"), { roots: [root("file://share.example/a")] })
+    }))
+
   it.scoped("that never change does not say that it would tell", () =>
     Effect.gen(function*() {
       const { capabilities } = yield* connected(Features.roots(Effect.succeed([])))

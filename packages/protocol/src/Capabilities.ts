@@ -1,9 +1,7 @@
 /**
  * What a client and a server declare that they can do, and how code asks whether a capability is declared. The objects
  * are open: unknown keys stay. Most capabilities are empty objects, and their presence declares them.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { JsonObject, Key, Presence } from "./Json.js"
@@ -22,7 +20,6 @@ const hasForms = (elicitation: unknown): boolean => {
 /** @since 0.1.0 @category models */
 export interface ClientCapabilities extends Schema.Schema.Type<typeof ClientCapabilities> {}
 
-/** @since 0.1.0 @category schemas */
 export const ClientCapabilities = Schema.Struct({
   experimental: settings,
   /** The client has roots, and may notify the server when they change. */
@@ -62,7 +59,6 @@ export const ClientCapabilities = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface ServerCapabilities extends Schema.Schema.Type<typeof ServerCapabilities> {}
 
-/** @since 0.1.0 @category schemas */
 export const ServerCapabilities = Schema.Struct({
   experimental: settings,
   logging: presence,
@@ -91,10 +87,8 @@ export type Capabilities = ClientCapabilities | ServerCapabilities
 /**
  * Whether a capability is declared, by its path: `tools`, `resources.subscribe`, `elicitation.url`. An empty
  * `elicitation` declares `elicitation.form`.
- *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities
- * @since 0.1.0
- * @category predicates
+ * @since 0.1.0 @category predicates
  */
 export const declares = (capabilities: Capabilities, path: string): boolean => {
   if (path === "elicitation.form") {
@@ -104,12 +98,7 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
   return isThere(at(capabilities, path.split(".")))
 }
 
-/**
- * The part of the required capabilities that is not declared; `undefined` when all are.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The required capabilities that are not declared; `undefined` when all are. @since 0.1.0 @category getters */
 export const missing = (
   declared: ClientCapabilities,
   required: ClientCapabilities

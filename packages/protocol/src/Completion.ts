@@ -1,9 +1,7 @@
 /**
  * The types of completion: a client sends what its user has typed of a prompt's argument or of a resource template's
  * variable, and the server suggests values.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
@@ -17,7 +15,6 @@ export const MAX_VALUES = 100
 /** @since 0.1.0 @category models */
 export interface PromptReference extends Schema.Schema.Type<typeof PromptReference> {}
 
-/** @since 0.1.0 @category schemas */
 export const PromptReference = Schema.Struct({
   type: Schema.Literal("ref/prompt"),
   name: Schema.String,
@@ -27,13 +24,11 @@ export const PromptReference = Schema.Struct({
 /** A resource template by its text, or a resource by its URI. @since 0.1.0 @category models */
 export interface ResourceTemplateReference extends Schema.Schema.Type<typeof ResourceTemplateReference> {}
 
-/** @since 0.1.0 @category schemas */
 export const ResourceTemplateReference = Schema.Struct({ type: Schema.Literal("ref/resource"), uri: UriTemplate })
 
 /** @since 0.1.0 @category models */
 export interface CompleteParams extends Schema.Schema.Type<typeof CompleteParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const CompleteParams = Schema.Struct({
   ref: Schema.Union(PromptReference, ResourceTemplateReference),
   argument: Schema.Struct({ name: Schema.String, value: Schema.String }),
@@ -50,12 +45,7 @@ export const CompleteParams = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface Suggestions extends Schema.Schema.Type<typeof Suggestions> {}
 
-/**
- * Suggested values, most relevant first. A received result may have more than `MAX_VALUES`.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** Suggested values, most relevant first; a peer may send more than `MAX_VALUES`. @since 0.1.0 @category schemas */
 export const Suggestions = Schema.Struct({
   values: Schema.Array(Schema.String),
   /** How many values exist, in this result or not. */
@@ -74,7 +64,6 @@ export const truncate = (suggestions: Suggestions): Suggestions => {
 /** @since 0.1.0 @category models */
 export interface CompleteResult extends Schema.Schema.Type<typeof CompleteResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const CompleteResult = Schema.Struct({
   completion: rewritten({}, truncate, Schema.propertySignature(Suggestions)),
   ...Meta.any

@@ -1,11 +1,7 @@
 /**
  * The content of messages, tool results and prompts: text, images, audio, links to resources and embedded resources.
- * Base64 stays text.
- *
- * A kind of content that a revision does not know is sent to its peers as text.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
- * @since 0.1.0
+ * Base64 stays text. A kind of content that a revision does not know is sent to its peers as text.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { iconFields, nameFields } from "./Implementation.js"
@@ -17,18 +13,11 @@ import { Base64, Uri } from "./schema/Text.js"
 /** @since 0.1.0 @category schemas */
 export const Role: Schema.Literal<["user", "assistant"]> = Schema.Literal("user", "assistant")
 
-/** @since 0.1.0 @category models */
 export type Role = typeof Role.Type
 
-/**
- * The audience of a piece of content, its priority (0 to 1), and when it was last modified (ISO 8601).
- *
- * @since 0.1.0
- * @category models
- */
+/** Audience, priority (0 to 1) and last modification (ISO 8601) of content. @since 0.1.0 @category models */
 export interface Annotations extends Schema.Schema.Type<typeof Annotations> {}
 
-/** @since 0.1.0 @category schemas */
 export const Annotations = Schema.Struct({
   audience: Schema.optional(Schema.Array(Role)),
   priority: Schema.optional(Schema.Number.pipe(Schema.between(0, 1))),
@@ -41,13 +30,11 @@ const meta = { _meta: since("2025-06-18", Meta.any._meta) }
 /** @since 0.1.0 @category models */
 export interface TextContent extends Schema.Schema.Type<typeof TextContent> {}
 
-/** @since 0.1.0 @category schemas */
 export const TextContent = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, ...annotated, ...meta })
 
 /** @since 0.1.0 @category models */
 export interface ImageContent extends Schema.Schema.Type<typeof ImageContent> {}
 
-/** @since 0.1.0 @category schemas */
 export const ImageContent = Schema.Struct({
   type: Schema.Literal("image"),
   data: Base64,
@@ -59,7 +46,6 @@ export const ImageContent = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface AudioContent extends Schema.Schema.Type<typeof AudioContent> {}
 
-/** @since 0.1.0 @category schemas */
 export const AudioContent = Schema.Struct({
   type: Schema.Literal("audio"),
   data: Base64,
@@ -71,7 +57,6 @@ export const AudioContent = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface TextResourceContents extends Schema.Schema.Type<typeof TextResourceContents> {}
 
-/** @since 0.1.0 @category schemas */
 export const TextResourceContents = Schema.Struct({
   uri: Uri,
   mimeType: Schema.optional(Schema.String),
@@ -82,7 +67,6 @@ export const TextResourceContents = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface BlobResourceContents extends Schema.Schema.Type<typeof BlobResourceContents> {}
 
-/** @since 0.1.0 @category schemas */
 export const BlobResourceContents = Schema.Struct({
   uri: Uri,
   mimeType: Schema.optional(Schema.String),
@@ -93,7 +77,6 @@ export const BlobResourceContents = Schema.Struct({
 /** @since 0.1.0 @category models */
 export type ResourceContents = TextResourceContents | BlobResourceContents
 
-/** @since 0.1.0 @category schemas */
 export const ResourceContents = Schema.Union(TextResourceContents, BlobResourceContents)
 
 /** The fields that describe a resource; `size` counts bytes before any encoding. @since 0.1.0 @category fields */
@@ -111,13 +94,11 @@ export const resourceFields = {
 /** A resource that the client can read, in place of its content. @since 0.1.0 @category models */
 export interface ResourceLink extends Schema.Schema.Type<typeof ResourceLink> {}
 
-/** @since 0.1.0 @category schemas */
 export const ResourceLink = Schema.Struct({ type: Schema.Literal("resource_link"), ...resourceFields })
 
 /** @since 0.1.0 @category models */
 export interface EmbeddedResource extends Schema.Schema.Type<typeof EmbeddedResource> {}
 
-/** @since 0.1.0 @category schemas */
 export const EmbeddedResource = Schema.Struct({
   type: Schema.Literal("resource"),
   resource: ResourceContents,
@@ -134,7 +115,6 @@ export const asText = (
   { annotations }: { readonly annotations?: Annotations | undefined } = {}
 ): TextContent => annotations === undefined ? { type: "text", text } : { type: "text", text, annotations }
 
-/** @since 0.1.0 @category schemas */
 export const ContentBlock: Schema.Schema<ContentBlock> = Schema.Union(
   TextContent,
   ImageContent,

@@ -1,12 +1,8 @@
 /**
  * The types of elicitation: a server asks the user of a client, by a form or by a URL to open, and the client answers
- * with what the user did.
- *
- * What only the legacy era has (the id of a URL elicitation, the notification that it is done) is in
- * `legacy/Elicitation`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
- * @since 0.1.0
+ * with what the user did. What only the legacy era has (the id of a URL elicitation, the notification that it is done)
+ * is in `legacy/Elicitation`.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { RequestedSchema } from "./ElicitationSchema.js"
@@ -36,12 +32,7 @@ export const ElicitFormParams = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlParams> {}
 
-/**
- * A URL to open. Needs the capability `elicitation.url`; no revision before 2025-11-25 has it.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** A URL to open, which needs the capability `elicitation.url`. @since 0.1.0 @category schemas */
 export const ElicitUrlParams = Schema.Struct({
   ...asked,
   mode: Schema.Literal("url"),
@@ -52,7 +43,6 @@ export const ElicitUrlParams = Schema.Struct({
 /** @since 0.1.0 @category models */
 export type ElicitParams = ElicitFormParams | ElicitUrlParams
 
-/** @since 0.1.0 @category schemas */
 export const ElicitParams: Schema.Schema<ElicitParams> = Schema.Union(ElicitUrlParams, ElicitFormParams)
 
 /** The capability that these parameters need. @since 0.1.0 @category getters */
@@ -66,7 +56,6 @@ export const ElicitAction: Schema.Literal<["accept", "decline", "cancel"]> = Sch
   "cancel"
 )
 
-/** @since 0.1.0 @category models */
 export type ElicitAction = typeof ElicitAction.Type
 
 /** @since 0.1.0 @category models */
@@ -77,7 +66,6 @@ export interface ElicitContent {
   readonly [name: string]: ElicitValue
 }
 
-/** @since 0.1.0 @category schemas */
 export const ElicitContent: Schema.Schema<ElicitContent> = Schema.Record({
   key: Key,
   value: Schema.Union(Schema.String, Schema.Finite, Schema.Boolean, Schema.Array(Schema.String))
@@ -93,7 +81,6 @@ const joinLists = (content: ElicitContent): ElicitContent =>
 /** @since 0.1.0 @category models */
 export interface ElicitResult extends Schema.Schema.Type<typeof ElicitResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const ElicitResult = Schema.Struct({
   action: ElicitAction,
   /** Present only when a form was accepted. */

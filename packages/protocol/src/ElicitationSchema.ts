@@ -1,12 +1,8 @@
 /**
  * The JSON Schema subset that describes a form: strings, numbers, booleans, and choices of one or several strings, with
- * or without titles.
- *
- * 2025-06-18 knows one kind of choice only, and the others are sent to its peers in that shape. The rules beyond the
- * shape, and whether an answer fits, are in `rules/ElicitationForm`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
- * @since 0.1.0
+ * or without titles. 2025-06-18 knows one kind of choice only, and the others are sent to its peers in that shape. The
+ * rules beyond the shape, and whether an answer fits, are in `rules/ElicitationForm`.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
@@ -28,7 +24,6 @@ const several = {
 /** @since 0.1.0 @category models */
 export interface StringSchema extends Schema.Schema.Type<typeof StringSchema> {}
 
-/** @since 0.1.0 @category schemas */
 export const StringSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
@@ -41,7 +36,6 @@ export const StringSchema = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface NumberSchema extends Schema.Schema.Type<typeof NumberSchema> {}
 
-/** @since 0.1.0 @category schemas */
 export const NumberSchema = Schema.Struct({
   type: Schema.Literal("number", "integer"),
   ...words,
@@ -53,7 +47,6 @@ export const NumberSchema = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface BooleanSchema extends Schema.Schema.Type<typeof BooleanSchema> {}
 
-/** @since 0.1.0 @category schemas */
 export const BooleanSchema = Schema.Struct({
   type: Schema.Literal("boolean"),
   ...words,
@@ -63,7 +56,6 @@ export const BooleanSchema = Schema.Struct({
 /** One of several strings. `enumNames` holds the titles, as 2025-06-18 writes them. @since 0.1.0 @category models */
 export interface EnumSchema extends Schema.Schema.Type<typeof EnumSchema> {}
 
-/** @since 0.1.0 @category schemas */
 export const EnumSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
@@ -76,7 +68,6 @@ export const EnumSchema = Schema.Struct({
 /** One of several strings, each with its title. @since 0.1.0 @category models */
 export interface TitledEnumSchema extends Schema.Schema.Type<typeof TitledEnumSchema> {}
 
-/** @since 0.1.0 @category schemas */
 export const TitledEnumSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
@@ -87,7 +78,6 @@ export const TitledEnumSchema = Schema.Struct({
 /** Any number of several strings. @since 0.1.0 @category models */
 export interface MultiEnumSchema extends Schema.Schema.Type<typeof MultiEnumSchema> {}
 
-/** @since 0.1.0 @category schemas */
 export const MultiEnumSchema = Schema.Struct({
   type: Schema.Literal("array"),
   ...words,
@@ -98,7 +88,6 @@ export const MultiEnumSchema = Schema.Struct({
 /** Any number of several strings, each with its title. @since 0.1.0 @category models */
 export interface TitledMultiEnumSchema extends Schema.Schema.Type<typeof TitledMultiEnumSchema> {}
 
-/** @since 0.1.0 @category schemas */
 export const TitledMultiEnumSchema = Schema.Struct({
   type: Schema.Literal("array"),
   ...words,
@@ -133,12 +122,7 @@ const choice = (
 const titledChoice = (field: Parameters<typeof choice>[0], choices: Choices): EnumSchema =>
   choice(field, choices.map((one) => one.const), choices.map(({ title }) => title))
 
-/**
- * One field. The order matters: a field with choices would also conform to `StringSchema`.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** One field. A field with choices also conforms to `StringSchema`, so that is last. @since 0.1.0 @category schemas */
 export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
   replacedBefore("2025-11-25", TitledEnumSchema, (field) => titledChoice(field, field.oneOf)),
   EnumSchema,
@@ -152,7 +136,6 @@ export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
 /** A form: its fields by name, and the names of those that the user must fill in. @since 0.1.0 @category models */
 export interface RequestedSchema extends Schema.Schema.Type<typeof RequestedSchema> {}
 
-/** @since 0.1.0 @category schemas */
 export const RequestedSchema = Schema.Struct({
   $schema: since("2025-11-25", Schema.optional(Schema.String)),
   type: Schema.Literal("object"),

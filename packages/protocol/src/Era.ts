@@ -2,9 +2,7 @@
  * The two eras of the protocol, in the specification's words: *legacy*, which begins with a handshake and may keep a
  * session, and *modern*, in which every request stands alone. A server classifies each message once, where it arrives; the
  * modules after that point belong to one era or to both.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning @since 0.1.0
  */
 import type { JsonObject } from "./Json.js"
 import { keys } from "./Meta.js"
@@ -28,10 +26,8 @@ const date = /^\d{4}-\d{2}-\d{2}$/
  *
  * `header` is the `MCP-Protocol-Version` of an HTTP request. When it names a modern or a later revision and the body names
  * none, the request is modern and its envelope is incomplete.
- *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
- * @since 0.1.0
- * @category classification
+ * @since 0.1.0 @category classification
  */
 export const ofMessage = (
   { method, params }: { readonly method: string; readonly params?: JsonObject | undefined },

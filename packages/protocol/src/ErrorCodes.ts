@@ -1,10 +1,7 @@
 /**
  * The code with which each error of `McpError` is sent in each era: the codes of JSON-RPC, and those that MCP adds.
- *
  * What an error means and which data it carries is in `McpError`, which converts errors with this table.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes @since 0.1.0
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 
@@ -36,13 +33,3 @@ export const codes = {
     HeaderMismatch: -32020
   }
 } as const
-
-/**
- * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
- * `PeerError`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
- * @since 0.1.0
- * @category codes
- */
-export const USER_REJECTED = -1

@@ -1,23 +1,15 @@
 /**
  * The name and version with which clients and servers introduce themselves, and the icons that many types have. They
  * are shown to people; no behaviour may depend on them.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { since } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
-/**
- * An image: an `https:` or `data:` URI, its media type, the sizes it is good for (`48x48`, `any`) and its theme.
- *
- * @since 0.1.0
- * @category models
- */
+/** Its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme. @since 0.1.0 @category models */
 export interface Icon extends Schema.Schema.Type<typeof Icon> {}
 
-/** @since 0.1.0 @category schemas */
 export const Icon = Schema.Struct({
   src: Uri,
   mimeType: Schema.optional(Schema.String),
@@ -39,7 +31,6 @@ export const iconFields = {
 /** @since 0.1.0 @category models */
 export interface Implementation extends Schema.Schema.Type<typeof Implementation> {}
 
-/** @since 0.1.0 @category schemas */
 export const Implementation = Schema.Struct({
   ...nameFields,
   ...iconFields,

@@ -1,7 +1,6 @@
 /**
  * Schemas of arbitrary JSON, for the members whose content the protocol leaves open, and of JSON integers. Parsing text
  * is in `@effect-mcp/jsonrpc`.
- *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
@@ -16,7 +15,6 @@ export const Key: Schema.Schema<string> = Schema.String.annotations({
   arbitrary: () => (fc) => fc.string({ maxLength: 12 }).filter((key) => key !== "__proto__")
 })
 
-/** @since 0.1.0 @category schemas */
 export const JsonObject: Schema.Schema<JsonObject> = Schema.Record({ key: Schema.String, value: Schema.Unknown })
   .annotations({
     identifier: "JsonObject",

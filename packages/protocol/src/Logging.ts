@@ -1,9 +1,7 @@
 /**
  * The types of logging: the messages that a server sends to its client about its work, and the level from which a
  * client wants them.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { JsonValue } from "./Json.js"
@@ -14,7 +12,6 @@ export const LoggingLevel: Schema.Literal<
   ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 > = Schema.Literal("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-/** @since 0.1.0 @category models */
 export type LoggingLevel = typeof LoggingLevel.Type
 
 /** Whether a message of `level` reaches a client that set the level `threshold`. @since 0.1.0 @category predicates */
@@ -27,9 +24,7 @@ export interface LoggingMessage extends Schema.Schema.Type<typeof LoggingMessage
 /** The parameters of `notifications/message`. @since 0.1.0 @category schemas */
 export const LoggingMessage = Schema.Struct({
   level: LoggingLevel,
-  /** The name of the logger. */
   logger: Schema.optional(Schema.String),
-  /** Any JSON. */
   data: JsonValue,
   ...Meta.any
 })
@@ -37,5 +32,4 @@ export const LoggingMessage = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface SetLevelParams extends Schema.Schema.Type<typeof SetLevelParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const SetLevelParams = Schema.Struct({ level: LoggingLevel, ...Meta.request })

@@ -1,12 +1,9 @@
 /**
- * The errors with which a request can be answered, one class for each meaning. The code is chosen by era when an error is
- * sent (`toWire`) and read back when one is received (`fromWire`); the table of codes is in `ErrorCodes`.
- *
- * Failures of this side that no peer sent (a timeout, a closed connection) are in `@effect-mcp/jsonrpc`: the two families
- * have no type in common.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
- * @since 0.1.0
+ * The errors with which a request can be answered, one class for each meaning. The code is chosen by era when an error
+ * is sent (`toWire`) and read back when one is received (`fromWire`); the table of codes is in `ErrorCodes`. Failures
+ * of this side that no peer sent (a timeout, a closed connection) are in `@effect-mcp/jsonrpc`: the two families have
+ * no type in common.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes @since 0.1.0
  */
 import type * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Data from "effect/Data"
@@ -36,12 +33,7 @@ export class MethodNotFound extends Data.TaggedError("MethodNotFound")<{
   }
 }
 
-/**
- * The parameters do not fit the method: an unknown tool, a missing argument, an unknown cursor.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The parameters do not fit the method: an unknown tool, a missing argument. @since 0.1.0 @category errors */
 export class InvalidParams extends Data.TaggedError("InvalidParams")<{
   readonly message: string
   readonly data?: unknown
@@ -93,10 +85,8 @@ export interface UrlElicitation {
 /**
  * The user must open these URLs before the client sends the request again. Only the legacy era has this error; a modern
  * server answers with `InputRequired.ofUrlElicitations`.
- *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
- * @since 0.1.0
- * @category errors
+ * @since 0.1.0 @category errors
  */
 export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequired")<{
   readonly elicitations: ReadonlyArray<UrlElicitation>
@@ -145,20 +135,18 @@ const classes = [
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
 /**
- * The error of parameters that do not conform. Its data is `{ issues }`, each with `path` and `message`.
- *
- * @since 0.1.0
- * @category conversions
+ * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
+ * `PeerError`.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
+ * @since 0.1.0 @category codes
  */
+export const USER_REJECTED = -1
+
+/** For parameters that do not conform. Its data lists each `path` and `message`. @since 0.1.0 @category conversions */
 export const ofIssue = (issue: ParseResult.ParseIssue): InvalidParams =>
   new InvalidParams({ message: `Invalid params: ${Issue.sentence(issue)}`, data: { issues: Issue.places(issue) } })
 
-/**
- * An error as a peer of an era receives it. A modern peer receives a `UrlElicitationRequired` without its URLs.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** An error as a peer of an era receives it. A modern peer receives no URLs. @since 0.1.0 @category conversions */
 export const toWire = (error: McpError, era: Era): JsonRpcError.ErrorObject => {
   const { message } = error
   if (error._tag === "PeerError") return { code: error.code, message, data: error.data }
@@ -192,9 +180,7 @@ const dataOf = (error: Exclude<McpError, PeerError>, era: Era): unknown => {
 /**
  * The meaning of an error that a peer sent, in either era. An error whose code is unknown, or whose data does not fit its
  * code, is a `PeerError`, which keeps all that was sent.
- *
- * @since 0.1.0
- * @category conversions
+ * @since 0.1.0 @category conversions
  */
 export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
   const { code, message } = error

@@ -1,21 +1,15 @@
 /**
  * `_meta`: the open object beside the content of any message. The keys that the specification defines are named here,
- * all others are passed on unchanged.
- *
- * Which keys are valid or reserved is in `rules/MetaKey`; what a modern request must carry is in `modern/Envelope`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta
- * @since 0.1.0
+ * all others are passed on unchanged. Which keys are valid or reserved is in `rules/MetaKey`; what a modern request
+ * must carry is in `modern/Envelope`.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { JsonObject } from "./Json.js"
 
 /**
  * The keys that the specification defines.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
- * @since 0.1.0
- * @category constants
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta @since 0.1.0 @category constants
  */
 export const keys = {
   /** In a request: the token that progress notifications for it carry. Every revision. */
@@ -36,11 +30,8 @@ export const keys = {
   relatedTask: "io.modelcontextprotocol/related-task",
   /** In the result that creates a task of 2025-11-25: text for the model to read at once. */
   modelImmediateResponse: "io.modelcontextprotocol/model-immediate-response",
-  /** W3C Trace Context. */
   traceparent: "traceparent",
-  /** W3C Trace Context. */
   tracestate: "tracestate",
-  /** W3C Baggage. */
   baggage: "baggage"
 } as const
 
@@ -53,7 +44,6 @@ export const RequestId: Schema.Union<[typeof Schema.String, typeof Schema.Int]> 
 /** @since 0.1.0 @category models */
 export interface Meta extends JsonObject {}
 
-/** @since 0.1.0 @category schemas */
 export const Meta: Schema.Schema<Meta> = JsonObject
 
 /** `_meta` of a request. @since 0.1.0 @category models */
@@ -61,7 +51,6 @@ export interface RequestMeta extends Meta {
   readonly progressToken?: string | number | undefined
 }
 
-/** @since 0.1.0 @category schemas */
 export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
   { progressToken: Schema.optional(RequestId) },
   { key: Schema.String, value: Schema.Unknown }

@@ -1,10 +1,7 @@
 /**
- * A method as a value: its name, which side sends it, the schemas of its parameters and result, the capability it needs,
- * and the revisions that have it. The two tables, `legacy/Methods` and `modern/Methods`, consist of these values; no method
- * is named here.
- *
- * Checks and projections are compiled once for each method, when they are first used.
- *
+ * A method as a value: its name, which side sends it, the schemas of its parameters and result, the capability it
+ * needs, and the revisions that have it. The two tables, `legacy/Methods` and `modern/Methods`, consist of these
+ * values; no method is named here. Checks and projections are compiled once for each method, when they are first used.
  * @since 0.1.0
  */
 import type * as Either from "effect/Either"
@@ -24,16 +21,12 @@ interface Common<Name extends string, Params> {
   readonly params: Schema.Schema<Params>
   /** Checks parameters; absent ones count as `{}`. */
   readonly decodeParams: (params: unknown) => Either.Either<Params, ParseResult.ParseError>
-  /**
-   * What to send of the parameters to a peer of a revision: newer fields are left out, newer kinds of content become older
-   * ones, and parameters that need no change are the same object. The same function for each revision.
-   */
+  /** What to send to a peer of a revision: without newer fields, and with older kinds of content for newer ones. */
   readonly narrowParams: (version: Version) => (params: Params) => unknown
   /** The capability that the method needs, as a path: `resources.subscribe`. */
   readonly capability: string | undefined
   /** The side that must have declared the capability. */
   readonly declaredBy: "sender" | "receiver"
-  /** The first revision that has the method. */
   readonly since: Version
   /** The last revision that has it; `undefined` while the latest does. */
   readonly until: Version | undefined
@@ -80,12 +73,7 @@ export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undef
 /** A result, or the parameters of a notification, without members of its own. @since 0.1.0 @category schemas */
 export const Empty: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined }> = Schema.Struct(Meta.any)
 
-/**
- * Defines a request. By default every revision has it, it needs no capability, and its receiver declares the capability.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** By default every revision has it, and it needs no capability. @since 0.1.0 @category constructors */
 export const request = <const Name extends string, Params, Result>(options: {
   readonly name: Name
   readonly from: Sender
@@ -114,12 +102,7 @@ export const request = <const Name extends string, Params, Result>(options: {
   }
 }
 
-/**
- * Defines a notification. By default every revision has it, it needs no capability, and its sender declares the capability.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** By default every revision has it, and it needs no capability. @since 0.1.0 @category constructors */
 export const notification = <const Name extends string, Params>(options: {
   readonly name: Name
   readonly from: Sender

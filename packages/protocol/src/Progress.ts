@@ -1,9 +1,7 @@
 /**
  * The types of progress and cancellation: how far a request is, and that its sender no longer waits.
  * `@effect-mcp/jsonrpc` delivers both.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
@@ -12,7 +10,6 @@ import { since } from "./schema/Since.js"
 /** The parameters of `notifications/progress`. @since 0.1.0 @category models */
 export interface ProgressParams extends Schema.Schema.Type<typeof ProgressParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const ProgressParams = Schema.Struct({
   progressToken: Meta.RequestId,
   /** Increases with every notification. */
@@ -25,7 +22,6 @@ export const ProgressParams = Schema.Struct({
 /** The parameters of `notifications/cancelled`. @since 0.1.0 @category models */
 export interface CancelledParams extends Schema.Schema.Type<typeof CancelledParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const CancelledParams = Schema.Struct({
   requestId: Schema.optional(Meta.RequestId),
   reason: Schema.optional(Schema.String),

@@ -1,9 +1,7 @@
 /**
  * The types of prompts: how a server lists the messages it has prepared, and how a client gets one with its arguments
  * filled in.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ContentBlock, Role } from "./Content.js"
@@ -16,7 +14,6 @@ import { since } from "./schema/Since.js"
 /** @since 0.1.0 @category models */
 export interface PromptArgument extends Schema.Schema.Type<typeof PromptArgument> {}
 
-/** @since 0.1.0 @category schemas */
 export const PromptArgument = Schema.Struct({
   ...nameFields,
   description: Schema.optional(Schema.String),
@@ -27,7 +24,6 @@ export const PromptArgument = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface Prompt extends Schema.Schema.Type<typeof Prompt> {}
 
-/** @since 0.1.0 @category schemas */
 export const Prompt = Schema.Struct({
   ...nameFields,
   ...iconFields,
@@ -39,13 +35,11 @@ export const Prompt = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface ListPromptsResult extends Schema.Schema.Type<typeof ListPromptsResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const ListPromptsResult = Schema.Struct({ prompts: Schema.Array(Prompt), ...pageFields })
 
 /** @since 0.1.0 @category models */
 export interface GetPromptParams extends Schema.Schema.Type<typeof GetPromptParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const GetPromptParams = Schema.Struct({
   name: Schema.String,
   arguments: Schema.optional(Schema.Record({ key: Key, value: Schema.String })),
@@ -55,13 +49,11 @@ export const GetPromptParams = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface PromptMessage extends Schema.Schema.Type<typeof PromptMessage> {}
 
-/** @since 0.1.0 @category schemas */
 export const PromptMessage = Schema.Struct({ role: Role, content: ContentBlock })
 
 /** @since 0.1.0 @category models */
 export interface GetPromptResult extends Schema.Schema.Type<typeof GetPromptResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const GetPromptResult = Schema.Struct({
   description: Schema.optional(Schema.String),
   messages: Schema.Array(PromptMessage),

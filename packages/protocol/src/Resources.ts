@@ -1,11 +1,8 @@
 /**
  * The types of resources: how a server lists resources and templates, how a client reads a resource, and how it learns
- * of a change. How a client subscribes differs between eras: see `legacy/Subscriptions` and `modern/Subscriptions`.
- *
- * The contents of a resource and links to one are in `Content`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
- * @since 0.1.0
+ * of a change. How a client subscribes differs between eras: see `legacy/Subscriptions` and `modern/Subscriptions`. The
+ * contents of a resource and links to one are in `Content`.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Annotations, ResourceContents, resourceFields } from "./Content.js"
@@ -18,13 +15,11 @@ import { Uri, UriTemplate } from "./schema/Text.js"
 /** @since 0.1.0 @category models */
 export interface Resource extends Schema.Schema.Type<typeof Resource> {}
 
-/** @since 0.1.0 @category schemas */
 export const Resource = Schema.Struct(resourceFields)
 
 /** @since 0.1.0 @category models */
 export interface ResourceTemplate extends Schema.Schema.Type<typeof ResourceTemplate> {}
 
-/** @since 0.1.0 @category schemas */
 export const ResourceTemplate = Schema.Struct({
   ...nameFields,
   ...iconFields,
@@ -39,13 +34,11 @@ export const ResourceTemplate = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface ListResourcesResult extends Schema.Schema.Type<typeof ListResourcesResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const ListResourcesResult = Schema.Struct({ resources: Schema.Array(Resource), ...pageFields })
 
 /** @since 0.1.0 @category models */
 export interface ListResourceTemplatesResult extends Schema.Schema.Type<typeof ListResourceTemplatesResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const ListResourceTemplatesResult = Schema.Struct({
   resourceTemplates: Schema.Array(ResourceTemplate),
   ...pageFields
@@ -54,13 +47,11 @@ export const ListResourceTemplatesResult = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface ReadResourceParams extends Schema.Schema.Type<typeof ReadResourceParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const ReadResourceParams = Schema.Struct({ uri: Uri, ...Meta.request })
 
 /** @since 0.1.0 @category models */
 export interface ReadResourceResult extends Schema.Schema.Type<typeof ReadResourceResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const ReadResourceResult = Schema.Struct({
   /** More than one when the URI names a group, such as a folder. */
   contents: Schema.Array(ResourceContents),

@@ -1,9 +1,7 @@
 /**
  * The types of roots: the folders that a client lets a server work in. Which URIs are safe, and which lie in a folder,
  * is in `rules/FileUri`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
@@ -13,7 +11,6 @@ import { Uri } from "./schema/Text.js"
 /** @since 0.1.0 @category models */
 export interface Root extends Schema.Schema.Type<typeof Root> {}
 
-/** @since 0.1.0 @category schemas */
 export const Root = Schema.Struct({
   /** Begins with `file://`. */
   uri: Uri,
@@ -24,7 +21,6 @@ export const Root = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface ListRootsResult extends Schema.Schema.Type<typeof ListRootsResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const ListRootsResult = Schema.Struct({
   roots: Schema.Array(Root),
   _meta: until("2025-11-25", Meta.any._meta)

@@ -1,12 +1,8 @@
 /**
  * The types of sampling: a server asks the client for a message of its model, with tools of the server if both support
- * it. Which messages may follow each other is in `rules/ToolUseRules`.
- *
- * Before 2025-11-25 a message has one block of content: to such peers a message with several is sent as several
- * messages, and the content of a result as one text.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
- * @since 0.1.0
+ * it. Which messages may follow each other is in `rules/ToolUseRules`. Before 2025-11-25 a message has one block of
+ * content: to such peers a message with several is sent as several messages, and the content of a result as one text.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Role } from "./Content.js"
@@ -21,7 +17,6 @@ import { Tool } from "./Tools.js"
 /** @since 0.1.0 @category models */
 export interface SamplingMessage extends Schema.Schema.Type<typeof SamplingMessage> {}
 
-/** @since 0.1.0 @category schemas */
 export const SamplingMessage = Schema.Struct({
   role: Role,
   content: Schema.Union(SamplingBlock, SamplingBlocks),
@@ -33,12 +28,7 @@ const priority = Schema.optional(Schema.Number.pipe(Schema.between(0, 1)))
 /** @since 0.1.0 @category models */
 export interface ModelPreferences extends Schema.Schema.Type<typeof ModelPreferences> {}
 
-/**
- * The models that a server prefers, and how much cost, speed and intelligence matter to it (0 to 1).
- *
- * @since 0.1.0
- * @category schemas
- */
+/** Preferred models, and the weight of cost, speed and intelligence (0 to 1). @since 0.1.0 @category schemas */
 export const ModelPreferences = Schema.Struct({
   /** Parts of model names, by preference. */
   hints: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) }))),
@@ -65,7 +55,6 @@ const oneBlockEach = (messages: ReadonlyArray<SamplingMessage>): ReadonlyArray<S
 /** @since 0.1.0 @category models */
 export interface CreateMessageParams extends Schema.Schema.Type<typeof CreateMessageParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const CreateMessageParams = Schema.Struct({
   messages: rewritten({ until: "2025-06-18" }, oneBlockEach, Schema.propertySignature(Schema.Array(SamplingMessage))),
   modelPreferences: Schema.optional(ModelPreferences),
@@ -94,7 +83,6 @@ export const capability = (
 /** @since 0.1.0 @category models */
 export interface CreateMessageResult extends Schema.Schema.Type<typeof CreateMessageResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const CreateMessageResult = Schema.Struct({
   role: Role,
   content: rewritten(

@@ -1,9 +1,7 @@
 /**
  * The content of messages to and from a model: text, images and audio as everywhere, uses of tools and their results. A
  * kind that a revision does not know is sent to its peers as text.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content @since 0.1.0
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Schema from "effect/Schema"
@@ -15,7 +13,6 @@ import { limitedUntil, replacedBefore } from "./schema/Since.js"
 /** The model wants to use a tool. @since 0.1.0 @category models */
 export interface ToolUseContent extends Schema.Schema.Type<typeof ToolUseContent> {}
 
-/** @since 0.1.0 @category schemas */
 export const ToolUseContent = Schema.Struct({
   type: Schema.Literal("tool_use"),
   /** The result of this use names it. */
@@ -30,7 +27,6 @@ const isObject = (value: unknown): boolean => typeof value === "object" && value
 /** The result of a tool use. @since 0.1.0 @category models */
 export interface ToolResultContent extends Schema.Schema.Type<typeof ToolResultContent> {}
 
-/** @since 0.1.0 @category schemas */
 export const ToolResultContent = Schema.Struct({
   type: Schema.Literal("tool_result"),
   toolUseId: Schema.String,

@@ -1,11 +1,8 @@
 /**
  * The experimental tasks of 2025-11-25: a request may be answered with a task at once, and its result fetched later.
- * Only types and the transitions between statuses; nothing here runs a task.
- *
- * The tasks extension of 2026-07-28 is not part of the core and not here.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
- * @since 0.1.0
+ * Only types and the transitions between statuses; nothing here runs a task. The tasks extension of 2026-07-28 is not
+ * part of the core and not here.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "./Json.js"
@@ -18,7 +15,6 @@ import { since, until } from "./schema/Since.js"
 export const TaskStatus: Schema.Literal<["working", "input_required", "completed", "failed", "cancelled"]> = Schema
   .Literal("working", "input_required", "completed", "failed", "cancelled")
 
-/** @since 0.1.0 @category models */
 export type TaskStatus = typeof TaskStatus.Type
 
 /** Whether a task with this status keeps it for ever. @since 0.1.0 @category predicates */
@@ -39,13 +35,11 @@ export const taskField = { task: until("2025-11-25", since("2025-11-25", Schema.
 /** The value of the `_meta` key `related-task`. @since 0.1.0 @category models */
 export interface RelatedTask extends Schema.Schema.Type<typeof RelatedTask> {}
 
-/** @since 0.1.0 @category schemas */
 export const RelatedTask = Schema.Struct({ taskId: Schema.String })
 
 /** @since 0.1.0 @category models */
 export interface Task extends Schema.Schema.Type<typeof Task> {}
 
-/** @since 0.1.0 @category schemas */
 export const Task = Schema.Struct({
   taskId: Schema.String,
   status: TaskStatus,
@@ -75,12 +69,7 @@ export const TaskParams = Schema.Struct({ taskId: Schema.String, ...Meta.request
 /** @since 0.1.0 @category models */
 export interface TaskResult extends Schema.Schema.Type<typeof TaskResult> {}
 
-/**
- * A task as the result of `tasks/get` and `tasks/cancel`, and as the parameters of `notifications/tasks/status`.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The result of `tasks/get` and `tasks/cancel`, and a status notification. @since 0.1.0 @category schemas */
 export const TaskResult = Schema.Struct({ ...Task.fields, ...Meta.any })
 
 /** The result of `tasks/result`: the result of the request that created the task. @since 0.1.0 @category schemas */
@@ -92,5 +81,4 @@ export const TaskPayload: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined
 /** @since 0.1.0 @category models */
 export interface ListTasksResult extends Schema.Schema.Type<typeof ListTasksResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const ListTasksResult = Schema.Struct({ tasks: Schema.Array(Task), ...pageFields })

@@ -1,10 +1,7 @@
 /**
- * The types of tools: how a server lists them, how a client calls one, and what the call returns.
- *
- * To define a tool with schemas, see `Tool` in `@effect-mcp/definition`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
- * @since 0.1.0
+ * The types of tools: how a server lists them, how a client calls one, and what the call returns. To define a tool with
+ * schemas, see `Tool` in `@effect-mcp/definition`.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ContentBlock } from "./Content.js"
@@ -18,7 +15,6 @@ import * as Tasks from "./Tasks.js"
 /** Hints about what a tool does, for clients that trust the server. @since 0.1.0 @category models */
 export interface ToolAnnotations extends Schema.Schema.Type<typeof ToolAnnotations> {}
 
-/** @since 0.1.0 @category schemas */
 export const ToolAnnotations = Schema.Struct({
   title: Schema.optional(Schema.String),
   /** The tool changes nothing. Default: false. */
@@ -34,7 +30,6 @@ export const ToolAnnotations = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> {}
 
-/** @since 0.1.0 @category schemas */
 export const ToolExecution = Schema.Struct({
   taskSupport: Schema.optional(Schema.Literal("forbidden", "optional", "required"))
 })
@@ -91,7 +86,6 @@ const asObject = (schema: unknown): JsonObject => isObject(schema) ? schema : sc
 /** @since 0.1.0 @category models */
 export interface Tool extends Schema.Schema.Type<typeof Tool> {}
 
-/** @since 0.1.0 @category schemas */
 export const Tool = Schema.Struct({
   ...nameFields,
   ...iconFields,
@@ -112,13 +106,11 @@ export const Tool = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface ListToolsResult extends Schema.Schema.Type<typeof ListToolsResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const ListToolsResult = Schema.Struct({ tools: Schema.Array(Tool), ...pageFields })
 
 /** @since 0.1.0 @category models */
 export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const CallToolParams = Schema.Struct({
   name: Schema.String,
   arguments: Schema.optional(JsonObject),
@@ -129,7 +121,6 @@ export const CallToolParams = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const CallToolResult = Schema.Struct({
   /** Read by the model. */
   content: Schema.Array(ContentBlock),

@@ -1,7 +1,6 @@
 /**
  * URL elicitation as only 2025-11-25 has it: each elicitation has an id, and the server notifies the client when it is
  * done. The types of both eras are in the neutral `Elicitation`.
- *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @since 0.1.0
  */
@@ -12,7 +11,6 @@ import * as Meta from "../Meta.js"
 /** @since 0.1.0 @category models */
 export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const ElicitUrlParams = Schema.Struct({
   ...Elicitation.ElicitUrlParams.fields,
   /** Chosen by the server, opaque to the client. */
@@ -22,7 +20,6 @@ export const ElicitUrlParams = Schema.Struct({
 /** @since 0.1.0 @category models */
 export type ElicitParams = Elicitation.ElicitFormParams | ElicitUrlParams
 
-/** @since 0.1.0 @category schemas */
 export const ElicitParams: Schema.Schema<ElicitParams> = Schema.Union(ElicitUrlParams, Elicitation.ElicitFormParams)
 
 /** @since 0.1.0 @category models */

@@ -1,9 +1,7 @@
 /**
  * The types of `initialize`, the handshake that begins every legacy conversation. `Version.negotiate` and
  * `Version.agreed` choose the revision.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ClientCapabilities, ServerCapabilities } from "../Capabilities.js"
@@ -13,7 +11,6 @@ import * as Meta from "../Meta.js"
 /** @since 0.1.0 @category models */
 export interface InitializeParams extends Schema.Schema.Type<typeof InitializeParams> {}
 
-/** @since 0.1.0 @category schemas */
 export const InitializeParams = Schema.Struct({
   /** The revision that the client proposes; the server may answer with another. */
   protocolVersion: Schema.String,
@@ -25,7 +22,6 @@ export const InitializeParams = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface InitializeResult extends Schema.Schema.Type<typeof InitializeResult> {}
 
-/** @since 0.1.0 @category schemas */
 export const InitializeResult = Schema.Struct({
   protocolVersion: Schema.String,
   capabilities: ServerCapabilities,

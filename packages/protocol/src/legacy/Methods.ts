@@ -1,7 +1,6 @@
 /**
  * The methods of the legacy era, and the table of them: a method that is not in it does not exist up to 2025-11-25. The
  * methods of tasks are defined in `TaskMethods`.
- *
  * @since 0.1.0
  */
 import * as Completion from "../Completion.js"

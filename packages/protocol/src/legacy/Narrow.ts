@@ -1,10 +1,8 @@
 /**
  * What to send of a value to a peer of a legacy revision: newer fields are left out, newer kinds of content become the
- * nearest older one, and a value that needs no change is passed on as the same object.
- *
- * For values that are not the parameters or the result of a method; a method has its own `narrowParams` and
- * `narrowResult`. `modern/Narrow` does the same for the other era.
- *
+ * nearest older one, and a value that needs no change is passed on as the same object. For values that are not the
+ * parameters or the result of a method; a method has its own `narrowParams` and `narrowResult`. `modern/Narrow` does
+ * the same for the other era.
  * @since 0.1.0
  */
 import type * as Schema from "effect/Schema"

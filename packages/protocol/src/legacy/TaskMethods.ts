@@ -1,9 +1,7 @@
 /**
  * The methods of the experimental tasks, which only 2025-11-25 has. Both sides may create tasks, so both sides send
  * them. Their types are in `Tasks`.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks @since 0.1.0
  */
 import * as Method from "../Method.js"
 import * as Pagination from "../Pagination.js"

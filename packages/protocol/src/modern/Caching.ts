@@ -1,23 +1,15 @@
 /**
  * For how long, and for whom, a client may cache a modern result: the two hints, the results that carry them, and the
  * key of a cached result. No cache and no clock is here.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
- * @since 0.1.0
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching @since 0.1.0
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/**
- * `public`: the same result for every client. `private`: for the requesting client only.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** `public`: the same for every client. `private`: for the requesting client. @since 0.1.0 @category schemas */
 export const CacheScope: Schema.Literal<["public", "private"]> = Schema.Literal("public", "private")
 
-/** @since 0.1.0 @category models */
 export type CacheScope = typeof CacheScope.Type
 
 /** @since 0.1.0 @category models */
@@ -27,23 +19,13 @@ export interface CacheHints {
   readonly cacheScope: CacheScope
 }
 
-/**
- * The fields of cacheable results. Servers MUST send both; a client accepts a result without them.
- *
- * @since 0.1.0
- * @category fields
- */
+/** The fields of cacheable results. Servers MUST send both. @since 0.1.0 @category fields */
 export const hintFields = { ttlMs: Schema.optional(Schema.Finite), cacheScope: Schema.optional(CacheScope) }
 
 /** The hints of a result that must not be cached. @since 0.1.0 @category constants */
 export const noCache: CacheHints = { ttlMs: 0, cacheScope: "private" }
 
-/**
- * Hints made valid: whole milliseconds, not negative. Without hints a result is `noCache`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Whole milliseconds, not negative; the default is `noCache`. @since 0.1.0 @category constructors */
 export const of = (
   { cacheScope = noCache.cacheScope, ttlMs = 0 }: {
     readonly ttlMs?: number | undefined
@@ -67,9 +49,7 @@ export const isCacheable = (method: string): boolean => keyParameters.has(method
 /**
  * The key under which a client caches the result of a request. None when its method is not cacheable, and for a request
  * that answers input requests.
- *
- * @since 0.1.0
- * @category getters
+ * @since 0.1.0 @category getters
  */
 export const key = (method: string, params: { readonly [key: string]: unknown }): Option.Option<string> =>
   !keyParameters.has(method) || params.inputResponses !== undefined || params.requestState !== undefined

@@ -1,11 +1,8 @@
 /**
  * The `_meta` of every modern request: its revision, the capabilities, name and version of its client, and the log
- * level that the client wants. It replaces the legacy handshake.
- *
- * The HTTP headers that repeat parts of it are in `Headers`.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
- * @since 0.1.0
+ * level that the client wants. It replaces the legacy handshake. The HTTP headers that repeat parts of it are in
+ * `Headers`.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
@@ -22,7 +19,6 @@ import * as Version from "../Version.js"
 /** @since 0.1.0 @category models */
 export interface RequestMeta extends Schema.Schema.Type<typeof RequestMeta> {}
 
-/** @since 0.1.0 @category schemas */
 export const RequestMeta = Schema.Struct(
   {
     [Meta.keys.protocolVersion]: Schema.String,
@@ -40,7 +36,6 @@ export const request: { readonly _meta: Schema.Schema<RequestMeta> } = { _meta: 
 /** `_meta` of a modern result. @since 0.1.0 @category models */
 export interface ResultMeta extends Schema.Schema.Type<typeof ResultMeta> {}
 
-/** @since 0.1.0 @category schemas */
 export const ResultMeta = Schema.Struct(
   { [Meta.keys.serverInfo]: Schema.optional(Implementation) },
   { key: Key, value: Schema.Unknown }
@@ -54,7 +49,6 @@ export const result: { readonly _meta: Schema.optional<Schema.Schema<ResultMeta>
 /** `_meta` of a modern notification. @since 0.1.0 @category models */
 export interface NotificationMeta extends Schema.Schema.Type<typeof NotificationMeta> {}
 
-/** @since 0.1.0 @category schemas */
 export const NotificationMeta = Schema.Struct(
   { [Meta.keys.subscriptionId]: Schema.optional(Meta.RequestId) },
   { key: Key, value: Schema.Unknown }
@@ -81,12 +75,7 @@ const decodeMeta = SchemaCheck.decoder(RequestMeta)
 
 const invalid = (what: string): InvalidParams => new InvalidParams({ message: `Invalid params: ${what}` })
 
-/**
- * The revision that a request names; `undefined` when it names none, or not as a string.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The revision that a request names; `undefined` when it is not a string. @since 0.1.0 @category getters */
 export const versionOf = (params: Params | undefined): string | undefined => {
   const version = (params?._meta as Params | null | undefined)?.[Meta.keys.protocolVersion]
   return typeof version === "string" ? version : undefined
@@ -95,9 +84,7 @@ export const versionOf = (params: Params | undefined): string | undefined => {
 /**
  * Reads the envelope of a request. Checks the required keys first, then whether the server speaks the revision, and the
  * rest last: a later revision may write the rest in another way.
- *
- * @since 0.1.0
- * @category decoding
+ * @since 0.1.0 @category decoding
  */
 export const decode = (
   params: Params | undefined,
@@ -130,9 +117,7 @@ const required = [Meta.keys.protocolVersion, Meta.keys.clientCapabilities]
 /**
  * Writes a client's envelope into the parameters of its requests; called once for each client. Other keys of `_meta`
  * stay.
- *
- * @since 0.1.0
- * @category encoding
+ * @since 0.1.0 @category encoding
  */
 export const writer = (
   facts: {
@@ -155,9 +140,7 @@ export const writer = (
 /**
  * `_meta` without the keys of the envelope, for a request that is forwarded to a legacy server: with them, the request
  * would be a modern one.
- *
- * @since 0.1.0
- * @category combinators
+ * @since 0.1.0 @category combinators
  */
 export const without = (meta: Meta.Meta): Meta.Meta => {
   const rest = { ...meta }

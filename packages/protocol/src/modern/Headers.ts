@@ -1,11 +1,8 @@
 /**
  * The HTTP headers in which a modern request repeats parts of its body, so that proxies need not read the body: their
- * names, the encoding of their values, and the comparison with the body.
- *
- * Headers that repeat arguments of a tool are in `ParamHeaders`. No HTTP library is used here.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#request-headers
- * @since 0.1.0
+ * names, the encoding of their values, and the comparison with the body. Headers that repeat arguments of a tool are in
+ * `ParamHeaders`. No HTTP library is used here.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#request-headers @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -40,10 +37,8 @@ const isPlain = (value: string): boolean => {
 /**
  * The header value for a text: the text itself, or marked base64 when a header cannot hold the text or the text looks
  * like marked base64.
- *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#value-encoding
- * @since 0.1.0
- * @category encoding
+ * @since 0.1.0 @category encoding
  */
 export const encode = (value: string): string =>
   isPlain(value) && !isMarked(value) ? value : `${PREFIX}${Encoding.encodeBase64(value)}${SUFFIX}`
@@ -51,9 +46,7 @@ export const encode = (value: string): string =>
 /**
  * The text of a header value, without the spaces around it. None when the value is not valid, or is marked and is not
  * the base64 that `encode` writes.
- *
- * @since 0.1.0
- * @category decoding
+ * @since 0.1.0 @category decoding
  */
 export const decode = (header: string): Option.Option<string> => {
   const value = trimmed(header)
@@ -111,10 +104,8 @@ export const make = (body: Body): Record<string, string> => {
  * Compares the headers of a request with its body. `header` returns a header by its lower-case name.
  *
  * A part that the body lacks is not compared: `Envelope` and the method refuse such a body.
- *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#server-validation
- * @since 0.1.0
- * @category decoding
+ * @since 0.1.0 @category decoding
  */
 export const check = (
   body: Body,

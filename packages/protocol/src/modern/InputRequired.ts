@@ -1,12 +1,8 @@
 /**
  * How a modern server asks its client for input: it answers a request with `input_required` and its input requests, and
  * the client sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC
- * requests.
- *
- * `requestState` is opaque to the client; the server package seals it.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
- * @since 0.1.0
+ * requests. `requestState` is opaque to the client; the server package seals it.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ElicitParams, ElicitResult } from "../Elicitation.js"
@@ -51,7 +47,6 @@ export const inputMethods = Method.table(elicit, createMessage, listRoots)
 /** @since 0.1.0 @category models */
 export type InputRequest = typeof InputRequest.Type
 
-/** @since 0.1.0 @category schemas */
 export const InputRequest = Schema.Union(
   Schema.Struct({ method: Schema.Literal(elicit.name), params: ElicitParams }),
   Schema.Struct({ method: Schema.Literal(createMessage.name), params: CreateMessageParams }),
@@ -61,32 +56,20 @@ export const InputRequest = Schema.Union(
 /** @since 0.1.0 @category models */
 export type InputResponse = typeof InputResponse.Type
 
-/**
- * A response of any kind; the input request with the same key says which kind it must be.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** A response; the input request with the same key tells its kind. @since 0.1.0 @category schemas */
 export const InputResponse = Schema.Union(ElicitResult, CreateMessageResult, ListRootsResult)
 
 /** @since 0.1.0 @category models */
 export interface InputRequests extends Schema.Schema.Type<typeof InputRequests> {}
 
-/** @since 0.1.0 @category schemas */
 export const InputRequests = Schema.Record({ key: Key, value: InputRequest })
 
 /** @since 0.1.0 @category models */
 export interface InputResponses extends Schema.Schema.Type<typeof InputResponses> {}
 
-/** @since 0.1.0 @category schemas */
 export const InputResponses = Schema.Record({ key: Key, value: InputResponse })
 
-/**
- * The fields of a request that the client sends again. The server ignores responses that it did not ask for.
- *
- * @since 0.1.0
- * @category fields
- */
+/** The fields of a repeated request. The server ignores unknown responses. @since 0.1.0 @category fields */
 export const retryFields: {
   readonly inputResponses: Schema.optional<Schema.Schema<InputResponses>>
   readonly requestState: Schema.optional<typeof Schema.String>
@@ -115,19 +98,15 @@ const answerable: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "r
 
 /**
  * Whether the request of a method may be answered with `input_required`.
- *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#supported-requests
- * @since 0.1.0
- * @category predicates
+ * @since 0.1.0 @category predicates
  */
 export const mayRequireInput = (method: string): boolean => answerable.has(method)
 
 /**
  * The result that replaces a legacy `UrlElicitationRequired`. This era has no ids of elicitations, so each input
  * request has its position as key.
- *
- * @since 0.1.0
- * @category conversions
+ * @since 0.1.0 @category conversions
  */
 export const ofUrlElicitations = (
   elicitations: ReadonlyArray<{ readonly message: string; readonly url: string }>

@@ -1,7 +1,6 @@
 /**
  * The methods of the modern era, and the table of them: a method that is not in it does not exist from 2026-07-28 on.
  * What a server asks its client for is not a method in this era: see `InputRequired`.
- *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
@@ -135,13 +134,7 @@ export const listen = Method.request({
   since: "2026-07-28"
 })
 
-/**
- * On stdio a client cancels a request with it, and a server ends a subscription. Over HTTP the sender closes the
- * stream.
- *
- * @since 0.1.0
- * @category notifications
- */
+/** On stdio only. Over HTTP the sender closes the stream. @since 0.1.0 @category notifications */
 export const cancelled = Method.notification({
   name: "notifications/cancelled",
   from: "both",

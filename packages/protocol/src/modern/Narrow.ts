@@ -1,10 +1,8 @@
 /**
- * What to send of a value to a peer of a modern revision: fields that ended with the legacy era are left out, and a value
- * that needs no change is passed on as the same object.
- *
- * For values that are not the parameters or the result of a method; a method has its own `narrowParams` and
- * `narrowResult`. `Stamp` comes afterwards and adds what the modern era requires of every result.
- *
+ * What to send of a value to a peer of a modern revision: fields that ended with the legacy era are left out, and a
+ * value that needs no change is passed on as the same object. For values that are not the parameters or the result of a
+ * method; a method has its own `narrowParams` and `narrowResult`. `Stamp` comes afterwards and adds what the modern era
+ * requires of every result.
  * @since 0.1.0
  */
 import type * as Schema from "effect/Schema"

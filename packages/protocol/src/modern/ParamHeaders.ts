@@ -1,9 +1,7 @@
 /**
  * The HTTP headers in which a modern `tools/call` repeats the arguments that the tool's schema marks with
- * `x-mcp-header`: whether the marks are valid, the headers of a call, and the comparison with its body.
- *
- * It reads the JSON Schema of the arguments as plain JSON, along `properties` only.
- *
+ * `x-mcp-header`: whether the marks are valid, the headers of a call, and the comparison with its body. It reads the
+ * JSON Schema of the arguments as plain JSON, along `properties` only.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  * @since 0.1.0
  */
@@ -19,12 +17,7 @@ export const MARK = "x-mcp-header"
 /** @since 0.1.0 @category constants */
 export const PREFIX = "Mcp-Param-"
 
-/**
- * An argument that a header repeats: the full name of the header, and the property names that lead to the argument.
- *
- * @since 0.1.0
- * @category models
- */
+/** The full name of a header, and the property names that lead to its argument. @since 0.1.0 @category models */
 export interface ParamHeader {
   readonly header: string
   readonly path: readonly [string, ...Array<string>]
@@ -39,9 +32,7 @@ const isObject = (u: unknown): u is JsonObject => typeof u === "object" && u !==
 /**
  * The arguments that headers repeat, or why the marks of a tool are not valid. A client over HTTP omits such a tool
  * from its list and logs the reason.
- *
- * @since 0.1.0
- * @category decoding
+ * @since 0.1.0 @category decoding
  */
 export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHeader>, string> => {
   const found: Array<ParamHeader> = []
@@ -115,9 +106,7 @@ export const make = (headers: ReadonlyArray<ParamHeader>, args: JsonObject | und
 /**
  * Compares the headers of a call with its arguments. Integers are compared as numbers; an argument that is absent or
  * `null` is not compared. `header` returns a header by its lower-case name.
- *
- * @since 0.1.0
- * @category decoding
+ * @since 0.1.0 @category decoding
  */
 export const check = (
   headers: ReadonlyArray<ParamHeader>,

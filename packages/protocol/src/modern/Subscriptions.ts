@@ -1,11 +1,7 @@
 /**
  * How a modern client subscribes: one request names all notifications that it wants and stays open, and each
- * notification carries its id.
- *
- * Detecting changes and delivering notifications is left to the server package.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
- * @since 0.1.0
+ * notification carries its id. Detecting changes and delivering notifications is left to the server package.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import type { ServerCapabilities } from "../Capabilities.js"
@@ -53,12 +49,7 @@ export const ListenResult = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface Acknowledged extends Schema.Schema.Type<typeof Acknowledged> {}
 
-/**
- * The parameters of `notifications/subscriptions/acknowledged`: the part of the filter that the server supports.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The parameters of `notifications/subscriptions/acknowledged`. @since 0.1.0 @category schemas */
 export const Acknowledged = Schema.Struct({ notifications: SubscriptionFilter, ...Envelope.notification })
 
 /** For each key of the filter: the capability that the server needs, and the notification. */
@@ -70,10 +61,8 @@ const kinds = [
 
 /**
  * The part of a filter that a server with these capabilities supports.
- *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions#acknowledgment
- * @since 0.1.0
- * @category combinators
+ * @since 0.1.0 @category combinators
  */
 export const supported = (filter: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter => {
   const uris = filter.resourceSubscriptions

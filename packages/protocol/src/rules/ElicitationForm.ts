@@ -1,9 +1,7 @@
 /**
  * The rules of forms beyond their JSON Schema: which forms a server may send, and whether an answer fits a form. The
- * client checks its answer before it sends it, and the server checks what it receives.
- *
- * The shape of a form is in `ElicitationSchema`; showing one is left to the application.
- *
+ * client checks its answer before it sends it, and the server checks what it receives. The shape of a form is in
+ * `ElicitationSchema`; showing one is left to the application.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */
 import * as Either from "effect/Either"
@@ -65,7 +63,6 @@ export const problems = ({ properties, required = [] }: RequestedSchema): Readon
 
 /**
  * An answer with the form's defaults for the fields that it lacks.
- *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#supported-schema-types
  */
 export const withDefaults = ({ properties }: RequestedSchema, content: ElicitContent = {}): ElicitContent =>

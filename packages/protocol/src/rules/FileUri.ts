@@ -1,9 +1,6 @@
 /**
  * Which `file:` URIs a program may open: those whose path cannot leave its folder, however it is written. A URI that
- * could be read in two ways is refused.
- *
- * Nothing here touches a disk: the program must still check symbolic links.
- *
+ * could be read in two ways is refused. Nothing here touches a disk: the program must still check symbolic links.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources#security-considerations
  */
 import * as Either from "effect/Either"
@@ -67,7 +64,6 @@ const machine = /^file:\/\/[^/]+\//i
 
 /**
  * Why a URI must not be a root of a client; `undefined` when it may. A root may lie on another machine.
- *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#security-considerations
  */
 export const rootProblem = (uri: string): string | undefined =>

@@ -1,9 +1,7 @@
 /**
  * Which keys of `_meta` are valid, and which ones the specification reserves. A key is a name after an optional prefix
- * of labels: `com.example/trace`. Identifiers of extensions follow the same rule.
- *
- * The keys that the specification defines are in `Meta`.
- *
+ * of labels: `com.example/trace`. Identifiers of extensions follow the same rule. The keys that the specification
+ * defines are in `Meta`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
 import { keys } from "../Meta.js"
@@ -63,7 +61,6 @@ export const problem = (key: string): string | undefined => {
 
 /**
  * Whether a key may identify an extension: it needs a prefix and a name.
- *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
  */
 export const isExtension = (key: string): boolean => {

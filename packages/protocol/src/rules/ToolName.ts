@@ -1,7 +1,6 @@
 /**
  * Which names a tool should have. Most peers accept other names too, so a server that registers such a tool logs a
  * warning, and a client calls it all the same.
- *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
  */
 

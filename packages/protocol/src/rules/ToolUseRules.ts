@@ -1,9 +1,7 @@
 /**
  * The order of tool uses and their results in the messages to a model: the next message answers every use, and a
- * message with results contains nothing else.
- *
- * The rules concern whole lists of messages; the content of one message is in `SamplingContent`.
- *
+ * message with results contains nothing else. The rules concern whole lists of messages; the content of one message is
+ * in `SamplingContent`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content-constraints
  */
 import type { CreateMessageResult, SamplingMessage, ToolChoice } from "../Sampling.js"
@@ -50,7 +48,6 @@ const broken = (message: SamplingMessage, asked: ReadonlySet<string>): string | 
 
 /**
  * The broken rule in the answer of a model that was given a tool choice; `undefined` when none is broken.
- *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-choice-modes
  */
 export const problemOfAnswer = (

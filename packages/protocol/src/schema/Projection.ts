@@ -1,9 +1,8 @@
 /**
  * Compiles a schema of the vocabulary and a revision into one function: what to send of a value to a peer of that
  * revision. Unknown fields are left out, unknown kinds of content are replaced, and a value that needs no change is
- * returned as it is.
- *
- * It reads the annotations of `Since` and knows no type by name. `Method` and the two `Narrow` modules use it.
+ * returned as it is. It reads the annotations of `Since` and knows no type by name. `Method` and the two `Narrow`
+ * modules use it.
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"

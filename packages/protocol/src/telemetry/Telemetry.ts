@@ -1,9 +1,7 @@
 /**
  * The names of spans, attributes and metrics from the OpenTelemetry conventions for MCP, and W3C Trace Context in
- * `_meta`. The conventions still change, so no other module contains these names.
- *
- * Of the content of a request only the names of tools and prompts are recorded.
- *
+ * `_meta`. The conventions still change, so no other module contains these names. Of the content of a request only the
+ * names of tools and prompts are recorded.
  * @see https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
  */
 import * as Context from "effect/Context"
@@ -124,7 +122,6 @@ export const errorOfFailure = (failure: unknown): string => McpError.isMcpError(
 
 /**
  * The sender's span that `_meta` names; none when the value is not valid.
- *
  * @see https://www.w3.org/TR/trace-context/#traceparent-header
  */
 export const parent = (meta: unknown): Option.Option<Tracer.ExternalSpan> => {
