@@ -7,14 +7,16 @@
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Predicate from "effect/Predicate"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 
 /** The refusal of a batch, unless it may be sent at this revision. */
-export const refusal = (batch: ReadonlyArray<unknown>, version: LegacyVersion | undefined): HttpRefusal | undefined => {
+export const refusal = (
+  batch: ReadonlyArray<unknown>,
+  version: Version.LegacyVersion | undefined
+): HttpRefusal | undefined => {
   if (!Version.hasBatches(version)) {
     return Refusal.badRequest("only 2025-03-26 has batches of messages; send each message by itself")
   }

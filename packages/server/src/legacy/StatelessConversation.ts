@@ -9,16 +9,18 @@
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Channel, Work } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
+import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { Connection } from "./Connection.js"
 import type { Serving } from "./Serve.js"
@@ -52,16 +54,23 @@ export const make = (
   Scope.Scope
 > => {
   const shares = new Shares(options.maxInFlight ?? MAX_IN_FLIGHT)
-  return Effect.map(
-    Conversation.make(nobody, {
+  const transport = new StatelessTransport()
+  const { feed } = transport
+  const conversation = Effect.map(Conversation.factory, (start) => {
+    const started = start(transport, {
       onRequest: (request, exchange) =>
         shares.count(exchange.channel, serving.request(connections.get(exchange.channel)!, request, exchange)),
       onNotification: () => undefined
     }, {
       maxInFlight: options.maxExchanges ?? MAX_EXCHANGES,
       closeTimeout: options.closeTimeout
-    }),
-    (conversation) => (incoming, channel, version) => {
+    })
+    feed.receiveWith(started.receive)
+    return started
+  })
+  return Effect.as(
+    Effect.acquireRelease(conversation, ({ close }) => close),
+    (incoming, channel, version) => {
       // Nothing else means anything here: a cancel would be of some other client's request.
       if (!Message.isMalformed(incoming) && !Message.isRequest(incoming)) return nothing
       if (!Message.isMalformed(incoming) && shares.isUsedUp(channel)) {
@@ -69,10 +78,9 @@ export const make = (
         return nothing
       }
       connections.set(channel, stranger(incoming, version))
-      conversation.receive(incoming, channel)
+      feed.offer(incoming, channel)
       if (Message.isMalformed(incoming)) return nothing
-      return () =>
-        conversation.receive(Message.notification(Methods.cancelled.name, { requestId: incoming.id }), channel)
+      return () => feed.offer(Message.notification(Methods.cancelled.name, { requestId: incoming.id }), channel)
     }
   )
 }
@@ -123,9 +131,19 @@ const stranger = (incoming: Message.Incoming, version: LegacyVersion): Connectio
   return connection
 }
 
-const nobody: Transport = {
-  incoming: Stream.never,
-  run: () => Effect.never,
-  send: () => Effect.void,
-  unsafeSend: () => false
+/** What POSTs without a session send comes in on one transport; answers leave on the channel of each POST. */
+class StatelessTransport implements FedTransport {
+  readonly feed = new Feed()
+
+  get incoming(): Transport["incoming"] {
+    return this.feed.incoming
+  }
+
+  run(receiver: Receiver): Effect.Effect<void, TransportError> {
+    return this.feed.run(receiver)
+  }
+
+  readonly send = (): Effect.Effect<void> => Effect.void
+
+  readonly unsafeSend = (): boolean => false
 }
