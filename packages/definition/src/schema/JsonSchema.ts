@@ -10,7 +10,6 @@
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as JSONSchema from "effect/JSONSchema"
 import type * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import * as FilterText from "./FilterText.js"
 import * as SchemaAnnotations from "./SchemaAnnotations.js"
 
@@ -118,7 +117,3 @@ const isRedundant = (key: string, value: unknown, text: FilterText.FilterText): 
     : key === "description"
     ? text.descriptions.has(value)
     : false
-
-/** Why a schema cannot be advertised; `undefined` when it can. */
-export const problem = (schema: Schema.Schema.All): string | undefined =>
-  AST.isNeverKeyword(schema.ast) ? "Schema.Never" : undefined

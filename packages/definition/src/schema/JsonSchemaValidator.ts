@@ -22,7 +22,7 @@ import * as JsonSchemaError from "./JsonSchemaError.js"
 import * as ValueSize from "./ValueSize.js"
 
 /** The most references to follow for one value: a schema that refers to itself twice doubles the work at each level. */
-export const limits = { references: 200_000 } as const
+const MAX_REFERENCES = 200_000
 
 /**
  * The errors of a value: none when it conforms, at most `ExternalSchema.limits.errors` of a small value, the first of a
@@ -157,7 +157,7 @@ const compile = (
   for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) count(ajv, keyword, budget)
   const validate = run(ajv.compile(schema) as Check)
   return (value) => {
-    budget.left = limits.references
+    budget.left = MAX_REFERENCES
     return validate(value)
   }
 }
