@@ -22,9 +22,6 @@ import type { HttpContext } from "./HttpContext.js"
 import { Post } from "./Post.js"
 import * as Refusal from "./Refusal.js"
 
-/** The revision of a client that sends no header (2025-11-25 basic/transports#protocol-version-header). */
-export const ASSUMED_VERSION: LegacyVersion = "2025-03-26"
-
 export interface Stateless {
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
   /** Answers the requests that are running, and interrupts them. */
@@ -87,7 +84,7 @@ export const make = (context: HttpContext): Stateless => {
     post: (exchange, incoming, principal) => {
       const header = isInitialize(incoming) ? undefined : exchange.headers["mcp-protocol-version"]
       const { versions } = dispatcher
-      const version = header ?? (versions.includes(ASSUMED_VERSION) ? ASSUMED_VERSION : Version.negotiate("", versions))
+      const version = header ?? Version.negotiate(Version.withoutHeader, versions)
       if (!Version.isLegacy(version) || !versions.includes(version)) {
         return HttpRefusal.send(exchange, Refusal.unsupportedVersion(version, versions))
       }
