@@ -33,3 +33,11 @@ export const codes = {
     HeaderMismatch: -32020
   }
 } as const
+
+/**
+ * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
+ * `PeerError`.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
+ * @since 0.1.0 @category codes
+ */
+export const USER_REJECTED = -1

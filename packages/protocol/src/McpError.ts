@@ -134,14 +134,6 @@ const classes = [
 /** @since 0.1.0 @category guards */
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
-/**
- * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
- * `PeerError`.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
- * @since 0.1.0 @category codes
- */
-export const USER_REJECTED = -1
-
 /** For parameters that do not conform. Its data lists each `path` and `message`. @since 0.1.0 @category conversions */
 export const ofIssue = (issue: ParseResult.ParseIssue): InvalidParams =>
   new InvalidParams({ message: `Invalid params: ${Issue.sentence(issue)}`, data: { issues: Issue.places(issue) } })

@@ -1,4 +1,5 @@
 import type { Era } from "@effect-mcp/protocol/Era"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
@@ -24,7 +25,7 @@ const errors: ReadonlyArray<
   [new McpError.MissingClientCapability({ required: { elicitation: { url: {} } } }), -32600, -32021],
   [new McpError.HeaderMismatch({ message: "Mcp-Name is missing" }), -32600, -32020, { legacy: "InvalidRequest" }],
   [new McpError.UrlElicitationRequired({ elicitations: [page] }), -32042, -32603, { modern: "InternalError" }],
-  [new McpError.PeerError({ code: McpError.USER_REJECTED, message: "User rejected" }), -1, -1],
+  [new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "User rejected" }), -1, -1],
   [new McpError.PeerError({ code: 42, message: "own", data: { a: 1 } }), 42, 42]
 ]
 
