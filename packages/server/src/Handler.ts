@@ -9,6 +9,7 @@ import * as JsonObjects from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
@@ -75,7 +76,7 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
         Effect.flatMap(handler(params), (result) =>
           Effect.catchAll(encode(result), (issue) =>
             Effect.die(
-              new Error(`The handler of "${name}" returned something else than its result`, { cause: issue })
+              new Error(`The handler of "${name}" returned something else than its result: ${Issue.sentence(issue)}`)
             )))
     ))
 }
