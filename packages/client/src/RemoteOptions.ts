@@ -66,6 +66,10 @@ export interface Options<out R = never> {
   readonly maxEventBytes?: number | undefined
   /** How deep a message may nest. Default: 64. */
   readonly maxDepth?: number | undefined
+  /** How many values a request or a notification may hold, nested ones included. Default: 100,000. */
+  readonly maxNodes?: number | undefined
+  /** How many values a response to a request of ours may hold. Default: 1,000,000. */
+  readonly maxResponseNodes?: number | undefined
   /** How long the server may take to accept what needs no answer, and to open the stream of 2024-11-05. Default: 30 seconds. */
   readonly acceptTimeout?: Duration.DurationInput | undefined
   /** How long closing waits, for what was said to be accepted, and for the session to be ended. Default: 1 second each. */
@@ -95,6 +99,8 @@ export interface Resolved {
   readonly maxBodyBytes: number
   readonly maxEventBytes: number
   readonly maxDepth: number
+  readonly maxNodes: number
+  readonly maxResponseNodes: number
   readonly acceptTimeout: number
   readonly closeTimeout: number
   readonly tracing: boolean
@@ -152,6 +158,8 @@ export const resolve = <R>(given: Options<R>): Resolved => {
     maxBodyBytes: options.maxBodyBytes ?? Sse.MAX_EVENT_BYTES,
     maxEventBytes: options.maxEventBytes ?? Sse.MAX_EVENT_BYTES,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
+    maxNodes: options.maxNodes ?? Json.MAX_NODES,
+    maxResponseNodes: options.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
     acceptTimeout: DeadlineTimer.millis(options.acceptTimeout ?? "30 seconds"),
     closeTimeout: DeadlineTimer.millis(options.closeTimeout ?? "1 second"),
     tracing: options.tracing ?? false

@@ -19,6 +19,8 @@ describe("The options of a remote server", () => {
       maxBodyBytes: 10 * 1024 * 1024,
       maxEventBytes: 10 * 1024 * 1024,
       maxDepth: 64,
+      maxNodes: 100_000,
+      maxResponseNodes: 1_000_000,
       acceptTimeout: 30_000,
       closeTimeout: 1_000,
       tracing: false

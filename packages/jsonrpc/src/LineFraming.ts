@@ -27,11 +27,9 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024
  * @since 0.1.0
  * @category models
  */
-export interface Options {
+export interface Options extends MessageText.Limits {
   /** Longer lines are discarded and answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
-  /** How deep a message may nest. Default: 64. */
-  readonly maxDepth?: number | undefined
   /** Whether to replace bytes that are not UTF-8 by U+FFFD or to refuse the line. Default: `replace`. */
   readonly invalidUtf8?: "replace" | "refuse" | undefined
 }
@@ -52,7 +50,7 @@ const KEPT_BYTES = 64 * 1024
 export class Decoder {
   private readonly text: TextDecoder
   private readonly maxLineBytes: number
-  private readonly maxDepth: number | undefined
+  private readonly limits: MessageText.Limits
   private buffer = NOTHING
   private held = 0
   private skipping = false
@@ -60,7 +58,7 @@ export class Decoder {
   constructor(options: Options = {}) {
     this.text = new TextDecoder("utf-8", { fatal: options.invalidUtf8 === "refuse" })
     this.maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES
-    this.maxDepth = options.maxDepth
+    this.limits = options
   }
 
   /** Returns the messages that end in this chunk. */
@@ -112,7 +110,7 @@ export class Decoder {
       if (this.held > 0) this.keep(last)
       const text = this.decode(this.held > 0 ? this.buffer.subarray(0, this.held) : last)
       if (typeof text !== "string") messages.push(text)
-      else if (text !== "" && text.trim() !== "") messages.push(MessageText.parse(text, this.maxDepth))
+      else if (text !== "" && text.trim() !== "") messages.push(MessageText.parse(text, this.limits))
     }
     this.skipping = false
     this.clear()

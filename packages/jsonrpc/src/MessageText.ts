@@ -6,17 +6,59 @@
  *
  * @since 0.1.0
  */
+import * as Predicate from "effect/Predicate"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
+import * as MessageOutline from "./runtime/MessageOutline.js"
+
+/**
+ * The limits of one message.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Limits {
+  /** How deep a message may nest. Default: 64. */
+  readonly maxDepth?: number | undefined
+  /** How many values a request or a notification may hold, nested ones included. Default: 100,000. */
+  readonly maxNodes?: number | undefined
+  /** How many values a response to a request of ours may hold. Default: 1,000,000. */
+  readonly maxResponseNodes?: number | undefined
+}
 
 /**
  * Reads one message from a JSON document; the result is `Malformed` when it is none.
  *
+ * A document that holds too many values is refused before it is parsed. Its beginning and its end show whether the limit
+ * of requests or that of responses applies; where they do not, it is the limit of requests. A text that looked like a
+ * response and turns out to be a request is held to the limit of requests after it was parsed.
+ *
  * @since 0.1.0
  * @category decoding
  */
-export const parse = (text: string, maxDepth?: number): Message.Incoming => {
+export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
+  const { maxDepth, maxNodes = Json.MAX_NODES, maxResponseNodes = Json.MAX_RESPONSE_NODES } = limits
+  if (text.length <= 2 * Math.min(maxNodes, maxResponseNodes)) return parseAny(text, maxDepth)
+  const { id, kind = "request" } = MessageOutline.read(text)
+  const max = kind === "response" ? maxResponseNodes : maxNodes
+  if (Json.holdsMoreThan(text, max)) return tooMany(kind, max, id)
+  const incoming = parseAny(text, maxDepth)
+  return kind === "response" && hasMethod(incoming) && Json.holdsMoreThan(text, maxNodes)
+    ? tooMany("request", maxNodes, id)
+    : incoming
+}
+
+const tooMany = (kind: "request" | "response", max: number, id: Message.RequestId | undefined): Message.Malformed =>
+  new Message.Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid ${kind}: more than ${max} values`, id)
+
+/** Whether it is a request or a notification, or a batch with one. */
+const hasMethod = (incoming: Message.Incoming): boolean =>
+  Message.isMalformed(incoming)
+    ? incoming.batch !== undefined && incoming.batch.some((one) => Predicate.hasProperty(one, "method"))
+    : !Message.isResponse(incoming)
+
+const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming => {
   const value = Json.parse(text, maxDepth)
   if (!(value instanceof Json.Refused)) return Message.fromUnknown(value)
   const code = value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST

@@ -158,6 +158,17 @@ describe("the limit of a line", () => {
   })
 })
 
+describe("the limit of values", () => {
+  it("holds for each line", () => {
+    const many = `{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":[${"0,".repeat(100)}0]}}\n`
+    const decoder = new LineFraming.Decoder({ maxNodes: 50 })
+    assert.deepStrictEqual(decoder.push(bytes(many + line(ping(1)))).map(shape), [
+      { kind: "request", code: JsonRpcError.INVALID_REQUEST, id: 7 },
+      ping(1)
+    ])
+  })
+})
+
 describe("LineFraming.encode", () => {
   it("ends every message with a newline, and has no other", () => {
     const text = line(Message.notification("m", { text: "a\nb\r\n" }))

@@ -56,7 +56,78 @@ describe("MessageText.parse", () => {
 
   it("allows the depth that the caller names", () => {
     const text = `{"jsonrpc":"2.0","method":"m","params":{"a":${deep}}}`
-    assert.isFalse(Message.isMalformed(MessageText.parse(text, 100)))
+    assert.isFalse(Message.isMalformed(MessageText.parse(text, { maxDepth: 100 })))
+  })
+})
+
+describe("MessageText.parse of a message that holds many values", () => {
+  const numbers = (count: number) => `[${"0,".repeat(count - 1)}0]`
+  const ok = "message"
+  const judge = (text: string, limits?: MessageText.Limits): unknown => {
+    const incoming = MessageText.parse(text, limits)
+    return Message.isMalformed(incoming) ? [incoming.kind, incoming.code, incoming.id] : ok
+  }
+  const refused = (kind: string, id?: unknown): unknown => [kind, JsonRpcError.INVALID_REQUEST, id]
+
+  // The numbers stand in an object with an array, within a message of three or four members.
+  const request = (count: number) => `{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":${numbers(count - 6)}}}`
+  const notification = (count: number) => `{"jsonrpc":"2.0","method":"m","params":{"a":${numbers(count - 5)}}}`
+  const response = (count: number) => `{"jsonrpc":"2.0","id":"a","result":{"a":${numbers(count - 5)}}}`
+
+  it("takes 100,000 in a request and in a notification, and refuses one more", () => {
+    assert.strictEqual(judge(request(100_000)), ok)
+    assert.deepStrictEqual(judge(request(100_001)), refused("request", 7))
+    assert.strictEqual(judge(notification(100_000)), ok)
+    assert.deepStrictEqual(judge(notification(100_001)), refused("request"))
+  })
+
+  it("takes 1,000,000 in a response, and refuses one more", () => {
+    assert.strictEqual(judge(response(1_000_000)), ok)
+    assert.deepStrictEqual(judge(response(1_000_001)), refused("response", "a"))
+  })
+
+  it("takes as many as it is told", () => {
+    const limits = { maxNodes: 50, maxResponseNodes: 100 }
+    assert.strictEqual(judge(request(50), limits), ok)
+    assert.deepStrictEqual(judge(request(51), limits), refused("request", 7))
+    assert.strictEqual(judge(response(100), limits), ok)
+    assert.deepStrictEqual(judge(response(101), limits), refused("response", "a"))
+    assert.deepStrictEqual(judge(response(50), { maxNodes: 100, maxResponseNodes: 49 }), refused("response", "a"))
+  })
+
+  it("takes a text of any length that holds few", () => {
+    const value = "a, \"b\": [{}],\n".repeat(200_000)
+    assert.strictEqual(judge(text(Message.request(1, "m", { value }))), ok)
+    assert.strictEqual(judge(text(Message.success(1, { value }))), ok)
+  })
+
+  it("refuses before it parses, so that even what is no JSON is refused for its length", () => {
+    assert.deepStrictEqual(judge(request(100_001).slice(0, -1)), refused("request", 7))
+  })
+
+  it("holds a request to its bound that looked like a response", () => {
+    const many = numbers(200_000)
+    assert.deepStrictEqual(
+      judge(`{"result":{},"a":{"b":"${"x".repeat(2000)}"},"method":"m","params":{"a":${many}},"jsonrpc":"2.0","id":7}`),
+      refused("request", 7)
+    )
+    assert.deepStrictEqual(
+      judge(`{"jsonrpc":"2.0","id":7,"result":{"a":"${"x".repeat(2000)}"},"m\\u0065thod":"m","params":{"a":${many}}}`),
+      refused("request", 7)
+    )
+    const answer = `{"jsonrpc":"2.0","id":7,"result":{"a":"${"x".repeat(2000)}"}}`
+    assert.deepStrictEqual(judge(`[${answer},${request(200_000)}]`), refused("request"))
+    const batch = MessageText.parse(`[${answer},${response(200_000)}]`)
+    assert.lengthOf((batch as Message.Malformed).batch!, 2)
+  })
+
+  it("says what is wrong with a response that is none, whatever it holds", () => {
+    assert.deepStrictEqual(judge(`{"id":7,"result":{"a":${numbers(200_000)}}}`), refused("response", 7))
+    assert.deepStrictEqual(judge(`{"id":7,"result":{"a":${numbers(200_000)}`), [
+      "request",
+      JsonRpcError.PARSE_ERROR,
+      undefined
+    ])
   })
 })
 

@@ -134,9 +134,17 @@ const classes = [
 /** @since 0.1.0 @category guards */
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
-/** For parameters that do not conform. Its data lists each `path` and `message`. @since 0.1.0 @category conversions */
-export const ofIssue = (issue: ParseResult.ParseIssue): InvalidParams =>
-  new InvalidParams({ message: `Invalid params: ${Issue.sentence(issue)}`, data: { issues: Issue.places(issue) } })
+/**
+ * The error of parameters that do not conform, or of another subject. Its data is `{ issues }`, each with `path` and
+ * `message`.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const ofIssue = (issue: ParseResult.ParseIssue, subject = "params"): InvalidParams => {
+  const { places, sentence } = Issue.explain(issue)
+  return new InvalidParams({ message: `Invalid ${subject}: ${sentence}`, data: { issues: places } })
+}
 
 /** An error as a peer of an era receives it. A modern peer receives no URLs. @since 0.1.0 @category conversions */
 export const toWire = (error: McpError, era: Era): JsonRpcError.ErrorObject => {

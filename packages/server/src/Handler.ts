@@ -9,6 +9,7 @@ import * as JsonObjects from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
@@ -70,12 +71,12 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
   const encode = ParseResult.encodeUnknown(schemas.result)
   return register(own(name), (_, raw) =>
     Effect.flatMap(
-      Effect.mapError(decode(raw ?? {}), McpError.ofIssue),
+      Effect.mapError(decode(raw ?? {}), (issue) => McpError.ofIssue(issue)),
       (params) =>
         Effect.flatMap(handler(params), (result) =>
           Effect.catchAll(encode(result), (issue) =>
             Effect.die(
-              new Error(`The handler of "${name}" returned something else than its result`, { cause: issue })
+              new Error(`The handler of "${name}" returned something else than its result: ${Issue.sentence(issue)}`)
             )))
     ))
 }

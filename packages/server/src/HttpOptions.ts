@@ -51,6 +51,10 @@ export interface HttpOptions<R = never> {
   readonly maxBodyBytes?: number | undefined
   /** How deep the JSON of a message may nest. Default: 64 levels. */
   readonly maxDepth?: number | undefined
+  /** How many values a request or a notification may hold, nested ones included. Default: 100,000. */
+  readonly maxNodes?: number | undefined
+  /** How many values a response to a request of ours may hold. Default: 1,000,000. */
+  readonly maxResponseNodes?: number | undefined
   /** How many events a stream buffers for a slow reader; then handlers that send more suspend. Default: 256. */
   readonly capacity?: number | undefined
   /** How long a stream may be silent before it gets a comment. `Infinity` for no comments. Default: 15 seconds. */

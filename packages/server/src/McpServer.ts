@@ -14,8 +14,7 @@ import type * as Tool from "@effect-mcp/definition/Tool"
 import type * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
-import { InvalidParams } from "@effect-mcp/protocol/McpError"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import { ofIssue } from "@effect-mcp/protocol/McpError"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
@@ -260,13 +259,7 @@ export const prompt = <
       context,
       get: (args) =>
         Effect.matchEffect(codec.decode(args), {
-          onFailure: (issue) =>
-            Effect.fail(
-              new InvalidParams({
-                message: `Invalid arguments for prompt "${name}": ${Issue.sentence(issue)}`,
-                data: { issues: Issue.places(issue) }
-              })
-            ),
+          onFailure: (issue) => Effect.fail(ofIssue(issue, `arguments for prompt "${name}"`)),
           onSuccess: (parameters) =>
             Effect.map(handler(parameters), (messages) => Prompt.toResult(messages, advertised.description))
         }),

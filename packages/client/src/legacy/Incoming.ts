@@ -6,9 +6,9 @@
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import { otherForm } from "@effect-mcp/jsonrpc/unstable/RequestIds"
 import type * as Effect from "effect/Effect"
 import type { HttpConnection } from "../http/HttpConnection.js"
@@ -30,13 +30,11 @@ export const odd = (message: string, code: number = JsonRpcError.INVALID_REQUEST
  * @category decoding
  */
 export const read = (site: HttpConnection, session: HttpSession, text: string): ReadonlyArray<Message.Incoming> => {
-  const value = Json.parse(text, site.options.maxDepth)
-  if (value instanceof Json.Refused) {
-    return [odd(value.message, value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST)]
-  }
-  if (!Array.isArray(value)) return [checked(Message.fromUnknown(value))]
+  const incoming = MessageText.parse(text, site.options)
+  const batch = Message.isMalformed(incoming) ? incoming.batch : undefined
+  if (batch === undefined) return [checked(incoming)]
   if (!session.takesBatches) return [odd("Invalid request: batches are known to the revision 2025-03-26 only")]
-  const messages = Batch.messages(value)
+  const messages = Batch.messages(batch)
   return messages === undefined
     ? [odd(`Invalid request: a batch may hold from 1 to ${Batch.MAX_BATCH} messages`)]
     : messages.map(checked)

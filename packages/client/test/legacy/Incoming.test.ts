@@ -29,6 +29,33 @@ describe("Incoming", () => {
     assert.deepStrictEqual(kinds(read(`{"a":{"a":{"a":{}}},"b":[[[]]],"c":[],"d":[]}`)), ["notification"])
   })
 
+  it("is refused before it is parsed when it holds too many values", () => {
+    const many = `{"a":[${"0,".repeat(100_000)}0]}`
+    const judged = (text: string) =>
+      read(text).map((one) => Message.isMalformed(one) ? [one.kind, one.id, one.message] : "message")
+    const tooMany = "Invalid request: more than 100000 values"
+    assert.deepStrictEqual(judged(`{"jsonrpc":"2.0","id":1,"result":${many}}`), ["message"])
+    assert.deepStrictEqual(judged(`{"jsonrpc":"2.0","id":1,"method":"m","params":${many}}`), [["request", 1, tooMany]])
+    assert.deepStrictEqual(judged(`{"jsonrpc":"2.0","method":"m","params":${many}}`), [
+      ["notification", undefined, tooMany]
+    ])
+    const answer = (limits: object) =>
+      Incoming.read({ options: limits } as HttpConnection, session(), `{"id":1,"result":${many}}`).map((one) =>
+        Message.isMalformed(one) && [one.kind, one.id, one.message]
+      )
+    assert.deepStrictEqual(answer({ maxResponseNodes: 100_000 }), [
+      ["response", 1, "Invalid response: more than 100000 values"]
+    ])
+  })
+
+  it("ends the call, or answers the question, when it nests too deep or names a prototype", () => {
+    assert.deepStrictEqual(kinds(read(`{"jsonrpc":"2.0","id":1,"result":{"a":{"a":{"a":1}}},"b":[],"c":[]}`)), [
+      "response"
+    ])
+    assert.deepStrictEqual(kinds(read(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"__proto__":1}}`)), ["request"])
+    assert.deepStrictEqual(kinds(read(`{"jsonrpc":"2.0","method":"m","params":{"__proto__":1}}`)), ["notification"])
+  })
+
   it("is a batch of a bounded number of messages, none of them a batch", () => {
     assert.deepStrictEqual(kinds(read("[]", true)), ["notification"])
     assert.deepStrictEqual(kinds(read(JSON.stringify([note, [note], 1]), true)), [

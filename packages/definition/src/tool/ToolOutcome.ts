@@ -10,6 +10,7 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Content from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
@@ -102,7 +103,7 @@ const encodesToString = (schema: AnySchema): boolean =>
 const orDie = <A, B>(encoded: Effect.Effect<A, ParseResult.ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> =>
   Either.isEither(encoded) && Either.isRight(encoded)
     ? Effect.succeed(f(encoded.right as A))
-    : Effect.map(Effect.orDieWith(encoded, (issue) => new ParseResult.ParseError({ issue })), f)
+    : Effect.map(Effect.orDieWith(encoded, (issue) => new Error(Issue.sentence(issue))), f)
 
 // The structured value of an error is not the tool's success, and is not checked.
 const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult =>
@@ -144,6 +145,6 @@ const firstText = (result: Tools.CallToolResult): string | undefined => {
 
 const parseText = (result: Tools.CallToolResult): unknown => {
   const text = firstText(result)
-  const value = text === undefined ? undefined : Json.parse(text)
+  const value = text === undefined || Json.holdsMoreThan(text, Json.MAX_RESPONSE_NODES) ? undefined : Json.parse(text)
   return value instanceof Json.Refused ? undefined : value
 }

@@ -1,5 +1,6 @@
 /**
  * Parses and writes JSON text, within limits: the depth of a document is bounded, and no member may be named `__proto__`.
+ * How many values a text holds is counted here before it is parsed; `MessageText` chooses the limit.
  *
  * The only module that calls `JSON.parse` and `JSON.stringify`. It knows no message; `Message` turns a refusal into an
  * answer.
@@ -7,6 +8,22 @@
 
 /** How deep objects and arrays may nest. */
 export const MAX_DEPTH = 64
+
+/** How many values a request or a notification may hold, nested ones included. */
+export const MAX_NODES = 100_000
+
+/** How many values a response may hold: more, because we sent the request. */
+export const MAX_RESPONSE_NODES = 1_000_000
+
+/**
+ * Whether a document holds more values than `max`, nested ones included. The text is not parsed and need not be JSON.
+ *
+ * A value takes at least two characters, its own and a separator, so a text of at most twice `max` characters is not
+ * read. In a longer one the characters that begin a value are counted first, strings included: that count is never too
+ * low, and few texts exceed the limit by it. Only those are read exactly.
+ */
+export const holdsMoreThan = (text: string, max: number): boolean =>
+  text.length > 2 * max && mayHold(text, max) && holds(text, max)
 
 /** Why a text was refused. `depth` and `prototype` carry the parsed value, so that an answer can have its id. */
 export class Refused {
@@ -63,6 +80,60 @@ const mayBeDeeper = (text: string, limit: number): boolean => {
     if (++seen > limit) return true
   }
   return false
+}
+
+/** Each value but the first follows a comma or begins an object or array. Ends with the first that is too many. */
+const mayHold = (text: string, max: number): boolean => {
+  let seen = 1
+  for (const begin of [",", "{", "["]) {
+    for (let at = text.indexOf(begin); at !== -1; at = text.indexOf(begin, at + 1)) {
+      if (++seen > max) return true
+    }
+  }
+  return seen > max
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+
+const holds = (text: string, max: number): boolean => {
+  let seen = 1
+  // Whether the last thing read began an object or array, which holds nothing if its end comes next.
+  let opened = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code <= 0x20) continue
+    const closes = code === 0x7d || code === 0x5d
+    if (code === COMMA || (opened && !closes)) {
+      if (++seen > max) return true
+    }
+    opened = code === 0x7b || code === 0x5b
+    if (code === QUOTE) at = endOfString(text, at + 1)
+  }
+  return seen > max
+}
+
+/** How many characters of a string are read one by one before the rest is searched for its end. */
+const NEAR = 32
+
+/** Where the quote stands that ends a string; the end of the text when there is none. */
+const endOfString = (text: string, from: number): number => {
+  let at = from
+  while (at < text.length) {
+    for (const stop = Math.min(at + NEAR, text.length); at < stop; at++) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) return at
+      if (code === BACKSLASH) at++
+    }
+    const quote = text.indexOf("\"", at)
+    if (quote === -1) break
+    let escape = quote
+    while (escape > at && text.charCodeAt(escape - 1) === BACKSLASH) escape--
+    if ((quote - escape) % 2 === 0) return quote
+    at = quote + 1
+  }
+  return text.length
 }
 
 const deeperThan = (value: unknown, depth: number): boolean => {

@@ -102,6 +102,77 @@ describe("Json.parse", () => {
   })
 })
 
+const nodes = (value: unknown): number =>
+  typeof value !== "object" || value === null
+    ? 1
+    : Object.values(value).reduce((sum: number, inner) => sum + nodes(inner), 1)
+
+/** Whether it holds exactly so many. */
+const holds = (text: string, count: number): boolean =>
+  !Json.holdsMoreThan(text, count) && Json.holdsMoreThan(text, count - 1)
+
+describe("Json.holdsMoreThan", () => {
+  it("counts every value of any document, however it is laid out", () => {
+    FastCheck.assert(FastCheck.property(FastCheck.jsonValue({ maxDepth: 5 }), FastCheck.nat(3), (value, indent) => {
+      assert.isTrue(holds(JSON.stringify(value, null, indent), nodes(value)))
+    }))
+  })
+
+  it("takes 100,000 and not one more, in arrays, objects and what is nested", () => {
+    for (const max of [Json.MAX_NODES, Json.MAX_RESPONSE_NODES]) {
+      const numbers = (count: number) => `[${"0,".repeat(count - 2)}0]`
+      const members = (count: number) => `{${"\"\":0,".repeat(count - 2)}"":0}`
+      const empty = (count: number) => `[${"{},".repeat(count - 2)}[ ]]`
+      for (const make of [numbers, members, empty]) {
+        assert.isFalse(Json.holdsMoreThan(make(max), max))
+        assert.isTrue(Json.holdsMoreThan(make(max + 1), max))
+      }
+    }
+    assert.isTrue(holds("[".repeat(1000) + "]".repeat(1000), 1000))
+  })
+
+  it("does not count what stands in strings", () => {
+    const strings = [
+      ",{[:".repeat(100_000),
+      "\"\\,[\\\\\",{".repeat(50_000),
+      "\\".repeat(100_000),
+      "ä,😀,".repeat(50_000)
+    ]
+    for (const string of strings) {
+      assert.isTrue(holds(JSON.stringify(string), 1))
+      assert.isTrue(holds(JSON.stringify({ [string]: string, a: [string, 1] }), 5))
+    }
+    assert.isTrue(holds(JSON.stringify(strings), 1 + strings.length))
+  })
+
+  it("does not look at a text that is too short to hold too many", () => {
+    const look = () => assert.fail("looked at")
+    const text = { length: 200, indexOf: look, charCodeAt: look } as unknown as string
+    assert.isFalse(Json.holdsMoreThan(text, 100))
+  })
+
+  it("does not read exactly what cannot hold too many", () => {
+    const text = `{"a":"${",".repeat(500)}","b":[${" ".repeat(5000)}]}`
+    const look = () => assert.fail("read")
+    const watched = { length: text.length, indexOf: text.indexOf.bind(text), charCodeAt: look } as unknown as string
+    assert.isFalse(Json.holdsMoreThan(watched, 600))
+    assert.isTrue(holds(text, 3))
+  })
+
+  it("ends with the first that is too many, and at the end of what is no JSON", () => {
+    let looks = 0
+    const text = `[${"0,".repeat(100_000)}0]`
+    const watched = {
+      length: text.length,
+      indexOf: (...args: [string, number?]) => (looks++, text.indexOf(...args)),
+      charCodeAt: (at: number) => (looks++, text.charCodeAt(at))
+    }
+    assert.isTrue(Json.holdsMoreThan(watched as unknown as string, 1000))
+    assert.isBelow(looks, 10_000)
+    assert.isFalse(Json.holdsMoreThan("\"" + ",".repeat(100), 10))
+  })
+})
+
 describe("Json.stringify", () => {
   it("writes one line", () => {
     const text = Json.stringify({ a: "one\ntwo\r\n\u2028" })

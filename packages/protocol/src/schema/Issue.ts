@@ -1,92 +1,206 @@
 /**
- * Where and why a value does not conform, in words that may be shown to whoever sent it: one line for each place, none
- * longer than needed, nothing of our own.
+ * Where and why a value does not conform, in words that may be shown to the peer that sent it: one line for each place.
  *
- * @since 0.1.0
+ * No value is ever formatted. A text names what was expected, from the schema, and what came only by its kind; a short
+ * string, a number and a boolean are quoted. A walk over the issue ends after ten places, and after a fixed number of
+ * steps, so that a refusal costs the same whatever the peer sent.
  */
 import * as Arr from "effect/Array"
-import * as ParseResult from "effect/ParseResult"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as AST from "effect/SchemaAST"
+import * as ExpectedType from "./ExpectedType.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Place {
   /** `hits.0.title`; empty for the value itself. */
   readonly path: string
   readonly message: string
 }
 
+/** The places where a value does not conform, and the same in one line. */
+export interface Explanation {
+  readonly sentence: string
+  readonly places: ReadonlyArray<Place>
+}
+
 const MAX_PLACES = 10
 const MAX_MESSAGE = 200
-const MAX_DEPTH = 64
+const MAX_EXPECTED = 140
+const MAX_PATH = 200
+/** How long a string may be that is quoted. */
+const MAX_QUOTED = 40
+/** How many issues one walk looks at. */
+const MAX_STEPS = 1000
 
-/**
- * The places where a value does not conform, at most ten.
- *
- * @since 0.1.0
- * @category conversions
- */
-export const places = (issue: ParseResult.ParseIssue): ReadonlyArray<Place> =>
-  telling(found(issue)).slice(0, MAX_PLACES).map(({ message, path }) => ({
-    path: path.map(String).join("."),
-    message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message
-  }))
+/** The places where a value does not conform, at most ten. */
+export const places = (issue: ParseResult.ParseIssue): ReadonlyArray<Place> => {
+  const found: Array<Place> = []
+  let steps = 0
+  const isOver = (): boolean => found.length === MAX_PLACES || steps >= MAX_STEPS
+  const add = (path: Path, message: string): void => {
+    found.push({ path: pathText(path), message: ExpectedType.clip(message, MAX_MESSAGE) })
+  }
 
-/**
- * The same in one line: `q: is missing; limit: Expected an integer, actual 1.5`.
- *
- * @since 0.1.0
- * @category conversions
- */
-export const sentence = (issue: ParseResult.ParseIssue): string =>
-  places(issue).map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
+  const visit = (issue: ParseResult.ParseIssue, path: Path): void => {
+    if (isOver()) return
+    steps++
+    switch (issue._tag) {
+      case "Pointer":
+        return visit(issue.issue, path.concat(issue.path))
+      case "Type":
+        return add(path, typeMessage(issue))
+      case "Missing":
+        return add(path, missingMessage(issue))
+      case "Unexpected":
+        return add(path, issue.message ?? "is unexpected")
+      case "Forbidden":
+        return add(path, issue.message ?? "is forbidden")
+    }
+    const message = annotated(issue)
+    if (message !== undefined) return add(path, message)
+    if (issue._tag !== "Composite") return visit(issue.issue, path)
+    const inner = Arr.ensure<ParseResult.ParseIssue>(issue.issues)
+    if (AST.isUnion(issue.ast)) return visitUnion(issue.actual, inner, path)
+    for (const one of inner) {
+      if (isOver()) return
+      visit(one, path)
+    }
+  }
 
-interface Found {
-  readonly path: ReadonlyArray<PropertyKey>
-  readonly message: string
+  /** The members that refuse the value as a whole make one place, and the others say what they miss within it. */
+  const visitUnion = (actual: unknown, members: ReadonlyArray<ParseResult.ParseIssue>, path: Path): void => {
+    const whole: Array<AST.AST> = []
+    const within: Array<ParseResult.ParseIssue> = []
+    for (const member of members) {
+      if (++steps > MAX_STEPS) break
+      const expected = expectedAsAWhole(member, actual)
+      if (expected === undefined) within.push(member)
+      else whole.push(expected)
+    }
+    // An optional field may also be `undefined`: that is left out when something else was expected, too.
+    const present = whole.filter((ast) => !AST.isUndefinedKeyword(ast))
+    const expected = present.length === 0 && within.length === 0 ? whole : present
+    if (expected.length > 0) add(path, mismatch(ExpectedType.describeAny(expected, MAX_EXPECTED), actual))
+    for (const one of within) {
+      if (isOver()) return
+      visit(one, path)
+    }
+  }
+
+  visit(issue, [])
+  // Nothing was found within the steps of a walk.
+  if (found.length === 0) add([], "does not conform")
+  return found
 }
 
-// Effect's formatter writes out the value that is wrong, and one that a peer nested too deep would end the stack.
-const found = (issue: ParseResult.ParseIssue): ReadonlyArray<Found> => {
-  const leaves = leavesOf(issue, [])
-  return leaves.some(({ leaf }) => "actual" in leaf && isDeep(leaf.actual, MAX_DEPTH))
-    ? leaves.map(({ leaf, path }) => ({
-      path,
-      message: "actual" in leaf && isDeep(leaf.actual, MAX_DEPTH)
-        ? `Expected ${"ast" in leaf ? leaf.ast : "nothing"}, actual a value nested more than ${MAX_DEPTH} levels deep`
-        : ParseResult.ArrayFormatter.formatIssueSync(leaf)[0]?.message ?? ""
-    }))
-    : ParseResult.ArrayFormatter.formatIssueSync(issue)
-}
+/** The places in one line: `q: is missing; limit: Expected an integer, actual 1.5`. */
+export const sentence = (issue: ParseResult.ParseIssue): string => explain(issue).sentence
 
-/** Without what an optional field could have been instead: nothing. */
-const telling = (all: ReadonlyArray<Found>): ReadonlyArray<Found> => {
-  const some = all.filter(({ message }) => !message.startsWith("Expected undefined, "))
-  return some.length === 0 ? all : some
-}
-
-interface Leaf {
-  readonly leaf: ParseResult.ParseIssue
-  readonly path: ReadonlyArray<PropertyKey>
-}
-
-const leavesOf = (issue: ParseResult.ParseIssue, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Leaf> => {
-  switch (issue._tag) {
-    case "Pointer":
-      return leavesOf(issue.issue, path.concat(issue.path))
-    case "Composite":
-      return Arr.ensure<ParseResult.ParseIssue>(issue.issues).flatMap((inner) => leavesOf(inner, path))
-    case "Transformation":
-      return leavesOf(issue.issue, path)
-    case "Refinement":
-      return issue.kind === "From" ? leavesOf(issue.issue, path) : [{ leaf: issue, path }]
-    default:
-      return [{ leaf: issue, path }]
+/** Both from one walk, for answers that carry a text and data. */
+export const explain = (issue: ParseResult.ParseIssue): Explanation => {
+  const found = places(issue)
+  return {
+    places: found,
+    sentence: found.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
   }
 }
 
-const isDeep = (value: unknown, depth: number): boolean => {
-  if (typeof value !== "object" || value === null) return false
-  return depth === 0 || Object.values(value).some((inner) => isDeep(inner, depth - 1))
+type Path = ReadonlyArray<PropertyKey>
+
+/** A key may be as long as its sender likes, and so may the path. */
+const pathText = (path: Path): string => {
+  let text = ""
+  for (const key of path) {
+    if (text.length > MAX_PATH) break
+    text += (text === "" ? "" : ".") + (typeof key === "string" ? key.slice(0, MAX_PATH + 1) : String(key))
+  }
+  return ExpectedType.clip(text, MAX_PATH)
+}
+
+const typeMessage = (issue: ParseResult.Type): string =>
+  annotated(issue) ?? titled(issue) ?? issue.message ??
+    mismatch(ExpectedType.describe(issue.ast, MAX_EXPECTED), issue.actual)
+
+const mismatch = (expected: string, actual: unknown): string => `Expected ${expected}, actual ${kindOf(actual)}`
+
+const kindOf = (value: unknown): string => {
+  switch (typeof value) {
+    case "string":
+      return value.length > MAX_QUOTED ? `a string of ${value.length} characters` : JSON.stringify(value)
+    case "number":
+    case "boolean":
+    case "undefined":
+      return String(value)
+    case "object":
+      return value === null ? "null" : Array.isArray(value) ? "an array" : "an object"
+    default:
+      return `a ${typeof value}`
+  }
+}
+
+const missingMessage = (issue: ParseResult.Missing): string =>
+  Option.match(AST.getMissingMessageAnnotation(issue.ast), {
+    onNone: () => undefined,
+    onSome: (message) => textOf(message())
+  }) ?? issue.message ?? "is missing"
+
+const titled = (issue: ParseResult.Type): string | undefined =>
+  Option.getOrUndefined(
+    Option.flatMapNullable(AST.getParseIssueTitleAnnotation(issue.ast), (title) => title(issue))
+  )
+
+type Annotated = ParseResult.Type | ParseResult.Composite | ParseResult.Refinement | ParseResult.Transformation
+
+/** The `message` annotation of the schema, by the rules of Effect's formatter: an inner one goes before an outer one. */
+const annotated = (issue: ParseResult.ParseIssue): string | undefined => {
+  switch (issue._tag) {
+    case "Type":
+    case "Composite":
+    case "Refinement":
+    case "Transformation":
+      return Option.getOrUndefined(
+        Option.flatMapNullable(AST.getMessageAnnotation(issue.ast), (message) => choose(issue, message(issue)))
+      )
+    default:
+      return undefined
+  }
+}
+
+const choose = (issue: Annotated, given: ReturnType<AST.MessageAnnotation>): string | undefined => {
+  const hasOptions = !Predicate.isString(given) && !Effect.isEffect(given)
+  if (hasOptions && given.override) return textOf(given.message)
+  switch (issue._tag) {
+    case "Composite":
+      return undefined
+    case "Refinement":
+      if (issue.kind === "From") return annotated(issue.issue)
+      break
+    case "Transformation":
+      if (issue.kind !== "Transformation") return annotated(issue.issue)
+  }
+  return textOf(hasOptions ? given.message : given)
+}
+
+/** A message that an asynchronous effect makes is left out: a refusal is written at once. */
+const textOf = (message: string | Effect.Effect<string>): string | undefined =>
+  Predicate.isString(message) ? message : Exit.getOrElse(Effect.runSyncExit(message), () => undefined)
+
+/** What a member of a union expected in place of this very value, when nothing else is to be said of it. */
+const expectedAsAWhole = (issue: ParseResult.ParseIssue, actual: unknown): AST.AST | undefined => {
+  if (annotated(issue) !== undefined) return undefined
+  switch (issue._tag) {
+    case "Refinement":
+      return issue.kind === "From" ? expectedAsAWhole(issue.issue, actual) : undefined
+    case "Transformation":
+      return issue.kind === "Encoded" ? expectedAsAWhole(issue.issue, actual) : undefined
+    case "Type":
+      return issue.message === undefined && Object.is(issue.actual, actual) && titled(issue) === undefined
+        ? issue.ast
+        : undefined
+    default:
+      return undefined
+  }
 }

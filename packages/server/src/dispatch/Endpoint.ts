@@ -66,7 +66,8 @@ interface ServedPath {
 }
 
 const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoint => {
-  const { authenticate, maxBodyBytes, maxDepth, path, responses, sessions, ssePath } = context.options
+  const { options } = context
+  const { authenticate, maxBodyBytes, path, responses, sessions, ssePath } = options
   const http = sessions ? Http.make(context) : undefined
   const stateless = sessions ? undefined : Stateless.make(context)
   const sse = ssePath === undefined ? undefined : Sse.make(context)
@@ -113,7 +114,7 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
     exchange.body(maxBodyBytes, (body) => {
       if (typeof body !== "string") return Refusal.send(exchange, refusalOfFault(body, maxBodyBytes))
       if (closing) return Refusal.send(exchange, Refusal.closing)
-      target.post(exchange, MessageText.parse(body, maxDepth), principal)
+      target.post(exchange, MessageText.parse(body, options), principal)
     })
   }
 

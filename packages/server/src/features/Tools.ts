@@ -7,10 +7,9 @@
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import { InvalidParams, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -98,8 +97,8 @@ const refused = (
   issue: ParseResult.ParseIssue,
   version: string
 ): Effect.Effect<Tools.CallToolResult, InvalidParams> => {
-  const message = `Invalid arguments for tool "${name}": ${Issue.sentence(issue)}`
+  const error = ofIssue(issue, `arguments for tool "${name}"`)
   return Version.hasArgumentErrorResults(version)
-    ? Effect.succeed({ content: [{ type: "text", text: message }], isError: true })
-    : Effect.fail(new InvalidParams({ message, data: { issues: Issue.places(issue) } }))
+    ? Effect.succeed({ content: [{ type: "text", text: error.message }], isError: true })
+    : Effect.fail(error)
 }

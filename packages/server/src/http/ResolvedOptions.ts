@@ -17,6 +17,8 @@ export interface ResolvedOptions {
   readonly idleTimeout: number
   readonly maxBodyBytes: number
   readonly maxDepth: number
+  readonly maxNodes: number
+  readonly maxResponseNodes: number
   readonly capacity: number
   readonly keepAlive: number
   readonly stallTimeout: number
@@ -38,6 +40,8 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     idleTimeout: DeadlineTimer.millis(sessions.idleTimeout ?? "30 minutes"),
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
+    maxNodes: options.maxNodes ?? Json.MAX_NODES,
+    maxResponseNodes: options.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
     capacity: options.capacity ?? Outbox.CAPACITY,
     keepAlive: DeadlineTimer.millis(options.keepAlive ?? "15 seconds"),
     stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),

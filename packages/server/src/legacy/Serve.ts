@@ -2,9 +2,8 @@ import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import type { Channel, IncomingRequest, Side, Work } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
-import { InvalidParams, InvalidRequest, MethodNotFound } from "@effect-mcp/protocol/McpError"
+import { InvalidParams, InvalidRequest, MethodNotFound, ofIssue } from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -91,7 +90,7 @@ export const make = (server: Server): Serving => {
       : !connection.accepted && route.early !== true && request.method !== Methods.ping.name
       ? tooEarly(request)
       : Either.isLeft(params!)
-      ? invalid(params.left)
+      ? ofIssue(params.left.issue)
       : undefined
     if (refusal !== undefined && middleware === undefined) return refuse(refusal)
     const session = new LegacyServerSession(connection, request, exchange, server.logging)
@@ -254,9 +253,3 @@ const refuse = (error: McpError): Work => ({
 
 const tooEarly = ({ method }: Request): InvalidParams =>
   new InvalidParams({ message: `Invalid request parameters: "${Reply.quotable(method)}" was sent before "initialize"` })
-
-const invalid = (error: { readonly issue: Parameters<typeof Issue.sentence>[0] }): InvalidParams =>
-  new InvalidParams({
-    message: `Invalid params: ${Issue.sentence(error.issue)}`,
-    data: { issues: Issue.places(error.issue) }
-  })

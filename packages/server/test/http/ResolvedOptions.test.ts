@@ -14,6 +14,8 @@ describe("ResolvedOptions", () => {
       idleTimeout: 1_800_000,
       maxBodyBytes: 4_194_304,
       maxDepth: 64,
+      maxNodes: 100_000,
+      maxResponseNodes: 1_000_000,
       capacity: 256,
       keepAlive: 15_000,
       stallTimeout: 30_000,

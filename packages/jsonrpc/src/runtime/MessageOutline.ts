@@ -1,0 +1,72 @@
+/**
+ * What the text of a message shows of it before it is parsed: whether it is a request or a response, and its id.
+ *
+ * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. Members may
+ * come in any order: what lies between is not seen, and a kind or an id that is only there is not known. `MessageText`
+ * uses this to refuse a text that it does not parse, and checks the kind again when it has parsed one.
+ */
+import * as Message from "../Message.js"
+import * as Json from "./Json.js"
+
+export interface MessageOutline {
+  readonly kind: "request" | "response" | undefined
+  /** Never that of a message in a batch. */
+  readonly id: Message.RequestId | undefined
+}
+
+const HEAD = 1024
+const TAIL = 512
+
+/** Reads the outline of a message, or of the first message of a batch. */
+export const read = (text: string): MessageOutline => {
+  const { id, kind } = readHead(text.slice(0, HEAD))
+  return { kind, id: idAtEnd(text.slice(-TAIL)) ?? id }
+}
+
+// A string, a character of the grammar, a number or a word, or the quote of a string that was cut.
+const token = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s"{}[\]:,]+|"/g
+
+const readHead = (head: string): MessageOutline => {
+  let kind: MessageOutline["kind"]
+  let id: MessageOutline["id"]
+  let depth = 0
+  // In a batch the members of a message are one level deeper.
+  let level = 1
+  let last = ""
+  let name: string | undefined
+  for (const [part] of head.matchAll(token)) {
+    if (part === "\"") break
+    if (part === "{" || part === "[") {
+      if (depth === 0 && part === "[") level = 2
+      depth++
+    } else if (part === "}" || part === "]") {
+      if (--depth < level) break
+    } else if (depth !== level) {
+      continue
+    } else if (part === ":") {
+      name = last
+      if (name === "\"method\"" || name === "\"params\"") kind = "request"
+      else if (name === "\"result\"" || name === "\"error\"") kind ??= "response"
+    } else if (part === ",") {
+      name = undefined
+    } else {
+      if (name === "\"id\"" && level === 1) id = idOf(part)
+      last = part
+    }
+  }
+  return { kind, id }
+}
+
+// A member that is followed by plain members only, and then by the end of the text, is one of the outermost object. None of
+// its strings may hold a backslash, so that every quote here begins or ends a string.
+const lastId = /[{,]\s*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*(?:,\s*"[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s"{}[\],:\\]+)\s*)*\}\s*$/
+
+const idAtEnd = (tail: string): MessageOutline["id"] => {
+  const found = lastId.exec(tail)
+  return found === null ? undefined : idOf(found[1]!)
+}
+
+const idOf = (token: string): MessageOutline["id"] => {
+  const value = Json.parse(token)
+  return Message.isRequestId(value) ? value : undefined
+}
