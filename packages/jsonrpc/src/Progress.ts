@@ -48,3 +48,24 @@ export const fromParams = (params: Message.Params | undefined): Progress | undef
     ...(typeof params.message === "string" ? { message: params.message } : undefined)
   }
 }
+
+/**
+ * The parameters of the notification that reports progress; `undefined` when it must not be sent: the request has no token,
+ * or `progress` is not greater than `last`, the progress that was reported before. A total that is not a finite number is
+ * left out.
+ *
+ * @since 0.1.0
+ * @category encoding
+ */
+export const toParams = (
+  token: Message.RequestId | undefined,
+  { message, progress, total }: Progress,
+  last: number
+): Message.Params | undefined =>
+  // MUST increase with each notification (2025-11-25 basic/utilities/progress#progress-flow)
+  token === undefined || !(progress > last) || progress === Infinity ? undefined : {
+    progressToken: token,
+    progress,
+    ...(Number.isFinite(total) ? { total } : undefined),
+    ...(message === undefined ? undefined : { message })
+  }

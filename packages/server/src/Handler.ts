@@ -76,7 +76,9 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
         Effect.flatMap(handler(params), (result) =>
           Effect.catchAll(encode(result), (issue) =>
             Effect.die(
-              new Error(`The handler of "${name}" returned something else than its result: ${Issue.sentence(issue)}`)
+              new Error(`The handler of "${name}" returned a value that is not a result of the method`, {
+                cause: issue
+              })
             )))
     ))
 }

@@ -1,8 +1,9 @@
 /**
- * What a server offers right now, kind by kind: feature layers put it there, the features' rooms read it.
+ * What a server offers at the moment: tables of tools, resources, resource templates, prompts and handlers. Feature layers
+ * add entries; the server's methods read them.
  *
- * It is a service of each server, never shared by two; feature layers find it in their context. It knows no wire and no
- * client: who wants to know of changes listens.
+ * Each server has a registry of its own, which its feature layers find in their context. The registry knows neither
+ * transports nor clients: code that must know of a change registers a listener.
  *
  * @since 0.1.0
  */
@@ -19,24 +20,24 @@ import type * as Scope from "effect/Scope"
 import { EntryTable } from "./features/EntryTable.js"
 
 /**
- * What runs in the context of the feature that keeps it; the request's own services are added to it.
+ * A registered entry. Its effects run with the context that its feature's layer was built with, to which the services of
+ * the request are added.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Kept {
+export interface Registered {
   readonly context: Context.Context<never>
 }
 
 /**
- * A tool that is kept: what is advertised, and what to run.
- *
  * @since 0.1.0
  * @category models
  */
-export interface RegisteredTool extends Kept {
+export interface RegisteredTool extends Registered {
+  /** The tool as `tools/list` describes it. */
   readonly advertised: Tools.Tool
-  /** Runs the handler; the arguments are checked inside. */
+  /** Decodes the arguments and runs the handler. `version` is the revision of the request. */
   readonly call: (args: unknown, version: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
 }
 
@@ -44,7 +45,8 @@ export interface RegisteredTool extends Kept {
  * @since 0.1.0
  * @category models
  */
-export interface RegisteredResource extends Kept {
+export interface RegisteredResource extends Registered {
+  /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
   readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
 }
@@ -53,15 +55,16 @@ export interface RegisteredResource extends Kept {
  * @since 0.1.0
  * @category models
  */
-export interface RegisteredTemplate extends Kept {
+export interface RegisteredTemplate extends Registered {
+  /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
   readonly template: UriTemplate
-  /** Runs the handler; `undefined` when the variables are none of this template's. */
+  /** Decodes the variables and runs the handler. Gives `undefined` when the template does not accept the variables. */
   readonly read: (
-    found: Readonly<Record<string, unknown>>,
+    variables: Readonly<Record<string, unknown>>,
     uri: string
   ) => Effect.Effect<Resources.ReadResourceResult | undefined, unknown, any>
-  /** The resources of this kind that are worth listing. */
+  /** The resources of this template that `resources/list` includes. Runs for each request. */
   readonly list: Effect.Effect<ReadonlyArray<Resources.Resource>, unknown, any> | undefined
   readonly completers: Completers
 }
@@ -70,15 +73,16 @@ export interface RegisteredTemplate extends Kept {
  * @since 0.1.0
  * @category models
  */
-export interface RegisteredPrompt extends Kept {
+export interface RegisteredPrompt extends Registered {
+  /** The prompt as `prompts/list` describes it. */
   readonly advertised: Prompts.Prompt
-  /** Runs the handler; the arguments are checked inside. */
+  /** Decodes the arguments and runs the handler. */
   readonly get: (args: unknown) => Effect.Effect<Prompts.GetPromptResult, unknown, any>
   readonly completers: Completers
 }
 
 /**
- * What an argument may become, by its name: given what is there of it, and the other arguments.
+ * Completers by the name of their argument. Each gets the text that the user has typed, and the other arguments.
  *
  * @since 0.1.0
  * @category models
@@ -89,18 +93,20 @@ export type Completers = ReadonlyMap<
 >
 
 /**
- * What serves the requests, or hears the notifications, of one method in place of what the server would do itself.
+ * The application's handler of the requests or notifications of one method. It comes before what the server itself does
+ * for that method.
  *
  * @since 0.1.0
  * @category models
  */
-export interface RegisteredHandler extends Kept {
+export interface RegisteredHandler extends Registered {
   readonly method: Method.Method
+  /** `params` are decoded; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
 }
 
 /**
- * The kinds of things that are listed, and can change.
+ * The kinds of entries that clients list, and whose changes they can be notified of.
  *
  * @since 0.1.0
  * @category models
@@ -108,30 +114,52 @@ export interface RegisteredHandler extends Kept {
 export type Kind = "tools" | "resources" | "prompts"
 
 /**
+ * A table of entries of one kind, by key.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
+  readonly size: number
+  /** Incremented whenever an entry is added or removed. */
+  readonly revision: number
+  /** Whether the table has, or ever had, an entry. */
+  readonly wasUsed: boolean
+  readonly get: (key: string) => A | undefined
+  readonly has: (key: string) => boolean
+  readonly keys: () => IterableIterator<string>
+  readonly values: () => IterableIterator<A>
+  /** Adds an entry until the scope closes. Dies when the table has an entry of this key already. */
+  readonly register: (entry: A) => Effect.Effect<void, never, Scope.Scope>
+  /** Calls the listener after every change, until the scope closes. */
+  readonly onChange: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+}
+
+/**
  * @since 0.1.0
  * @category models
  */
 export interface RegistryService {
   /** By name. */
-  readonly tools: EntryTable<RegisteredTool>
+  readonly tools: Entries<RegisteredTool>
   /** By URI. */
-  readonly resources: EntryTable<RegisteredResource>
+  readonly resources: Entries<RegisteredResource>
   /** By URI template. */
-  readonly templates: EntryTable<RegisteredTemplate>
+  readonly templates: Entries<RegisteredTemplate>
   /** By name. */
-  readonly prompts: EntryTable<RegisteredPrompt>
-  /** By method. */
-  readonly handlers: EntryTable<RegisteredHandler>
+  readonly prompts: Entries<RegisteredPrompt>
+  /** By the name of their method. */
+  readonly handlers: Entries<RegisteredHandler>
   /**
-   * Whether there is, or ever was, an entry of this kind. What a server has said that it offers it goes on offering, even
-   * when there is nothing left of it.
+   * Whether there is, or ever was, an entry of this kind. A server that has advertised a kind goes on offering it after
+   * the last entry was removed.
    */
   readonly offers: (kind: Kind) => boolean
-  /** Calls back on every change, until the scope closes. */
+  /** Calls the listener after every change of an entry, until the scope closes. */
   readonly onChange: (listener: (kind: Kind) => void) => Effect.Effect<void, never, Scope.Scope>
-  /** Says that the content of a resource is new. */
+  /** Reports that the content of a resource has changed. Waits until the listeners of `onUpdate` have run. */
   readonly updated: (uri: string) => Effect.Effect<void>
-  /** Calls back on each of them, until the scope closes. */
+  /** Runs the listener for each resource whose content has changed, until the scope closes. */
   readonly onUpdate: (listener: (uri: string) => Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
 }
 
@@ -156,27 +184,28 @@ export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   )
   const prompts = new EntryTable<RegisteredPrompt>("prompts named", ({ advertised }) => advertised.name)
   const handlers = new EntryTable<RegisteredHandler>("handlers of", ({ method }) => method.name)
-  const shelves: ReadonlyArray<readonly [Kind, EntryTable<any>]> = [
+  const tables: ReadonlyArray<readonly [Kind, EntryTable<any>]> = [
     ["tools", tools],
     ["resources", resources],
     ["resources", templates],
     ["prompts", prompts]
   ]
-  const readers = new Set<(uri: string) => Effect.Effect<void>>()
+  const listeners = new Set<(uri: string) => Effect.Effect<void>>()
   return {
     tools,
     resources,
     templates,
     prompts,
     handlers,
-    offers: (kind) => shelves.some(([of, shelf]) => of === kind && shelf.wasUsed),
+    offers: (kind) => tables.some(([of, table]) => of === kind && table.wasUsed),
     onChange: (listener) =>
-      Effect.forEach(shelves, ([kind, shelf]) => shelf.onChange(() => listener(kind)), { discard: true }),
-    updated: (uri) => Effect.suspend(() => Effect.forEach([...readers], (reader) => reader(uri), { discard: true })),
-    onUpdate: (reader) =>
+      Effect.forEach(tables, ([kind, table]) => table.onChange(() => listener(kind)), { discard: true }),
+    updated: (uri) =>
+      Effect.suspend(() => Effect.forEach([...listeners], (listener) => listener(uri), { discard: true })),
+    onUpdate: (listener) =>
       Effect.acquireRelease(
-        Effect.sync(() => readers.add(reader)),
-        () => Effect.sync(() => readers.delete(reader))
+        Effect.sync(() => listeners.add(listener)),
+        () => Effect.sync(() => listeners.delete(listener))
       )
   }
 })

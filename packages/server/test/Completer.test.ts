@@ -1,32 +1,49 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
 import type { Suggestions } from "@effect-mcp/protocol/Completion"
-import * as Completer from "@effect-mcp/server/Completer"
-import { Effect } from "effect"
+import type * as Completer from "@effect-mcp/server/Completer"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { Effect, Schema } from "effect"
+import { connect, serve } from "./Serving.js"
 
-const choices = new Map([["size", ["Small", "Large"]], ["color", ["red"]]])
+const Shirt = Prompt.make("shirt", {
+  arguments: { size: Schema.Literal("Small", "Large"), color: Schema.Literal("red"), text: Schema.String }
+})
 
+/** What the client gets that completes an argument of the prompt. */
 const complete = (
-  completers: ReturnType<typeof Completer.toRegistered>,
+  completers: { readonly [Name in "size" | "color" | "text"]?: Completer.Completer<never> },
   name: string,
   value: string,
-  others: Readonly<Record<string, string>> = {}
-) => completers.get(name)!(value, others) as Effect.Effect<Suggestions, unknown>
+  others?: Readonly<Record<string, string>>
+) =>
+  Effect.gen(function*() {
+    const peer = yield* connect()
+    const id = yield* peer.request("completion/complete", {
+      ref: { type: "ref/prompt", name: "shirt" },
+      argument: { name, value },
+      ...(others === undefined ? undefined : { context: { arguments: others } })
+    })
+    return (yield* peer.expectResult(id)).completion as Suggestions
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(serve(McpServer.prompt(Shirt, () => Effect.succeed("A shirt."), { complete: completers })))
+  )
 
-describe("Completer", () => {
-  it.effect("of choices gives those that begin with what is there, whatever its case", () =>
+describe("The completion of an argument", () => {
+  it.effect("whose schema accepts certain strings gives those that begin with the text, whatever its case", () =>
     Effect.gen(function*() {
-      const completers = Completer.toRegistered({}, choices)
-      assert.deepStrictEqual([...completers.keys()], ["size", "color"])
-      assert.deepStrictEqual(yield* complete(completers, "size", "s"), { values: ["Small"], total: 1, hasMore: false })
-      assert.deepStrictEqual((yield* complete(completers, "size", "")).values, ["Small", "Large"])
-      assert.deepStrictEqual((yield* complete(completers, "size", "mall")).values, [])
+      assert.deepStrictEqual(yield* complete({}, "size", "s"), { values: ["Small"], total: 1, hasMore: false })
+      assert.deepStrictEqual((yield* complete({}, "size", "")).values, ["Small", "Large"])
+      assert.deepStrictEqual((yield* complete({}, "size", "mall")).values, [])
+      assert.deepStrictEqual((yield* complete({}, "color", "R")).values, ["red"])
     }))
 
-  it.effect("that is given comes before choices, and is told of the others", () =>
+  it.effect("uses a given completer in place of the schema, and gives it the other arguments", () =>
     Effect.gen(function*() {
-      const completers = Completer.toRegistered({
+      const completers: { readonly size: Completer.Completer<never> } = {
         size: (value, others) => Effect.succeed([`${value} of ${others.color}`])
-      }, choices)
+      }
       assert.deepStrictEqual(yield* complete(completers, "size", "x", { color: "red" }), {
         values: ["x of red"],
         total: 1,
@@ -35,15 +52,16 @@ describe("Completer", () => {
       assert.deepStrictEqual((yield* complete(completers, "color", "")).values, ["red"])
     }))
 
-  it.effect("may say itself how many there are", () =>
+  it.effect("passes on the total that a completer reports", () =>
     Effect.gen(function*() {
       const suggestions = { values: ["a"], total: 1000, hasMore: true }
-      const completers = Completer.toRegistered({ any: () => Effect.succeed(suggestions) }, new Map())
-      assert.deepStrictEqual(yield* complete(completers, "any", ""), suggestions)
+      assert.deepStrictEqual(yield* complete({ text: () => Effect.succeed(suggestions) }, "text", ""), suggestions)
     }))
 
-  it("that is undefined is none, and leaves choices as they are", () => {
-    const completers = Completer.toRegistered({ size: undefined, any: undefined }, choices)
-    assert.deepStrictEqual([...completers.keys()], ["size", "color"])
-  })
+  it.effect("uses the schema where the given completer is undefined", () =>
+    Effect.gen(function*() {
+      const completers = { size: undefined, text: undefined } as unknown as {}
+      assert.deepStrictEqual((yield* complete(completers, "size", "l")).values, ["Large"])
+      assert.deepStrictEqual((yield* complete(completers, "text", "l")).values, [])
+    }))
 })

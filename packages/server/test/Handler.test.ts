@@ -64,7 +64,7 @@ describe("A method of the specification", () => {
           code: -32603,
           message: "Internal error"
         })
-        assert.include(String(lines[0]?.cause), `"tools/list" returned something else than its result`)
+        assert.include(String(lines[0]?.cause), `"tools/list" returned a value that is not a result of the method`)
       }).pipe(
         Effect.scoped,
         Effect.provide(Layer.provide(

@@ -163,7 +163,7 @@ describe("Middleware", () => {
         }
         garbage = { tools: [{ title: 1 }] }
         assert.deepStrictEqual(yield* refusal(peer, "tools/list"), { code: -32603, message: "Internal error" })
-        assert.include(String(lines[0]?.cause), `"tools/list" returned something else than its result`)
+        assert.include(String(lines[0]?.cause), `"tools/list" returned a value that is not a result of the method`)
         assert.deepStrictEqual(yield* peer.expectResult(yield* peer.request("example/none")), { tools: [{ title: 1 }] })
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(GreetLive, { middleware }), layer)))
     }))

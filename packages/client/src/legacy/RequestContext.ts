@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type { Request, RequestId } from "@effect-mcp/jsonrpc/Message"
+import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { IncomingRequest } from "@effect-mcp/jsonrpc/Side"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import * as Effect from "effect/Effect"
 import type { RequestContextService } from "../RequestContext.js"
@@ -36,17 +36,10 @@ export class LegacyRequestContext implements RequestContextService {
   get progress(): RequestContextService["progress"] {
     return (progress, options) =>
       Effect.suspend(() => {
-        const { progressToken } = this.meta
-        // MUST increase with each notification (2025-11-25 basic/utilities/progress#progress-flow)
-        if (progressToken === undefined || !(progress > this.last) || progress === Infinity) return Effect.void
+        const params = Progress.toParams(this.meta.progressToken, { progress, ...options }, this.last)
+        if (params === undefined) return Effect.void
         this.last = progress
-        const { message, total } = options ?? {}
-        return this.exchange.notify(Methods.progress.name, {
-          progressToken,
-          progress,
-          ...(Number.isFinite(total) ? { total } : undefined),
-          ...(message === undefined ? undefined : { message })
-        })
+        return this.exchange.notify(Progress.METHOD, params)
       })
   }
 

@@ -1,29 +1,22 @@
 /**
- * What a server says that it offers: what its features keep, what the application serves itself, and what it says beside.
- * When it is said, and to whom, is the business of each era.
- *
- * @since 0.1.0
+ * The capabilities that a server advertises: those of its features, of the handlers that the application registered, and
+ * those that the options add. Each era decides when it sends them.
  */
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { RegistryService } from "../Registry.js"
 import * as Completion from "./Completion.js"
 
-/**
- * The capabilities of a server at the moment.
- *
- * @since 0.1.0
- * @category getters
- */
 export const capabilities = (
   registry: RegistryService,
   options: {
     readonly logging: boolean
     readonly subscriptions: boolean
+    /** The capabilities that the application adds. */
     readonly also: ServerCapabilities | undefined
   }
 ): ServerCapabilities => {
-  const served = [...registry.handlers.values()].flatMap(({ method }) =>
+  const handled = [...registry.handlers.values()].flatMap(({ method }) =>
     method.kind === "request" && method.capability !== undefined ? [method.capability] : []
   )
   return [
@@ -34,19 +27,19 @@ export const capabilities = (
       : {},
     registry.offers("prompts") ? { prompts: { listChanged: true } } : {},
     Completion.isOffered(registry) ? { completions: {} } : {},
-    ...served.map(declaring),
+    ...handled.map(fromPath),
     (options.also ?? {}) as JsonObject
   ].reduce<JsonObject>(merge, {})
 }
 
-/** The capability of this path, declared: `resources.subscribe`. */
-const declaring = (path: string): JsonObject => {
+/** The capability at a path such as `resources.subscribe`. */
+const fromPath = (path: string): JsonObject => {
   const [first, ...rest] = path.split(".")
-  return { [first!]: Object.fromEntries(rest.map((key) => [key, yesOrNo.has(key) ? true : {}])) }
+  return { [first!]: Object.fromEntries(rest.map((key) => [key, booleans.has(key) ? true : {}])) }
 }
 
-// All others say by being there that they are.
-const yesOrNo: ReadonlySet<string> = new Set(["subscribe", "listChanged"])
+// The members that are booleans; every other member is an object.
+const booleans: ReadonlySet<string> = new Set(["subscribe", "listChanged"])
 
 const merge = (into: JsonObject, more: JsonObject): JsonObject => ({
   ...into,

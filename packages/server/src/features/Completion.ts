@@ -1,55 +1,59 @@
 /**
- * `completion/complete`: what an argument of a prompt, or of a resource template, may become. An argument without a
- * completer may become anything, and nothing is said.
+ * `completion/complete`: values for an argument of a prompt or of a resource template. An argument without a completer
+ * gets no values.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
- * @since 0.1.0
  */
 import * as Completion from "@effect-mcp/protocol/Completion"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Completers, Kept, RegistryService } from "../Registry.js"
+import type * as Completer from "../Completer.js"
+import type { Completers, Registered, RegistryService } from "../Registry.js"
 import * as Reply from "../runtime/Reply.js"
-import type { Route } from "../runtime/Router.js"
-import { unknownPrompt } from "./Prompts.js"
+import * as Route from "../runtime/Route.js"
 
-/**
- * Whether there is, at the moment, an argument that can be completed.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether the server has, at the moment, an argument that it can complete. */
 export const isOffered = (registry: RegistryService): boolean =>
   [...registry.prompts.values(), ...registry.templates.values()].some(({ completers }) => completers.size > 0)
 
-/**
- * @since 0.1.0
- * @category routes
- */
-export const routes = (registry: RegistryService): ReadonlyArray<Route> => [{
-  method: Methods.complete,
-  trusted: false,
+export const routes = (registry: RegistryService): ReadonlyArray<Route.Route> => [{
+  method: "completion/complete",
+  isOffered: () => registry.offers("prompts") || registry.offers("resources"),
+  isTrusted: false,
+  isStable: false,
   serve: ({ argument, context, ref }: Completion.CompleteParams) => {
     const found = ref.type === "ref/prompt" ? registry.prompts.get(ref.name) : registry.templates.get(ref.uri)
-    if (found === undefined) {
-      return { effect: missing(registry, ref), context: Context.empty() }
-    }
-    return { effect: complete(found, argument, context?.arguments ?? {}), context: found.context }
+    return found === undefined
+      ? Route.served(missing(registry, ref))
+      : { effect: complete(found, argument, context?.arguments ?? {}), context: found.context }
   }
 }]
 
-const nothing: Completion.CompleteResult = { completion: { values: [], total: 0, hasMore: false } }
+/** The completers of a registry entry: the given ones, and for other arguments the values that the argument may have. */
+export const completers = (
+  given: Completer.Completers<string>,
+  values: ReadonlyMap<string, ReadonlyArray<string>>
+): Completers =>
+  new Map([
+    ...[...values].map(([name, values]) => [name, amongValues(values)] as const),
+    ...Object.entries(given).flatMap(([name, complete]) =>
+      complete === undefined ? [] : [[name, suggestions(complete)] as const]
+    )
+  ])
+
+export const unknownPrompt = (name: string): InvalidParams =>
+  new InvalidParams({ message: `Unknown prompt: ${Reply.quotable(name)}` })
+
+const none: Completion.CompleteResult = { completion: { values: [], total: 0, hasMore: false } }
 
 const complete = (
-  { completers }: Kept & { readonly completers: Completers },
+  { completers }: Registered & { readonly completers: Completers },
   { name, value }: Completion.CompleteParams["argument"],
   others: Readonly<Record<string, string>>
 ): Effect.Effect<Completion.CompleteResult, unknown, any> => {
   const completer = completers.get(name)
   return completer === undefined
-    ? Effect.succeed(nothing)
+    ? Effect.succeed(none)
     : Effect.map(
       Effect.suspend(() => completer(value, others)),
       (suggestions) => ({ completion: Completion.truncate(suggestions) })
@@ -62,20 +66,27 @@ const missing = (
 ): Effect.Effect<Completion.CompleteResult, InvalidParams> =>
   ref.type === "ref/prompt"
     ? Effect.fail(unknownPrompt(ref.name))
-    // A resource with an address of its own has nothing to complete.
+    // A resource with a fixed URI has no arguments to complete.
     : registry.resources.has(ref.uri)
-    ? Effect.succeed(nothing)
+    ? Effect.succeed(none)
     : Effect.fail(new InvalidParams({ message: `Unknown resource template: ${Reply.quotable(ref.uri)}` }))
 
-/**
- * The values that begin with what is there, whatever its case.
- *
- * @since 0.1.0
- * @category completers
- */
-export const among = (values: ReadonlyArray<string>) => (value: string): Effect.Effect<Completion.Suggestions> =>
+/** Completes with those of the values that begin with the given text, in upper or lower case. */
+const amongValues = (values: ReadonlyArray<string>) => (value: string): Effect.Effect<Completion.Suggestions> =>
   Effect.sync(() => {
     const start = value.toLowerCase()
-    const fitting = values.filter((one) => one.toLowerCase().startsWith(start))
-    return { values: fitting, total: fitting.length, hasMore: false }
+    const found = values.filter((one) => one.toLowerCase().startsWith(start))
+    return { values: found, total: found.length, hasMore: false }
   })
+
+const suggestions =
+  (complete: Completer.Completer<any>) =>
+  (value: string, others: Readonly<Record<string, string>>): Effect.Effect<Completion.Suggestions, unknown, any> =>
+    Effect.map(
+      complete(value, others),
+      (given) => isList(given) ? { values: given, total: given.length, hasMore: false } : given
+    )
+
+const isList = (
+  given: ReadonlyArray<string> | Completion.Suggestions
+): given is ReadonlyArray<string> => Array.isArray(given)

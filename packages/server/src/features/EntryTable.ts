@@ -1,26 +1,20 @@
 /**
- * Entries of one kind that come and go. Putting one on the shelf is acquiring: it leaves with the scope it was put there in.
+ * A table of entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. It knows
+ * nothing of what the entries mean; results that are made from them hold until `revision` changes.
  *
- * It knows neither what the entries are nor who reads them; what is worked out from them holds until `revision` changes.
- *
- * @since 0.1.0
+ * The fields change together: each change of `byKey` increments `revision` and then calls the listeners.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class EntryTable<in out A> {
   private readonly byKey = new Map<string, A>()
   private readonly listeners = new Set<() => void>()
-  /** Grows whenever an entry comes or goes. */
   revision = 0
 
   constructor(
-    /** What stands here, for people: `tools named`. */
-    private readonly what: string,
+    /** The kind of the entries, as the error message of a duplicate names it: `tools named`. */
+    private readonly kind: string,
     private readonly keyOf: (entry: A) => string
   ) {}
 
@@ -28,7 +22,6 @@ export class EntryTable<in out A> {
     return this.byKey.size
   }
 
-  /** Whether there is, or ever was, an entry. */
   get wasUsed(): boolean {
     return this.revision > 0
   }
@@ -53,12 +46,11 @@ export class EntryTable<in out A> {
     return this.byKey.entries()
   }
 
-  /** Adds an entry until the scope closes. Dies when its key is taken: two features of a server promise the same. */
   register(entry: A): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.suspend(() => {
         const key = this.keyOf(entry)
-        if (this.byKey.has(key)) return Effect.dieMessage(`Two features of this server are ${this.what} "${key}"`)
+        if (this.byKey.has(key)) return Effect.dieMessage(`Two features of this server are ${this.kind} "${key}"`)
         this.byKey.set(key, entry)
         this.changed()
         return Effect.void
@@ -71,7 +63,6 @@ export class EntryTable<in out A> {
     )
   }
 
-  /** Calls back on every change, until the scope closes. */
   onChange(listener: () => void): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.sync(() => this.listeners.add(listener)),

@@ -1,38 +1,23 @@
 /**
- * Cuts a list into pages. The list is in the order of its keys, and a cursor names the last one that was given out: entries
- * which come and go between two pages neither repeat nor hide others, and every instance of a server takes the cursors of
+ * Cuts a list into pages. The list is sorted by key, and a cursor names the last key of its page: an entry that is added
+ * or removed between two pages neither repeats nor hides others, and every instance of a server accepts the cursors of
  * every other.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
- * @since 0.1.0
  */
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 
-/**
- * How many entries a page holds unless the server says otherwise. Clients that read one page only are common.
- *
- * @since 0.1.0
- * @category limits
- */
+/** The default number of entries on a page. It is high, because many clients read the first page only. */
 export const SIZE = 1000
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Page<out A> {
   readonly items: ReadonlyArray<A>
   readonly nextCursor: string | undefined
 }
 
-/**
- * The page that begins after `cursor`, of entries sorted by their keys. A cursor that is none of this list's is refused.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The page after `cursor`, of entries that are sorted by key. Fails for a cursor of another list. */
 export const make = <A>(
   list: string,
   entries: ReadonlyArray<readonly [key: string, item: A]>,
@@ -41,12 +26,7 @@ export const make = <A>(
 ): Either.Either<Page<A>, InvalidParams> =>
   Either.map(start(list, entries, cursor), (index) => at(list, entries, index, size))
 
-/**
- * Where the page after `cursor` begins.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The index at which the page after `cursor` begins. */
 export const start = (
   list: string,
   entries: ReadonlyArray<readonly [key: string, item: unknown]>,
@@ -55,16 +35,11 @@ export const start = (
   if (cursor === undefined) return Either.right(0)
   const key = keyOf(list, cursor)
   return key === undefined
-    ? Either.left(new InvalidParams({ message: "Invalid params: this list never gave out this cursor" }))
+    ? Either.left(new InvalidParams({ message: "Invalid params: the cursor does not belong to this list" }))
     : Either.right(firstAfter(entries, key))
 }
 
-/**
- * The page that begins at this index.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The page that begins at an index. */
 export const at = <A>(
   list: string,
   entries: ReadonlyArray<readonly [key: string, item: A]>,
@@ -79,20 +54,10 @@ export const at = <A>(
   }
 }
 
-/**
- * How many entries a page of this size holds: one at least, or nobody would get to the end.
- *
- * @since 0.1.0
- * @category limits
- */
+/** A page size as an integer of at least 1, so that a client always gets to the end. */
 export const atLeastOne = (size: number): number => size >= 1 ? Math.floor(size) : 1
 
-/**
- * Entries in the order of their keys, whatever the order in which they came.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The entries in the order of their keys, whatever the order of registration. */
 export const sorted = <A>(entries: Iterable<readonly [key: string, item: A]>): Array<readonly [string, A]> =>
   [...entries].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
 

@@ -1,46 +1,36 @@
 /**
- * The pages of a shelf, worked out once: they hold until an entry comes or goes. Kept are those that a client gets who reads
- * from the first page on, whatever cursors it makes up.
+ * The pages of an entry table, as results of a list method. A page is made once and holds until an entry is added or
+ * removed. Only pages that begin at a multiple of the page size are cached, so a client cannot fill the cache with
+ * cursors of its own.
  *
- * How a list is cut is the business of `Page`; what an entry says of itself comes from who asks for the listing.
- *
- * @since 0.1.0
+ * `Page` decides where a page begins and ends.
  */
 import type { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Either from "effect/Either"
-import type { EntryTable } from "./EntryTable.js"
+import type { Entries } from "../Registry.js"
 import * as Page from "./Page.js"
 
-/**
- * Gives the page that begins after a cursor, as the result of a method: the same object as long as it holds.
- *
- * @since 0.1.0
- * @category models
- */
+/** The page after a cursor, as the result of a method: the same object as long as no entry changes. */
 export type PagedList<R> = (cursor: string | undefined) => Either.Either<R, InvalidParams>
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = <A, B, R>(options: {
-  /** What cursors of this list begin with. */
+  /** The name that cursors of this list begin with. */
   readonly list: string
-  readonly shelf: EntryTable<A>
+  readonly entries: Pick<Entries<A>, "revision" | typeof Symbol.iterator>
   readonly pageSize: number
   readonly advertised: (entry: A) => B
   readonly result: (items: ReadonlyArray<B>) => R
 }): PagedList<R & { readonly nextCursor?: string }> => {
-  const { advertised, list, result, shelf } = options
+  const { advertised, entries, list, result } = options
   const size = Page.atLeastOne(options.pageSize)
   const pages = new Map<number, R & { readonly nextCursor?: string }>()
   let sorted: Array<readonly [string, A]> = []
   let revision = -1
   return (cursor) => {
-    if (revision !== shelf.revision) {
-      revision = shelf.revision
+    if (revision !== entries.revision) {
+      revision = entries.revision
       pages.clear()
-      sorted = Page.sorted(shelf)
+      sorted = Page.sorted(entries)
     }
     return Either.map(Page.start(list, sorted, cursor), (index) => {
       const known = pages.get(index)

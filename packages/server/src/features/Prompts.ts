@@ -1,55 +1,69 @@
 /**
- * `prompts/list` and `prompts/get`: from a name and arguments to the messages of a prompt.
+ * `prompts/list` and `prompts/get`: finds the prompt that a request names, and gives its messages for the arguments.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
- * @since 0.1.0
  */
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import { ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { RegistryService } from "../Registry.js"
-import * as Reply from "../runtime/Reply.js"
-import type { Route } from "../runtime/Router.js"
+import type * as Completer from "../Completer.js"
+import type { RegisteredPrompt, RegistryService } from "../Registry.js"
+import * as Route from "../runtime/Route.js"
+import * as Completion from "./Completion.js"
 import * as PagedList from "./PagedList.js"
 
-/**
- * @since 0.1.0
- * @category routes
- */
-export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
+export const routes = (
+  registry: RegistryService,
+  options: { readonly pageSize: number }
+): ReadonlyArray<Route.Route> => {
+  const isOffered = () => registry.offers("prompts")
   const list = PagedList.make({
     list: "prompts",
-    shelf: registry.prompts,
+    entries: registry.prompts,
     pageSize: options.pageSize,
     advertised: ({ advertised }) => advertised,
     result: (prompts): Prompts.ListPromptsResult => ({ prompts })
   })
   return [
     {
-      method: Methods.listPrompts,
-      trusted: true,
-      kept: true,
-      serve: ({ cursor }: PaginatedParams) => ({ effect: list(cursor), context: Context.empty() })
+      method: "prompts/list",
+      isOffered,
+      isTrusted: true,
+      isStable: true,
+      serve: ({ cursor }: PaginatedParams) => Route.served(list(cursor))
     },
     {
-      method: Methods.getPrompt,
-      trusted: false,
+      method: "prompts/get",
+      isOffered,
+      isTrusted: false,
+      isStable: false,
       serve: (params: Prompts.GetPromptParams) => {
         const prompt = registry.prompts.get(params.name)
         return prompt === undefined
-          ? { effect: Effect.fail(unknownPrompt(params.name)), context: Context.empty() }
+          ? Route.failed(Completion.unknownPrompt(params.name))
           : { effect: prompt.get(params.arguments ?? {}), context: prompt.context }
       }
     }
   ]
 }
 
-/**
- * @since 0.1.0
- * @category errors
- */
-export const unknownPrompt = (name: string): InvalidParams =>
-  new InvalidParams({ message: `Unknown prompt: ${Reply.quotable(name)}` })
+/** The registry entry of a prompt, from its definition, its handler and its completers. */
+export const entry = (
+  { advertised, codec, enumValues, name }: Prompt.Prompt.Any,
+  handler: (parameters: any) => Effect.Effect<Prompt.Messages, unknown, any>,
+  complete: Completer.Completers<string> | undefined,
+  context: Context.Context<never>
+): RegisteredPrompt => ({
+  advertised,
+  context,
+  get: (args) =>
+    Effect.matchEffect(codec.decode(args as Readonly<Record<string, string>>), {
+      onFailure: (issue) => Effect.fail(ofIssue(issue, `arguments for prompt "${name}"`)),
+      onSuccess: (parameters) =>
+        Effect.map(handler(parameters), (messages) => Prompt.toResult(messages, advertised.description))
+    }),
+  completers: Completion.completers(complete ?? {}, enumValues)
+})

@@ -1,91 +1,128 @@
 /**
- * `resources/list`, `resources/templates/list` and `resources/read`: from an address to the resource, or to the kind of
- * resources, that is meant.
+ * `resources/list`, `resources/templates/list` and `resources/read`: finds the resource, or the resource template, that
+ * serves a URI, and lists both.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
- * @since 0.1.0
  */
+import * as Resource from "@effect-mcp/definition/Resource"
+import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import { ResourceNotFound } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Kept, RegisteredTemplate, RegistryService } from "../Registry.js"
+import type * as Completer from "../Completer.js"
+import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService } from "../Registry.js"
 import * as Reply from "../runtime/Reply.js"
-import type { Route, Served } from "../runtime/Router.js"
+import * as Route from "../runtime/Route.js"
+import * as Completion from "./Completion.js"
 import * as Page from "./Page.js"
 import * as PagedList from "./PagedList.js"
 
-/**
- * @since 0.1.0
- * @category routes
- */
-export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
+export const routes = (
+  registry: RegistryService,
+  options: { readonly pageSize: number }
+): ReadonlyArray<Route.Route> => {
   const { pageSize } = options
+  const isOffered = () => registry.offers("resources")
   const list = PagedList.make({
     list: "resources",
-    shelf: registry.resources,
+    entries: registry.resources,
     pageSize,
     advertised: ({ advertised }) => advertised,
     result: (resources): Resources.ListResourcesResult => ({ resources })
   })
   const listTemplates = PagedList.make({
     list: "templates",
-    shelf: registry.templates,
+    entries: registry.templates,
     pageSize,
     advertised: ({ advertised }) => advertised,
     result: (resourceTemplates): Resources.ListResourceTemplatesResult => ({ resourceTemplates })
   })
   return [
     {
-      method: Methods.listResources,
-      trusted: false,
-      kept: true,
-      serve: ({ cursor }: PaginatedParams) => ({
-        effect: [...registry.templates.values()].some((template) => template.list !== undefined)
-          ? everything(registry, cursor, pageSize)
-          : list(cursor),
-        context: Context.empty()
-      })
+      method: "resources/list",
+      isOffered,
+      isTrusted: false,
+      isStable: true,
+      serve: ({ cursor }: PaginatedParams) =>
+        Route.served(
+          [...registry.templates.values()].some((template) => template.list !== undefined)
+            ? listAll(registry, cursor, pageSize)
+            : list(cursor)
+        )
     },
     {
-      method: Methods.listResourceTemplates,
-      trusted: true,
-      kept: true,
-      serve: ({ cursor }: PaginatedParams) => ({ effect: listTemplates(cursor), context: Context.empty() })
+      method: "resources/templates/list",
+      isOffered,
+      isTrusted: true,
+      isStable: true,
+      serve: ({ cursor }: PaginatedParams) => Route.served(listTemplates(cursor))
     },
     {
-      method: Methods.readResource,
-      trusted: false,
+      method: "resources/read",
+      isOffered,
+      isTrusted: false,
+      isStable: false,
       serve: ({ uri }: Resources.ReadResourceParams) => {
         const resource = registry.resources.get(uri)
         return resource === undefined
-          ? fromTemplates(registry, uri)
+          ? readFromTemplates(registry, uri)
           : { effect: resource.read, context: resource.context }
       }
     }
   ]
 }
 
-/**
- * Whether something can be read at this address, as far as that is known without reading it.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** The registry entry of a resource. */
+export const entry = (
+  { advertised, uri }: Resource.Resource.Any,
+  read: Effect.Effect<Resource.Contents, unknown, any>,
+  context: Context.Context<never>
+): RegisteredResource => ({
+  advertised,
+  context,
+  read: Effect.map(read, (contents) => Resource.toResult(contents, uri, advertised.mimeType))
+})
+
+/** The registry entry of a resource template. */
+export const templateEntry = (
+  { advertised, codec, enumValues, template }: ResourceTemplate.ResourceTemplate.Any,
+  read: (parameters: any, uri: string) => Effect.Effect<Resource.Contents, unknown, any>,
+  options: {
+    readonly complete?: Completer.Completers<string> | undefined
+    readonly list?: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, unknown, any> | undefined
+  },
+  context: Context.Context<never>
+): RegisteredTemplate => ({
+  advertised,
+  template,
+  context,
+  read: (variables, uri) =>
+    Effect.matchEffect(codec.decode(variables as UriTemplate.Match), {
+      onFailure: () => Effect.succeed(undefined),
+      onSuccess: (parameters) =>
+        Effect.map(read(parameters, uri), (contents) => Resource.toResult(contents, uri, advertised.mimeType))
+    }),
+  list: options.list === undefined
+    ? undefined
+    : Effect.map(options.list, (resources) => resources.map((resource) => resource.advertised)),
+  completers: Completion.completers(options.complete ?? {}, enumValues)
+})
+
+/** Whether a resource or a template has this URI. A template may still find, on reading, that there is no such resource. */
 export const isKnown = (registry: RegistryService, uri: string): boolean =>
   registry.resources.has(uri) ||
   [...registry.templates.values()].some(({ template }) => Option.isSome(UriTemplate.match(template, uri)))
 
-/** What templates list is asked for anew each time, and stands where its address says. */
-const everything = (registry: RegistryService, cursor: string | undefined, pageSize: number) =>
+/** A page of all resources, where templates list resources too: their effects run anew for each page. */
+const listAll = (registry: RegistryService, cursor: string | undefined, pageSize: number) =>
   Effect.flatMap(
     Effect.forEach(
       [...registry.templates.values()],
-      (template) => template.list === undefined ? Effect.succeed([]) : within(template, template.list),
+      (template) => template.list === undefined ? Effect.succeed([]) : withServices(template, template.list),
       { concurrency: "unbounded" }
     ),
     (lists) => {
@@ -101,13 +138,14 @@ const everything = (registry: RegistryService, cursor: string | undefined, pageS
     }
   )
 
-const within = <A, E>({ context }: Kept, effect: Effect.Effect<A, E, any>): Effect.Effect<A, E> =>
+/** Runs an effect of an entry with the services of its feature, and those of the request. */
+const withServices = <A, E>({ context }: Registered, effect: Effect.Effect<A, E, any>): Effect.Effect<A, E> =>
   Effect.mapInputContext(
     effect as Effect.Effect<A, E>,
     (request: Context.Context<never>) => Context.merge(context, request)
   )
 
-const fromTemplates = (registry: RegistryService, uri: string): Served => {
+const readFromTemplates = (registry: RegistryService, uri: string): Route.Served => {
   const found = [...registry.templates.values()].flatMap((template) =>
     Option.match(UriTemplate.match(template.template, uri), {
       onNone: () => [],
@@ -115,34 +153,33 @@ const fromTemplates = (registry: RegistryService, uri: string): Served => {
     })
   )
   const [only] = found
-  // The one that fits closest is tried first; variables that are none of it leave the address to the next.
   if (found.length === 1) {
     const { template, variables } = only!
     return {
       effect: Effect.flatMap(
         template.read(variables, uri),
-        (result) => result === undefined ? none(uri) : Effect.succeed(result)
+        (result) => result === undefined ? notFound(uri) : Effect.succeed(result)
       ),
       context: template.context
     }
   }
-  return {
-    effect: found.sort((a, b) => closer(a.template, b.template)).reduceRight<Effect.Effect<unknown, unknown, any>>(
+  // The most specific template reads first; where it does not accept the variables, the next one reads.
+  return Route.served(
+    found.sort((a, b) => bySpecificity(a.template, b.template)).reduceRight<Effect.Effect<unknown, unknown>>(
       (next, { template, variables }) =>
         Effect.flatMap(
-          within(template, template.read(variables, uri)),
+          withServices(template, template.read(variables, uri)),
           (result) => result === undefined ? next : Effect.succeed(result)
         ),
-      none(uri)
-    ),
-    context: Context.empty()
-  }
+      notFound(uri)
+    )
+  )
 }
 
-const none = (uri: string) => Effect.fail(new ResourceNotFound({ uri: Reply.quotable(uri) }))
+const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: Reply.quotable(uri) }))
 
-// More text of its own, then the order of the list: the same whatever the order in which features were built.
-const closer = ({ advertised: a }: RegisteredTemplate, { advertised: b }: RegisteredTemplate): number =>
-  text(b.uriTemplate) - text(a.uriTemplate) || (a.uriTemplate < b.uriTemplate ? -1 : 1)
+// By the length of the literal text, then by name, so that the order does not depend on the order of registration.
+const bySpecificity = ({ advertised: a }: RegisteredTemplate, { advertised: b }: RegisteredTemplate): number =>
+  literalLength(b.uriTemplate) - literalLength(a.uriTemplate) || (a.uriTemplate < b.uriTemplate ? -1 : 1)
 
-const text = (template: string): number => template.replace(/\{[^}]*\}/g, "").length
+const literalLength = (template: string): number => template.replace(/\{[^}]*\}/g, "").length

@@ -1,74 +1,73 @@
 /**
- * `tools/list` and `tools/call`: from checked parameters to the tool that is meant, from the way its handler ended to a
- * result. Arguments that the tool does not take, and failures it has declared, are results that the model reads.
+ * `tools/list` and `tools/call`: finds the tool that a call names, and turns the end of its handler into a result.
+ * Arguments that the tool does not accept, and failures that the tool declares, become results that the model reads.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
- * @since 0.1.0
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import { InvalidParams, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
 import * as Reply from "../runtime/Reply.js"
-import type { Route } from "../runtime/Router.js"
+import * as Route from "../runtime/Route.js"
 import * as PagedList from "./PagedList.js"
 
-/**
- * @since 0.1.0
- * @category routes
- */
-export const routes = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => {
+export const routes = (
+  registry: RegistryService,
+  options: { readonly pageSize: number }
+): ReadonlyArray<Route.Route> => {
+  const isOffered = () => registry.offers("tools")
   const list = PagedList.make({
     list: "tools",
-    shelf: registry.tools,
+    entries: registry.tools,
     pageSize: options.pageSize,
     advertised: ({ advertised }) => advertised,
     result: (tools): Tools.ListToolsResult => ({ tools })
   })
   return [
     {
-      method: Methods.listTools,
-      trusted: true,
-      kept: true,
-      serve: ({ cursor }: PaginatedParams) => ({ effect: list(cursor), context: Context.empty() })
+      method: "tools/list",
+      isOffered,
+      isTrusted: true,
+      isStable: true,
+      serve: ({ cursor }: PaginatedParams) => Route.served(list(cursor))
     },
     {
-      method: Methods.callTool,
-      trusted: false,
+      method: "tools/call",
+      isOffered,
+      isTrusted: false,
+      isStable: false,
       serve: (params: Tools.CallToolParams, session) => {
         const tool = registry.tools.get(params.name)
         return tool === undefined
-          ? { effect: Effect.fail(unknownTool(params.name)), context: Context.empty() }
+          ? Route.failed(new InvalidParams({ message: `Unknown tool: ${Reply.quotable(params.name)}` }))
           : { effect: tool.call(params.arguments, session.version), context: tool.context }
       }
     }
   ]
 }
 
-const unknownTool = (name: string) => new InvalidParams({ message: `Unknown tool: ${Reply.quotable(name)}` })
-
-/**
- * What to run when a tool is called, out of its definition and its handler.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const call = (
+/** The registry entry of a tool, from its definition and its handler. */
+export const entry = (
   tool: Tool.Tool.Any,
+  handler: (parameters: any) => Effect.Effect<any, any, any>,
+  context: Context.Context<never>
+): RegisteredTool => ({ advertised: tool.advertised, context, call: call(tool, handler) })
+
+const call = (
+  { codec, name }: Tool.Tool.Any,
   handler: (parameters: any) => Effect.Effect<any, any, any>
 ): RegisteredTool["call"] => {
-  const { codec, name } = tool
-  const ended = { onFailure: failed(codec), onSuccess: codec.encodeSuccess }
-  const run = (parameters: unknown) => Effect.matchCauseEffect(Effect.suspend(() => handler(parameters)), ended)
+  const ending = { onFailure: failed(codec), onSuccess: codec.encodeSuccess }
+  const run = (parameters: unknown) => Effect.matchCauseEffect(Effect.suspend(() => handler(parameters)), ending)
   return (args, version) => {
     const decoded = codec.decodeArguments(args ?? {})
     if (Either.isEither(decoded)) {
@@ -85,13 +84,13 @@ export const call = (
 
 const failed =
   (codec: Tool.Tool.Any["codec"]) => (cause: Cause.Cause<unknown>): Effect.Effect<Tools.CallToolResult, unknown> => {
-    // A handler that failed and then died, in a finalizer or beside it, has a bug that nobody may miss.
+    // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
     const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
     if (Option.isNone(failure)) return Effect.failCause(cause)
     return Reply.isProtocolError(failure.value) ? Effect.fail(failure.value) : codec.encodeFailure(failure.value)
   }
 
-// Up to 2025-06-18 bad arguments are the program's fault; from 2025-11-25 on the model is told and may mend them.
+// Up to 2025-06-18 wrong arguments are an error for the calling program; since 2025-11-25 the model reads what is wrong.
 const refused = (
   name: string,
   issue: ParseResult.ParseIssue,

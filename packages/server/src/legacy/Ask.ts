@@ -1,8 +1,6 @@
 /**
- * Questions in the legacy era: each is a request to the client, on the channel of the request that caused it, while the
- * handler waits.
- *
- * @since 0.1.0
+ * Questions in the legacy era: each is a request to the client, on the way of the request whose handler asks. The handler
+ * waits for the answer.
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
@@ -30,12 +28,7 @@ const methods = {
   roots: Methods.listRoots
 } as const
 
-/**
- * Asks one question and waits for the answer. What the client has not said that it can do is not asked.
- *
- * @since 0.1.0
- * @category asking
- */
+/** Asks one question. Fails without a request when the client lacks the capability, or when the question is not valid. */
 export const ask = <A>(
   { clientCapabilities, version }: Connection,
   outbound: Outbound,
@@ -49,10 +42,10 @@ export const ask = <A>(
     if (problem !== undefined) {
       return Effect.fail(new McpError.InternalError({ message: `"${method.name}" cannot be asked: ${problem}` }))
     }
-    const asked = method.narrowParams(version)(params) as JsonObject
+    const narrowed = method.narrowParams(version)(params) as JsonObject
     return Effect.matchEffect(
       Effect.contextWithEffect((context: Context.Context<never>) =>
-        outbound.request(method.name, traced(asked, context), options)
+        outbound.request(method.name, traced(narrowed, context), options)
       ),
       {
         onFailure: (error): Effect.Effect<A, AskError> => Effect.fail(fromCall(error)),
@@ -66,19 +59,14 @@ export const ask = <A>(
     )
   })
 
-/** The client is told of the span that asks, if there is one. */
+/** Adds the trace context of the handler's current span, if it has one. */
 const traced = (params: JsonObject, context: Context.Context<never>): JsonObject =>
   Option.match(Context.getOption(context, Tracer.ParentSpan), {
     onNone: () => params,
     onSome: (span) => ({ ...params, _meta: { ...(params._meta as JsonObject | undefined), ...Telemetry.inject(span) } })
   })
 
-/**
- * Asks whether anybody is there.
- *
- * @since 0.1.0
- * @category asking
- */
+/** Waits until the client has answered a `ping`. */
 export const ping = (outbound: Outbound): Effect.Effect<void, AskError> =>
   Effect.asVoid(Effect.mapError(outbound.request(Methods.ping.name), fromCall))
 

@@ -15,7 +15,7 @@ import type { HttpRefusal } from "../HttpRefusal.js"
 /** The refusal of a batch, unless it may be sent at this revision. */
 export const refusal = (
   batch: ReadonlyArray<unknown>,
-  version: Version.LegacyVersion | undefined
+  version: Version.Version | undefined
 ): HttpRefusal | undefined => {
   if (!Version.hasBatches(version)) {
     return Refusal.badRequest("only 2025-03-26 has batches of messages; send each message by itself")

@@ -1,9 +1,9 @@
 /**
- * What the server knows of one client in a legacy conversation: the facts of its `initialize`, what it wants to hear, the
- * application's own services for it, and the way to speak to it outside of any request. Plain state, changed by
- * `Initialize`, `Serve` and `Subscriptions` only.
+ * The state of one legacy client: what it sent in `initialize`, what it wants to receive, the services that the session
+ * layer built for it, and the way to send it messages outside of any request.
  *
- * @since 0.1.0
+ * A plain object with mutable fields, one for each conversation. `Initialize`, `Handshake`, `Serve`, `Routes` (the log
+ * level) and `Subscriptions` change it; requests read it without an effect.
  */
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
@@ -20,63 +20,61 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class Connection {
-  /** `initialize` was answered: requests are served. That the client has seen the answer is `initialized`. */
+  /** The server has accepted `initialize`, and serves requests. */
   accepted = false
+  /** The client has sent `notifications/initialized`, and may receive notifications outside of its requests. */
   initialized = false
-  /** Done when `initialize`, which is being served, has ended: what came after it waits. */
-  opening: Deferred.Deferred<void> | undefined
+  /** Completes when the `initialize` that is being served has ended. */
+  handshake: Deferred.Deferred<void> | undefined
   version: LegacyVersion = Version.latestLegacy
   clientInfo: Implementation | undefined
   clientCapabilities: ClientCapabilities = {}
-  /** What the client was told that the server offers. */
+  /** The capabilities that the server advertised to this client. */
   serverCapabilities: ServerCapabilities = {}
-  /** What the client asked for with `logging/setLevel`; before that it hears everything. */
+  /** The lowest level of log messages that the client receives. Until `logging/setLevel` it receives all. */
   level: LoggingLevel | undefined
-  /** The resources that the client wants to hear of. */
+  /** The URIs of the resources that the client has subscribed to. */
   subscriptions: Set<string> | undefined
-  /** What the application's session layer has built for this client. */
+  /** The services that the session layer built for this client. */
   services: Context.Context<never> | undefined
-  /** Releases them; for who is not let in after all. */
-  leave: Effect.Effect<void> | undefined
-  private telling: Map<string, Fiber.RuntimeFiber<void>> | undefined
+  /** Releases the services, for a handshake that fails after they were built. */
+  releaseServices: Effect.Effect<void> | undefined
+  private announcements: Map<string, Fiber.RuntimeFiber<void>> | undefined
 
   constructor(
-    /** Beside all requests. */
+    /** Sends outside of any request. */
     readonly outbound: Outbound,
-    /** As long as the conversation; none where there is no conversation. */
+    /** The scope of the conversation; `undefined` for a request that belongs to no conversation. */
     readonly scope: Scope.Scope | undefined = undefined
   ) {}
 
   /**
-   * Tells the client that something has changed, without waiting for it; once, however often, while it does not read. A
-   * client that does not know of what changed, or is not ready to hear of it, is told nothing.
+   * Sends a notification without waiting for it. While an equal one (same method and `about`) still waits for the client to
+   * read, it does nothing. It also does nothing before the client is initialized, and for a capability that was not
+   * advertised to the client.
    */
   announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
     return Effect.suspend(() => {
       const key = `${name} ${about}`
-      const telling = this.telling ??= new Map()
+      const announcements = this.announcements ??= new Map()
       if (
-        !this.initialized || telling.has(key) ||
+        !this.initialized || announcements.has(key) ||
         (capability !== undefined && !Capabilities.declares(this.serverCapabilities, capability))
       ) {
         return Effect.void
       }
       return Effect.map(Effect.forkDaemon(Effect.interruptible(this.outbound.notify(name, params))), (fiber) => {
-        telling.set(key, fiber)
-        fiber.addObserver(() => telling.delete(key))
+        announcements.set(key, fiber)
+        fiber.addObserver(() => announcements.delete(key))
       })
     })
   }
 
-  /** Stops telling. */
-  get silence(): Effect.Effect<void> {
+  /** Interrupts the announcements that still wait for the client to read. */
+  get stopAnnouncing(): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.telling === undefined ? Effect.void : Fiber.interruptAll([...this.telling.values()])
+      this.announcements === undefined ? Effect.void : Fiber.interruptAll([...this.announcements.values()])
     )
   }
 }

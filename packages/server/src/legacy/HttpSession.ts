@@ -9,7 +9,6 @@
  */
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
-import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { FedConversation } from "../Dispatcher.js"
@@ -45,7 +44,7 @@ export class HttpSession implements StoredSession {
   }
 
   /** The revision that `initialize` agreed on; none before. */
-  get version(): LegacyVersion | undefined {
+  get version(): Version.Version | undefined {
     return this.conversation.version()
   }
 

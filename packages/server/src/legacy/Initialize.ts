@@ -1,14 +1,12 @@
 /**
- * The handshake, as the server answers it: which revision is spoken, who we are, what we offer; and the application's own
- * services for this client, which must be there before anything else is served.
+ * Serves `initialize`: agrees on a revision, tells the client the server's name and capabilities, and builds the session
+ * layer for this client, which must succeed before anything else is served.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
- * @since 0.1.0
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
-import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
 import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { InvalidParams, InvalidRequest } from "@effect-mcp/protocol/McpError"
@@ -17,40 +15,18 @@ import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import type { SessionLayer } from "../runtime/SessionLayer.js"
+import type { Server } from "../runtime/Server.js"
 import type { LegacyServerSession } from "./ServerSession.js"
 
-/**
- * Who a server is, and what it offers at the moment.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Identity {
-  readonly info: Implementation
-  readonly versions: ReadonlyArray<Version.LegacyVersion>
-  readonly instructions: string | undefined
-  readonly capabilities: () => ServerCapabilities
-  readonly session: SessionLayer | undefined
-}
-
-/**
- * How many characters of JSON a client may say of itself.
- *
- * @since 0.1.0
- * @category limits
- */
+/** The limit of `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the conversation. */
 export const MAX_FACTS = 65_536
 
 /**
- * Answers `initialize`, once for each conversation. The connection has the client's facts when this returns, before
- * anything that the client has sent after it is looked at. It fails as the application's session layer does.
- *
- * @since 0.1.0
- * @category handlers
+ * Answers `initialize`, once for each conversation. The facts of the client are in the connection when this returns, so
+ * they hold for every later message. Fails as the session layer fails.
  */
 export const serve = (
-  identity: Identity,
+  server: Pick<Server, "info" | "versions" | "instructions" | "capabilities" | "session">,
   session: LegacyServerSession,
   params: Initialize.InitializeParams
 ): Effect.Effect<Initialize.InitializeResult, unknown> => {
@@ -58,45 +34,48 @@ export const serve = (
   if (connection.accepted) {
     return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is initialized already" }))
   }
-  // All of it is kept as long as the conversation.
-  const said = Json.stringify([params.clientInfo, params.capabilities])
-  if (said === undefined || said.length > MAX_FACTS) {
+  const facts = Json.stringify([params.clientInfo, params.capabilities])
+  if (facts === undefined || facts.length > MAX_FACTS) {
     return Effect.fail(
       new InvalidParams({
         message: `Invalid params: clientInfo and capabilities have more than ${MAX_FACTS} characters`
       })
     )
   }
-  connection.version = Version.negotiate(params.protocolVersion, identity.versions)
+  connection.version = Version.negotiate(params.protocolVersion, server.versions.filter(Version.isLegacy))
   connection.clientInfo = params.clientInfo
-  // What its revision does not know it cannot be asked, whatever it says.
+  // A capability that the revision does not know has no meaning: the server must not use it.
   connection.clientCapabilities = Narrow.compile(ClientCapabilities, connection.version)(
     params.capabilities
   ) as ClientCapabilities
-  const capabilities = identity.capabilities()
-  connection.serverCapabilities = connection.scope === undefined ? without(capabilities) : capabilities
-  if (identity.session === undefined || connection.scope === undefined) return Effect.succeed(accept(identity, session))
+  const capabilities = server.capabilities()
   const { scope } = connection
+  connection.serverCapabilities = scope === undefined ? withoutNotifications(capabilities) : capabilities
+  if (server.session === undefined || scope === undefined) return Effect.succeed(accept(server, session))
+  const layer = server.session
   return Effect.flatMap(
     Scope.fork(scope, ExecutionStrategy.sequential),
     (own) =>
-      Effect.map(identity.session!.build(session, own), (services) => {
+      Effect.map(layer.build(session, own), (services) => {
         connection.services = services
-        connection.leave = Scope.close(own, Exit.void)
-        return accept(identity, session)
+        connection.releaseServices = Scope.close(own, Exit.void)
+        return accept(server, session)
       })
   )
 }
 
-/** What can be kept where there is no conversation: nobody can be told of anything. */
-const without = ({ prompts, resources, tools, ...rest }: ServerCapabilities): ServerCapabilities => ({
+/** The capabilities of a server that cannot send notifications, because it has no conversation with the client. */
+const withoutNotifications = ({ prompts, resources, tools, ...rest }: ServerCapabilities): ServerCapabilities => ({
   ...rest,
   ...(prompts === undefined ? undefined : { prompts: {} }),
   ...(resources === undefined ? undefined : { resources: {} }),
   ...(tools === undefined ? undefined : { tools: {} })
 })
 
-const accept = ({ info, instructions }: Identity, { connection }: LegacyServerSession): Initialize.InitializeResult => {
+const accept = (
+  { info, instructions }: Pick<Server, "info" | "instructions">,
+  { connection }: LegacyServerSession
+): Initialize.InitializeResult => {
   connection.accepted = true
   return {
     protocolVersion: connection.version,

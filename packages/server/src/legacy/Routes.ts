@@ -1,82 +1,164 @@
 /**
- * What only this era has, and every server serves: the handshake, `ping`, how much a client wants to hear, subscriptions.
- * What both eras have is found by `Router`.
- *
- * @since 0.1.0
+ * The methods that a legacy server serves: per revision one table, in which each route is joined with its row of
+ * `protocol/legacy/Methods` and with the encoder of its results. Into these tables go the neutral routes of the features
+ * and the methods that only this era has: the handshake, `ping`, the log level, subscriptions.
  */
+import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import type * as Method from "@effect-mcp/protocol/Method"
-import * as Context from "effect/Context"
+import * as Method from "@effect-mcp/protocol/Method"
+import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import type { Route } from "../runtime/Router.js"
+import * as Route from "../runtime/Route.js"
+import type { RequestHandler } from "../runtime/Router.js"
+import type { Server } from "../runtime/Server.js"
 import type { Connection } from "./Connection.js"
+import * as Encode from "./Encode.js"
 import * as Initialize from "./Initialize.js"
-import type { Server } from "./Serve.js"
 import type { LegacyServerSession } from "./ServerSession.js"
 import * as Subscriptions from "./Subscriptions.js"
 
-/**
- * What serves a method of this era's own; `undefined` where it is not offered, or not in this connection.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Routes {
-  readonly find: (method: string, connection: Connection) => Route | undefined
+/** A route as clients of one revision see it. */
+export interface LegacyRoute {
+  readonly method: Method.Request
+  readonly serve: (params: any, session: LegacyServerSession, raw: JsonObject | undefined) => Route.Served
+  /** Whether the method is offered to this client now. */
+  readonly isOffered: (connection: Connection) => boolean
+  /** Whether it is served before `initialize` has succeeded. */
+  readonly isEarly: boolean
+  /** Whether the client may cancel it. */
+  readonly isCancellable: boolean
+  /** Encodes a result for the client of a connection. */
+  readonly encode: (result: unknown, connection: Connection) => Outcome
 }
 
-/**
- * Made once for each server: what is known of the client comes with its session.
- *
- * @since 0.1.0
- * @category constructors
- */
+export interface Routes {
+  /** The route of a method for the client of a connection; `undefined` when it is not offered to this client. */
+  readonly find: (method: string, connection: Connection) => LegacyRoute | undefined
+}
+
 export const make = (server: Server): Routes => {
-  const { logging, subscriptions } = server
-  const own = <P, A>(
-    method: Method.Request<string, P, A>,
-    // All sessions of this era are of `Session`'s making.
-    serve: (params: P, session: LegacyServerSession) => Effect.Effect<A, unknown>,
-    rules?: Pick<Route, "cancellable" | "early">
-  ): [string, Route] => [
-    method.name,
-    {
-      method,
-      trusted: true,
-      serve: (params, session) => ({
-        effect: Effect.suspend(() => serve(params, session as LegacyServerSession)),
-        context: Context.empty()
-      }),
-      ...rules
-    }
-  ]
-  const always = new Map([
-    // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
-    own(Methods.initialize, (params, session) => Initialize.serve(server, session, params), {
-      early: true,
-      cancellable: false
-    }),
-    own(Methods.ping, () => Effect.succeed({}), { early: true }),
-    ...(logging
-      ? [own(Methods.setLevel, ({ level }, { connection }) => {
-        connection.level = level
-        return Effect.succeed({})
-      })]
-      : [])
-  ])
-  // Of a client that comes back, to a server that has something to subscribe to.
-  const subscribing = new Map(
-    subscriptions === undefined ? [] : [
-      own(Methods.subscribe, (params, { connection }) => Subscriptions.subscribe(connection, params, subscriptions)),
-      own(Methods.unsubscribe, (params, { connection }) => Subscriptions.unsubscribe(connection, params))
-    ]
-  )
+  const { router } = server
+  const own = ownRoutes(server)
+  const tables = new Map<LegacyVersion, Table>()
   return {
-    find: (method, connection) => {
-      const found = always.get(method)
-      if (found !== undefined || connection.scope === undefined) return found
-      const route = subscribing.get(method)
-      return route !== undefined && server.router.find(Methods.readResource.name) !== undefined ? route : undefined
+    find: (name, connection) => {
+      const { version } = connection
+      let table = tables.get(version)
+      if (table === undefined) tables.set(version, table = makeTable(server, own, version))
+      const handler = router.handler(name)
+      if (handler !== undefined) return table.ofHandler(handler) ?? table.ofHandler(router.fallback())
+      const route = table.routes.get(name)
+      return route !== undefined && route.isOffered(connection) ? route : table.ofHandler(router.fallback())
     }
   }
 }
+
+interface Table {
+  readonly routes: ReadonlyMap<string, LegacyRoute>
+  readonly ofHandler: (handler: RequestHandler | undefined) => LegacyRoute | undefined
+}
+
+const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: LegacyVersion): Table => {
+  const join = (
+    method: Method.Request,
+    options: Joined
+  ): LegacyRoute => ({
+    method,
+    serve: options.serve,
+    isOffered: options.isOffered ?? always,
+    isEarly: options.isEarly ?? method.name === Methods.ping.name,
+    isCancellable: options.isCancellable !== false,
+    encode: options.encode ?? Encode.make(method, version, {
+      // Middleware may replace a result by one of its own.
+      isTrusted: options.isTrusted && server.middleware === undefined,
+      isStable: options.isStable
+    })
+  })
+  const all: ReadonlyArray<readonly [Method.Method | undefined, Joined]> = [
+    ...own.map(({ method, options }) => [method, options] as const),
+    ...server.router.routes.map(({ method, ...route }) => [Methods.table.get(method), route] as const)
+  ]
+  const routes = all.flatMap(([method, options]) =>
+    method?.kind === "request" && Method.isIn(method, version) ? [[method.name, join(method, options)] as const] : []
+  )
+  const handlers = new WeakMap<RequestHandler, LegacyRoute>()
+  return {
+    routes: new Map(routes),
+    ofHandler: (handler) => {
+      if (handler === undefined || !Method.isIn(handler.method, version)) return undefined
+      let route = handlers.get(handler)
+      if (route === undefined) {
+        handlers.set(
+          handler,
+          route = join(handler.method, {
+            isTrusted: false,
+            isStable: false,
+            serve: (params, session, raw) => ({
+              effect: Effect.suspend(() => handler.run(params, raw, session.method)),
+              context: handler.context
+            })
+          })
+        )
+      }
+      return route
+    }
+  }
+}
+
+/** What is joined with the row of a method. */
+type Joined =
+  & Pick<LegacyRoute, "serve">
+  & Pick<Route.Route, "isTrusted" | "isStable">
+  & Partial<Pick<LegacyRoute, "isOffered" | "isEarly" | "isCancellable" | "encode">>
+
+interface OwnRoute {
+  readonly method: Method.Request
+  readonly options: Joined
+}
+
+/** The methods that only this era has. */
+const ownRoutes = (server: Server): ReadonlyArray<OwnRoute> => {
+  const { logging, router, subscriptions } = server
+  const own = <P, A>(
+    method: Method.Request<string, P, A>,
+    serve: (params: P, session: LegacyServerSession) => Effect.Effect<A, unknown>,
+    options?: Partial<Joined>
+  ): OwnRoute => ({
+    method,
+    options: {
+      serve: (params, session) => Route.served(Effect.suspend(() => serve(params, session))),
+      isTrusted: true,
+      isStable: false,
+      ...options
+    }
+  })
+  const initializeEncoder = (version: LegacyVersion) =>
+    Encode.make(Methods.initialize, version, { isTrusted: server.middleware === undefined, isStable: false })
+  // Without a conversation the server cannot send updates.
+  const canSubscribe = (connection: Connection) => connection.scope !== undefined && router.offers("resources/read")
+  return [
+    // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
+    own(Methods.initialize, (params, session) => Initialize.serve(server, session, params), {
+      isEarly: true,
+      isCancellable: false,
+      // In the revision that it has agreed on, not in the one of the table that it was found in.
+      encode: (result, { version }) => initializeEncoder(version)(result)
+    }),
+    own(Methods.ping, () => Effect.succeed({})),
+    own(Methods.setLevel, ({ level }, { connection }) => {
+      connection.level = level
+      return Effect.succeed({})
+    }, { isOffered: () => logging }),
+    ...(subscriptions === undefined ? [] : [
+      own(Methods.subscribe, (params, { connection }) => Subscriptions.subscribe(connection, params, subscriptions), {
+        isOffered: canSubscribe
+      }),
+      own(Methods.unsubscribe, (params, { connection }) => Subscriptions.unsubscribe(connection, params), {
+        isOffered: canSubscribe
+      })
+    ])
+  ]
+}
+
+const always = () => true

@@ -83,7 +83,7 @@ export const make = (context: HttpContext): Stateless => {
   return {
     post: (exchange, incoming, principal) => {
       const header = isInitialize(incoming) ? undefined : exchange.headers["mcp-protocol-version"]
-      const { versions } = dispatcher
+      const versions = dispatcher.versions.filter(Version.isLegacy)
       const version = header ?? Version.negotiate(Version.withoutHeader, versions)
       if (!Version.isLegacy(version) || !versions.includes(version)) {
         return HttpRefusal.send(exchange, Refusal.unsupportedVersion(version, versions))

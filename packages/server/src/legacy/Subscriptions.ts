@@ -1,9 +1,8 @@
 /**
- * `resources/subscribe` and `resources/unsubscribe`: which resources a client wants to hear of, as long as its conversation
- * goes on; and telling it.
+ * `resources/subscribe` and `resources/unsubscribe`, and the notifications to the clients that have subscribed. A
+ * subscription lasts as long as the conversation.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
- * @since 0.1.0
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { SubscribeParams } from "@effect-mcp/protocol/legacy/Subscriptions"
@@ -12,18 +11,9 @@ import * as Effect from "effect/Effect"
 import * as Reply from "../runtime/Reply.js"
 import type { Connection } from "./Connection.js"
 
-/**
- * How many resources a client may subscribe to.
- *
- * @since 0.1.0
- * @category limits
- */
+/** The default limit of the subscriptions of one client. */
 export const MAX_SUBSCRIPTIONS = 1024
 
-/**
- * @since 0.1.0
- * @category handlers
- */
 export const subscribe = (
   connection: Connection,
   { uri }: SubscribeParams,
@@ -34,32 +24,22 @@ export const subscribe = (
   if (!options.isKnown(uri)) return Effect.fail(new ResourceNotFound({ uri: Reply.quotable(uri) }))
   const max = options.max ?? MAX_SUBSCRIPTIONS
   if (subscriptions.size >= max) {
-    return Effect.fail(new InvalidRequest({ message: `Too many subscriptions: there are ${max}` }))
+    return Effect.fail(new InvalidRequest({ message: `Too many subscriptions: the limit is ${max}` }))
   }
   subscriptions.add(uri)
   return Effect.succeed({})
 }
 
-/**
- * @since 0.1.0
- * @category handlers
- */
 export const unsubscribe = (connection: Connection, { uri }: SubscribeParams): Effect.Effect<{}> => {
   connection.subscriptions?.delete(uri)
   return Effect.succeed({})
 }
 
-/**
- * Tells a client that the content of a resource is new, if it wants to hear of it. Once, however often, while it does not
- * read.
- *
- * @since 0.1.0
- * @category telling
- */
+/** Notifies a client that the content of a resource has changed, if the client has subscribed to it. */
 export const updated = (connection: Connection, uri: string): Effect.Effect<void> =>
   connection.subscriptions?.has(uri) === true
-    ? connection.announce(promised, { uri }, uri)
+    ? connection.announce(resourceUpdated, { uri }, uri)
     : Effect.void
 
-// Whoever could subscribe is told, also of resources that came after it was told what there is.
-const promised: typeof Methods.resourceUpdated = { ...Methods.resourceUpdated, capability: undefined }
+// Without the capability check: a client that could subscribe also receives updates of resources that were added later.
+const resourceUpdated: typeof Methods.resourceUpdated = { ...Methods.resourceUpdated, capability: undefined }

@@ -1,30 +1,23 @@
 /**
- * What has changed in a server, told to whoever listens: many changes in one go are one piece of news. How it is told is
- * the business of each era.
- *
- * @since 0.1.0
+ * Announces changes of the registry, several changes at once as one: a change is announced after all fibers that are
+ * ready have run, so a feature layer that adds a hundred tools causes one announcement. Each era decides how it announces.
  */
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { Kind, RegistryService } from "../Registry.js"
 
-/**
- * Runs `tell` for each kind that changed, once everything that is ready to run has run.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs `notify` once for each kind that has changed since the last announcement, until the scope closes. */
 export const announce = (
   registry: RegistryService,
-  tell: (kind: Kind) => Effect.Effect<void>
+  notify: (kind: Kind) => Effect.Effect<void>
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const run = yield* FiberSet.makeRuntime<never, void, never>()
     const changed = new Set<Kind>()
     let running = false
-    const news = Effect.whileLoop({
-      // In one step with the question, so that no change falls between the last news and the end.
+    const announcing = Effect.whileLoop({
+      // One step reads `changed` and clears `running`, so that no change falls between the two.
       while: () => running = changed.size > 0,
       body: () =>
         Effect.zipRight(
@@ -32,7 +25,7 @@ export const announce = (
           Effect.suspend(() => {
             const kinds = [...changed]
             changed.clear()
-            return Effect.forEach(kinds, tell, { discard: true })
+            return Effect.forEach(kinds, notify, { discard: true })
           })
         ),
       step: () => undefined
@@ -41,6 +34,6 @@ export const announce = (
       changed.add(kind)
       if (running) return
       running = true
-      run(Effect.interruptible(news))
+      run(Effect.interruptible(announcing))
     })
   })

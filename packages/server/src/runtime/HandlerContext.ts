@@ -1,8 +1,6 @@
 /**
- * The context that a handler runs in: what its layer was built with, then the session's services, then what the middleware
- * has added, then those of the request. Each comes before what is of the same name and was there earlier.
- *
- * @since 0.1.0
+ * The services that a handler runs with. They come from four sources; where two have the same service, the later source
+ * wins: the context that the feature's layer was built with, the session layer, the middleware, the request itself.
  */
 import * as Context from "effect/Context"
 import * as Scope from "effect/Scope"
@@ -10,10 +8,6 @@ import { RequestContext } from "../RequestContext.js"
 import type { ServerSessionService } from "../ServerSession.js"
 import { ServerSession } from "../ServerSession.js"
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,
@@ -29,3 +23,16 @@ export const make = (
   services.set(Scope.Scope.key, scope)
   return Context.unsafeMake(services)
 }
+
+/** A context to start a fiber with, before the services are known. `unsafeFill` sets them. */
+export const unfilled = (): Context.Context<never> => Context.unsafeMake(noServices)
+
+/**
+ * Sets the services of an unfilled context. It changes the context in place, because the fiber already runs with it and a
+ * second context for the same fiber costs more than finding the handler. Only the first step of a fiber may call it.
+ */
+export const unsafeFill = (context: Context.Context<never>, from: Context.Context<never>): void => {
+  ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = from.unsafeMap as Map<string, unknown>
+}
+
+const noServices: Map<string, unknown> = new Map()

@@ -1,48 +1,35 @@
+/**
+ * Where a message came from, beyond its pipe: the HTTP request that carried it, the session that it belongs to, the
+ * principal that sent it. Handlers read it through `RequestContext`.
+ *
+ * The HTTP modules set it as the `origin` of the channel of each POST. The channel of any other transport has none.
+ */
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Effect from "effect/Effect"
 import type { Principal } from "../Principal.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface RequestOrigin {
-  /** The id of the session, where sessions have one. */
+  /** `undefined` on a server that keeps no sessions. */
   readonly sessionId: string | undefined
-  /** The headers of the HTTP request, their names in lower case. */
+  /** The headers of the HTTP request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly principal: Principal | undefined
   /**
-   * Ends the HTTP stream that the answer travels on; the client comes back for the rest. Does nothing where it could not
-   * come back.
+   * Ends the HTTP stream that would carry the response; the client resumes the stream later. Does nothing where the client
+   * could not resume it.
    */
   readonly closeStream: Effect.Effect<void>
 }
 
-/**
- * No more than a pipe.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The origin of a message on a transport other than HTTP. */
 export const none: RequestOrigin = { sessionId: undefined, headers: {}, principal: undefined, closeStream: Effect.void }
 
-/**
- * An HTTP request that nothing is said on but its status.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The origin of a message in an HTTP request that is answered without a stream. */
 export const request = (
   headers: RequestOrigin["headers"],
   principal: Principal | undefined,
   sessionId: string | undefined
 ): RequestOrigin => ({ sessionId, headers, principal, closeStream: Effect.void })
 
-/**
- * What brought the messages of this channel.
- *
- * @since 0.1.0
- * @category getters
- */
+/** The origin of the messages of a channel. */
 export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin

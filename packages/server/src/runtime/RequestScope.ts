@@ -1,8 +1,8 @@
 /**
- * The scope of one request, made when something is first put into it: most handlers put nothing. It closes when the
- * handler has ended, before the answer leaves.
+ * The scope of one request. The scope inside is made when something is first added to it, because most handlers add
+ * nothing. It closes when the handler has ended, before the response leaves.
  *
- * @since 0.1.0
+ * Its fields: `made` is set once; after `release`, which sets `ended`, the scope inside is closed.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -10,10 +10,6 @@ import type * as Exit from "effect/Exit"
 import { pipeArguments } from "effect/Pipeable"
 import * as Scope from "effect/Scope"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class RequestScope implements Scope.Scope {
   readonly [Scope.ScopeTypeId]: Scope.ScopeTypeId = Scope.ScopeTypeId
   private made: Scope.CloseableScope | undefined
@@ -23,22 +19,22 @@ export class RequestScope implements Scope.Scope {
     return ExecutionStrategy.sequential
   }
 
-  /** What `Effect.forkIn` and `Effect.forkScoped` look at, without asking: the state of the scope inside. */
+  /** The state of the scope inside, which `Effect.forkIn` and `Effect.forkScoped` read directly. */
   get state(): unknown {
     return (this.inner as unknown as { readonly state: unknown }).state
   }
 
-  /** What `Scope.fork` calls. */
+  /** `Scope.fork` calls it. */
   fork(strategy: ExecutionStrategy.ExecutionStrategy): Effect.Effect<Scope.CloseableScope> {
     return Effect.suspend(() => Scope.fork(this.inner, strategy))
   }
 
-  /** What `Scope.addFinalizer` calls. */
+  /** `Scope.addFinalizer` calls it. */
   addFinalizer(finalizer: Scope.Scope.Finalizer): Effect.Effect<void> {
     return Effect.suspend(() => Scope.addFinalizerExit(this.inner, finalizer))
   }
 
-  /** Ends the scope; gives what is to be released, if anything was put in. */
+  /** Closes the scope. Gives the effect that runs its finalizers, when something was added to it. */
   release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
     this.ended = exit
     return this.made === undefined ? undefined : Scope.close(this.made, exit)
@@ -48,7 +44,7 @@ export class RequestScope implements Scope.Scope {
     return pipeArguments(this, arguments)
   }
 
-  // What outlived its request finds the scope closed, as any other.
+  // A fiber that outlives its request finds the scope closed.
   private get inner(): Scope.CloseableScope {
     if (this.made === undefined) {
       this.made = Effect.runSync(Scope.make())

@@ -1,115 +1,51 @@
 /**
- * From the name of a method to what serves it. From here on both eras and all transports share every room.
+ * Finds what serves a method: a handler that the application registered for it, or the route of a feature.
  *
- * Which methods exist in which era is in the tables of `@effect-mcp/protocol`; a method whose feature this server does not
- * offer is not found either. What only one era has is served by that era's own rooms. A handler that was registered for a
- * method comes before both.
- *
- * @since 0.1.0
+ * Which methods exist in which revision is decided by the era, from its method table; methods that only one era has are
+ * served by that era.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Method from "@effect-mcp/protocol/Method"
-import type * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as CompletionFeature from "../features/Completion.js"
-import * as PromptsFeature from "../features/Prompts.js"
-import * as ResourcesFeature from "../features/Resources.js"
-import * as ToolsFeature from "../features/Tools.js"
 import type { RegisteredHandler, RegistryService } from "../Registry.js"
-import type { ServerSessionService } from "../ServerSession.js"
+import type { Route } from "./Route.js"
 
-/**
- * What serves a request: an effect, and the context it is to run in, to which the request's own services are added.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Served {
-  readonly effect: Effect.Effect<unknown, unknown, any>
-  readonly context: Context.Context<never>
-}
+/** A registered handler of requests. */
+export type RequestHandler = RegisteredHandler & { readonly method: Method.Request }
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Route {
-  readonly method: Method.Request
-  /** Whether its results come from our own code only, and need no check. */
-  readonly trusted: boolean
-  /** Whether it gives the same result again and again: what was made of one for a peer is then kept with it. */
-  readonly kept?: boolean
-  /** Parameters that the method's schema has taken, what is known of the request, and the parameters as they came. */
-  readonly serve: (params: any, session: ServerSessionService, raw: JsonObject | undefined) => Served
-  /** Whether it is served before a legacy conversation is initialized. Default: false. */
-  readonly early?: boolean
-  /** Whether the client may cancel it. Default: true. */
-  readonly cancellable?: boolean
-}
+/** A registered handler of notifications. */
+export type NotificationHandler = RegisteredHandler & { readonly method: Method.Notification }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Router {
-  /** What the application itself serves in place of the server. */
-  readonly handler: (method: string) => Route | undefined
-  readonly find: (method: string) => Route | undefined
-  /** What serves whatever nothing else does. */
-  readonly fallback: () => Route | undefined
-  /** What hears the notifications of a method. */
-  readonly listener: (method: string) => RegisteredHandler | undefined
+  /** The routes of all features, offered or not. */
+  readonly routes: ReadonlyArray<Route>
+  /** Whether the server offers this method of a feature now. */
+  readonly offers: (method: string) => boolean
+  /** The application's handler of a request method, which comes before the route of a feature. */
+  readonly handler: (method: string) => RequestHandler | undefined
+  /** The application's handler of all requests that nothing else serves. */
+  readonly fallback: () => RequestHandler | undefined
+  /** The application's handler of a notification method. */
+  readonly listener: (method: string) => NotificationHandler | undefined
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (registry: RegistryService, options: { readonly pageSize: number }): Router => {
-  const known = new Map<string, readonly [Route, offered: () => boolean]>()
-  const add = (routes: ReadonlyArray<Route>, offered: () => boolean) => {
-    for (const route of routes) known.set(route.method.name, [route, offered])
-  }
-  add(ToolsFeature.routes(registry, options), () => registry.offers("tools"))
-  add(ResourcesFeature.routes(registry, options), () => registry.offers("resources"))
-  add(PromptsFeature.routes(registry, options), () => registry.offers("prompts"))
-  add(CompletionFeature.routes(registry), () => registry.offers("prompts") || registry.offers("resources"))
-  const routes = new WeakMap<RegisteredHandler, Route>()
-  const handler = (name: string): Route | undefined => {
-    if (registry.handlers.size === 0) return undefined
-    const handler = registry.handlers.get(name)
-    if (handler?.method.kind !== "request") return undefined
-    let route = routes.get(handler)
-    if (route === undefined) routes.set(handler, route = routeOf(handler, handler.method))
-    return route
+export const make = ({ handlers }: RegistryService, routes: ReadonlyArray<Route>): Router => {
+  const byMethod = new Map(routes.map((route) => [route.method, route]))
+  const handler = (name: string): RequestHandler | undefined => {
+    // Most servers register no handler of their own: one comparison for each request.
+    if (handlers.size === 0) return undefined
+    const found = handlers.get(name)
+    return found?.method.kind === "request" ? found as RequestHandler : undefined
   }
   return {
+    routes,
+    offers: (method) => byMethod.get(method)?.isOffered() === true,
     handler,
     fallback: () => handler(ANY),
-    find: (name) => {
-      const found = known.get(name)
-      return found !== undefined && found[1]() ? found[0] : undefined
-    },
     listener: (name) => {
-      const handler = registry.handlers.get(name)
-      return handler?.method.kind === "notification" ? handler : undefined
+      const found = handlers.get(name)
+      return found?.method.kind === "notification" ? found as NotificationHandler : undefined
     }
   }
 }
 
-const routeOf = (handler: RegisteredHandler, method: Method.Request): Route => ({
-  method,
-  trusted: false,
-  serve: (params, session, raw) => ({
-    effect: Effect.suspend(() => handler.run(params, raw, session.method)),
-    context: handler.context
-  })
-})
-
-/**
- * The name under which a handler of every method that nothing else serves is registered.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The registry key of the handler of all requests that nothing else serves. */
 export const ANY = "*"

@@ -1,10 +1,6 @@
 /**
- * The application's own layer for each client: what it builds is built anew for every session, over what the application
- * provides to all, and is gone with the session. Two clients never share it.
- *
- * When a session begins is the business of each era.
- *
- * @since 0.1.0
+ * Builds the application's session layer: anew for every client, over the services that the application provides to all
+ * clients, and released with the session. Two clients never share what it builds. Each era decides when a session begins.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,30 +11,22 @@ import * as Scope from "effect/Scope"
 import type { RequestContextService } from "../RequestContext.js"
 import { RequestContext } from "../RequestContext.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface SessionLayer {
-  /** Builds it in the scope of a session, for whoever made this request. */
+  /** Builds the services of a session in its scope. `request` is the request that begins the session. */
   readonly build: (request: RequestContextService, scope: Scope.Scope) => Effect.Effect<Context.Context<never>, unknown>
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (
   layer: Layer.Layer<never, unknown, any>,
   application: Context.Context<never>
 ): SessionLayer => {
   const context = Context.omit(Scope.Scope)(application as Context.Context<any>)
-  // Fresh, and each with a memo map of its own: one that is shared would hand one client's session to the next.
+  // With a memo map of its own for each session: a shared one would give one client's services to the next.
   const fresh = Layer.fresh(layer)
   return {
-    // In a scope of its own: what was built of a layer that fails is released at once, not with the conversation.
     build: (request, scope) =>
       Effect.flatMap(
+        // A scope of its own, so that a layer that fails half-way releases at once what it built.
         Effect.zip(Layer.makeMemoMap, Scope.fork(scope, ExecutionStrategy.sequential)),
         ([memo, own]) =>
           Effect.onExit(

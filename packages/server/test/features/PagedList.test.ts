@@ -7,18 +7,18 @@ interface Entry {
   readonly name: string
 }
 
-const shelfOf = (...names: ReadonlyArray<string>) =>
+const tableOf = (...names: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    const shelf = new EntryTable<Entry>("entries named", ({ name }) => name)
-    for (const name of names) yield* shelf.register({ name })
-    return shelf
+    const table = new EntryTable<Entry>("entries named", ({ name }) => name)
+    for (const name of names) yield* table.register({ name })
+    return table
   })
 
-const listing = (shelf: EntryTable<Entry>, pageSize = 2) => {
+const listing = (entries: EntryTable<Entry>, pageSize = 2) => {
   let asked = 0
   const list = PagedList.make({
     list: "entries",
-    shelf,
+    entries,
     pageSize,
     advertised: ({ name }) => {
       asked++
@@ -29,10 +29,10 @@ const listing = (shelf: EntryTable<Entry>, pageSize = 2) => {
   return { list: (cursor?: string) => Either.getOrThrow(list(cursor)), raw: list, asked: () => asked }
 }
 
-describe("Listing", () => {
+describe("PagedList", () => {
   it.scoped("gives page after page, in the order of keys", () =>
     Effect.gen(function*() {
-      const { list } = listing(yield* shelfOf("c", "a", "e", "b", "d"))
+      const { list } = listing(yield* tableOf("c", "a", "e", "b", "d"))
       const first = list()
       assert.deepStrictEqual(first.names, ["A", "B"])
       const second = list(first.nextCursor)
@@ -40,14 +40,14 @@ describe("Listing", () => {
       assert.deepStrictEqual(list(second.nextCursor), { names: ["E"] })
     }))
 
-  it.scoped("gives an empty page of an empty shelf", () =>
+  it.scoped("gives an empty page of an empty table", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(listing(yield* shelfOf()).list(), { names: [] })
+      assert.deepStrictEqual(listing(yield* tableOf()).list(), { names: [] })
     }))
 
   it.scoped("gives the same object as long as nothing comes or goes, and asks no entry twice", () =>
     Effect.gen(function*() {
-      const { asked, list } = listing(yield* shelfOf("a", "b", "c"))
+      const { asked, list } = listing(yield* tableOf("a", "b", "c"))
       const first = list()
       const second = list(first.nextCursor)
       assert.strictEqual(list(), first)
@@ -58,11 +58,11 @@ describe("Listing", () => {
   it.effect("gives what is there when an entry has come or gone", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const shelf = yield* Scope.extend(shelfOf("b", "d"), scope)
-      const { list } = listing(shelf)
+      const table = yield* Scope.extend(tableOf("b", "d"), scope)
+      const { list } = listing(table)
       const before = list()
       const one = yield* Scope.make()
-      yield* Scope.extend(shelf.register({ name: "a" }), one)
+      yield* Scope.extend(table.register({ name: "a" }), one)
       const between = list()
       assert.deepStrictEqual(between.names, ["A", "B"])
       assert.deepStrictEqual(list(between.nextCursor).names, ["D"])
@@ -75,7 +75,7 @@ describe("Listing", () => {
 
   it.scoped("keeps no page for a cursor that it would not give out, however many are made up", () =>
     Effect.gen(function*() {
-      const { asked, list } = listing(yield* shelfOf("a", "b", "c", "d"))
+      const { asked, list } = listing(yield* tableOf("a", "b", "c", "d"))
       const madeUp = Encoding.encodeBase64Url("entries:a")
       const page = list(madeUp)
       assert.deepStrictEqual(page.names, ["B", "C"])
@@ -86,7 +86,7 @@ describe("Listing", () => {
 
   it.scoped("refuses a cursor of another list", () =>
     Effect.gen(function*() {
-      const { raw } = listing(yield* shelfOf("a", "b", "c"))
+      const { raw } = listing(yield* tableOf("a", "b", "c"))
       for (const cursor of ["", "nonsense", Encoding.encodeBase64Url("others:a")]) {
         const refused = raw(cursor)
         assert.strictEqual(Either.isLeft(refused) && refused.left._tag, "InvalidParams")
@@ -96,7 +96,7 @@ describe("Listing", () => {
   it.scoped("gives one entry at least on a page", () =>
     Effect.gen(function*() {
       for (const pageSize of [0, -1, NaN, 0.5]) {
-        const { list } = listing(yield* shelfOf("a", "b"), pageSize)
+        const { list } = listing(yield* tableOf("a", "b"), pageSize)
         const first = list()
         assert.deepStrictEqual(first.names, ["A"])
         assert.strictEqual(list(), first)

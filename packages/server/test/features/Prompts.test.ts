@@ -215,7 +215,7 @@ describe("prompts/get", () => {
         assert.deepStrictEqual(lines, [])
         for (const name of ["dead", "thrown", "wrong"]) {
           assert.deepStrictEqual(yield* refusal(peer, name), { code: -32603, message: "Internal error" })
-          assert.include(String(lines.splice(0)[0]?.cause), name === "wrong" ? "something else" : "hunter2")
+          assert.include(String(lines.splice(0)[0]?.cause), name === "wrong" ? "returned a value" : "hunter2")
         }
       }).pipe(
         Effect.scoped,

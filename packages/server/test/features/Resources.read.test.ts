@@ -145,7 +145,7 @@ describe("resources/read", () => {
         assert.include(String(lines[0]?.cause), "hunter2")
         // Not what a reader may give, and found out before it leaves.
         assert.deepStrictEqual(yield* refusal(peer, "file:///wrong"), { code: -32603, message: "Internal error" })
-        assert.include(String(lines[1]?.cause), `"resources/read" returned something else than its result`)
+        assert.include(String(lines[1]?.cause), `"resources/read" returned a value that is not a result of the method`)
       }).pipe(
         Effect.scoped,
         Effect.provide(Layer.provide(

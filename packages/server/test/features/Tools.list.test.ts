@@ -75,7 +75,7 @@ describe("tools/list", () => {
         const error = yield* peer.expectError(yield* peer.request("tools/list", { cursor }))
         assert.deepStrictEqual(error, {
           code: -32602,
-          message: "Invalid params: this list never gave out this cursor"
+          message: "Invalid params: the cursor does not belong to this list"
         })
       }
     }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize: 1 }))))
@@ -176,7 +176,7 @@ const registered = (name: string): Registry.RegisteredTool => ({
 
 /** Reads pages as the route makes them. */
 const reader = (registry: Registry.RegistryService, pageSize: number) => {
-  const route = Tools.routes(registry, { pageSize }).find(({ method }) => method.name === "tools/list")!
+  const route = Tools.routes(registry, { pageSize }).find(({ method }) => method === "tools/list")!
   const raw = (cursor?: string) =>
     route.serve({ cursor }, undefined as never, undefined).effect as Effect.Effect<
       { readonly tools: ReadonlyArray<{ readonly name: string }>; readonly nextCursor?: string }

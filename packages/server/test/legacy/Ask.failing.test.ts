@@ -121,7 +121,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
           yield* answer(peer, yield* peer.expectRequest(method), wrong)
           const { code, data, message } = yield* peer.expectError(id)
           assert.deepStrictEqual([code, data], [-32603, undefined])
-          assert.strictEqual(message, "The other side gave an answer that is not valid")
+          assert.strictEqual(message, "The client's answer to a request of the server is not valid")
           assert.deepStrictEqual(lines.filter(({ level }) => level === "Error"), [])
         }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live(ask)), layer)))
       }))

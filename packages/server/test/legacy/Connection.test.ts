@@ -81,10 +81,10 @@ describe("Connection", () => {
       const connection = ready(outbound)
       yield* connection.announce(Methods.toolListChanged)
       yield* Effect.yieldNow()
-      yield* connection.silence
+      yield* connection.stopAnnouncing
       assert.strictEqual(stopped(), 1)
       assert.deepStrictEqual(told, [])
-      yield* connection.silence
+      yield* connection.stopAnnouncing
     }))
 
   it.effect("tells from where nothing can be interrupted, and can be stopped all the same", () =>
@@ -93,7 +93,7 @@ describe("Connection", () => {
       const connection = ready(outbound)
       yield* Effect.uninterruptible(connection.announce(Methods.toolListChanged))
       yield* Effect.yieldNow()
-      yield* connection.silence
+      yield* connection.stopAnnouncing
       assert.strictEqual(stopped(), 1)
     }))
 
@@ -135,7 +135,7 @@ describe("Connection", () => {
         [false, false, undefined, {}]
       )
       assert.deepStrictEqual(
-        [connection.services, connection.subscriptions, connection.opening, connection.level, connection.scope],
+        [connection.services, connection.subscriptions, connection.handshake, connection.level, connection.scope],
         [undefined, undefined, undefined, undefined, undefined]
       )
     }))

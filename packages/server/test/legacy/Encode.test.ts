@@ -1,48 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import { Context, Effect } from "effect"
 import * as Encode from "../../src/legacy/Encode.js"
-import type { Route } from "../../src/runtime/Router.js"
-
-const route = (options: Pick<Route, "method" | "trusted"> & { readonly kept?: boolean }): Route => ({
-  serve: () => ({ effect: Effect.void, context: Context.empty() }),
-  ...options
-})
 
 const tools = { tools: [{ name: "a", title: "A", inputSchema: { type: "object" } }] }
-const told = { tools: [{ name: "a", inputSchema: { type: "object" } }] }
+const narrowed = { tools: [{ name: "a", inputSchema: { type: "object" } }] }
 
-describe("Say", () => {
-  it("says a result in the words of the peer's revision", () => {
-    const list = route({ method: Methods.listTools, trusted: true })
-    assert.deepStrictEqual(Encode.result(tools, list, "2024-11-05", false), { result: told })
-    assert.strictEqual(Encode.result(tools, list, "2025-11-25", false).result, tools as never)
+describe("Encode", () => {
+  it("leaves out what the client's revision does not know", () => {
+    const options = { isTrusted: true, isStable: false }
+    assert.deepStrictEqual(Encode.make(Methods.listTools, "2024-11-05", options)(tools), { result: narrowed })
+    assert.strictEqual(Encode.make(Methods.listTools, "2025-11-25", options)(tools).result, tools as never)
   })
 
-  it("looks at what is not of our own making, and says \"Internal error\" of what is no result", () => {
-    const call = route({ method: Methods.callTool, trusted: false })
-    assert.deepStrictEqual(Encode.result({ content: [] }, call, "2025-11-25", false), { result: { content: [] } })
+  it("checks a result that is not trusted, and encodes a wrong one as \"Internal error\"", () => {
+    const encode = Encode.make(Methods.callTool, "2025-11-25", { isTrusted: false, isStable: false })
+    assert.deepStrictEqual(encode({ content: [] }), { result: { content: [] } })
     for (const wrong of [undefined, null, "text", [], { content: "text" }]) {
-      const reply = Encode.result(wrong, call, "2025-11-25", false)
-      assert.deepInclude(reply.error, { code: -32603, message: "Internal error" })
-      assert.include(String(reply.error === undefined ? "" : reply.died), `"tools/call" returned something else`)
+      const outcome = encode(wrong)
+      assert.deepInclude(outcome.error, { code: -32603, message: "Internal error" })
+      assert.include(String(outcome.error === undefined ? "" : outcome.died), `"tools/call" returned a value`)
     }
   })
 
-  it("looks at what is of our own making where middleware may have meddled with it", () => {
-    const list = route({ method: Methods.listTools, trusted: true, kept: true })
-    assert.deepInclude(Encode.result({ tools: 1 }, list, "2025-11-25", true).error, { code: -32603 })
-    assert.deepStrictEqual(Encode.result({ tools: 1 }, list, "2025-11-25", false).error, undefined)
+  it("checks a stable result, too, unless it is trusted", () => {
+    const encoder = (isTrusted: boolean) => Encode.make(Methods.listTools, "2025-11-25", { isTrusted, isStable: true })
+    assert.deepInclude(encoder(false)({ tools: 1 }).error, { code: -32603 })
+    assert.isUndefined(encoder(true)({ tools: 1 }).error)
   })
 
-  it("works out once what it says of a result that is given many times, for each revision", () => {
-    const list = route({ method: Methods.listTools, trusted: true, kept: true })
-    const old = Encode.result(tools, list, "2024-11-05", false).result
-    assert.deepStrictEqual(old as object, told)
-    assert.strictEqual(Encode.result(tools, list, "2024-11-05", false).result, old)
-    assert.strictEqual(Encode.result(tools, list, "2025-11-25", false).result, tools as never)
-    assert.strictEqual(Encode.result(tools, list, "2024-11-05", false).result, old)
-    const plain = route({ method: Methods.listTools, trusted: true })
-    assert.notStrictEqual(Encode.result(tools, plain, "2024-11-05", false).result, old)
+  it("encodes a stable result once for each revision", () => {
+    const stable = { isTrusted: true, isStable: true }
+    const old = Encode.make(Methods.listTools, "2024-11-05", stable)
+    const latest = Encode.make(Methods.listTools, "2025-11-25", stable)
+    const first = old(tools).result
+    assert.deepStrictEqual(first as object, narrowed)
+    assert.strictEqual(old(tools).result, first)
+    assert.strictEqual(latest(tools).result, tools as never)
+    assert.strictEqual(old(tools).result, first)
+    const unstable = Encode.make(Methods.listTools, "2024-11-05", { isTrusted: true, isStable: false })
+    assert.notStrictEqual(unstable(tools).result, first)
   })
 })

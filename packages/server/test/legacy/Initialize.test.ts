@@ -1,14 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Registry from "@effect-mcp/server/Registry"
-import { Effect, Layer } from "effect"
-import { Connection } from "../../src/legacy/Connection.js"
-import * as Serve from "../../src/legacy/Serve.js"
-import * as Router from "../../src/runtime/Router.js"
+import { Deferred, Effect, Layer } from "effect"
 import { connect, GreetLive, info, names, serve, stranger } from "../Serving.js"
 
 const hello = (version: string, more?: object) => ({
@@ -137,22 +131,16 @@ describe("initialize", () => {
 
   it.effect("MUST NOT be cancelled by the client", () =>
     Effect.gen(function*() {
-      const registry = yield* Registry.make
-      const { request } = Serve.make({
-        info,
-        versions: Version.legacy,
-        instructions: undefined,
-        logging: true,
-        capabilities: () => ({}),
-        router: Router.make(registry, { pageSize: 1 }),
-        session: undefined,
-        middleware: undefined,
-        subscriptions: undefined
-      })
-      const work = (method: string, params?: object) =>
-        request(new Connection(Outbound.none), Message.request(1, method, params as never), {} as never)
-      assert.strictEqual(work("initialize", hello("2025-11-25")).cancellable, false)
-      assert.notStrictEqual(work("ping").cancellable, false)
+      const gate = yield* Deferred.make<void>()
+      const session = Layer.effectDiscard(Deferred.await(gate))
+      yield* Effect.gen(function*() {
+        const peer = yield* stranger
+        const id = yield* peer.request("initialize", hello("2025-11-25"))
+        yield* peer.notify("notifications/cancelled", { requestId: id })
+        yield* peer.expectSilence
+        yield* Deferred.succeed(gate, undefined)
+        assert.property(yield* peer.expectResult(id), "serverInfo")
+      }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { session })))
     }))
 
   it.scoped("is of its own conversation: another client is a stranger still", () =>

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Registry from "@effect-mcp/server/Registry"
 import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
+import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import { Connection } from "../../src/legacy/Connection.js"
 import * as Routes from "../../src/legacy/Routes.js"
 import * as Router from "../../src/runtime/Router.js"
@@ -15,19 +15,20 @@ const routes = (
 ) =>
   Effect.gen(function*() {
     const registry = yield* Registry.make
-    const router = Router.make(registry, { pageSize: 1 })
+    if (options.resources === true) {
+      yield* Effect.scoped(registry.resources.register({
+        advertised: { uri: "file:///a", name: "a" },
+        context: Context.empty(),
+        read: Effect.succeed({ contents: [] })
+      }))
+    }
     return Routes.make({
       info,
       versions: Version.legacy,
       instructions: undefined,
       logging: options.logging !== false,
       capabilities: () => ({}),
-      router: {
-        ...router,
-        // What has resources knows how to read one.
-        find: (method) =>
-          options.resources === true ? ({ method: Methods.readResource } as Router.Route) : router.find(method)
-      },
+      router: Router.make(registry, FeatureRoutes.make(registry, { pageSize: 1 })),
       session: undefined,
       middleware: undefined,
       subscriptions: options.subscriptions === false ? undefined : { isKnown: () => true, max: undefined }
@@ -50,14 +51,14 @@ const all = [
 const found = (routes: Routes.Routes, connection: Connection) =>
   all.filter((method) => routes.find(method, connection)?.method.name === method)
 
-describe("What every server serves", () => {
-  it.effect("is the handshake, a ping, and how much a client wants to hear", () =>
+describe("The legacy methods of every server", () => {
+  it.effect("are initialize, ping and logging/setLevel", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(found(yield* routes({}), conversation), ["initialize", "ping", "logging/setLevel"])
       assert.deepStrictEqual(found(yield* routes({ logging: false }), conversation), ["initialize", "ping"])
     }))
 
-  it.effect("is subscriptions, too, where there are resources and the client comes back", () =>
+  it.effect("include subscriptions for a client with a conversation, where the server has resources", () =>
     Effect.gen(function*() {
       const { find } = yield* routes({ resources: true })
       for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
@@ -70,14 +71,14 @@ describe("What every server serves", () => {
       )
     }))
 
-  it.effect("comes before initialize where it must: the handshake, which cannot be cancelled, and a ping, which can", () =>
+  it.effect("include two before initialize: initialize, which cannot be cancelled, and ping, which can", () =>
     Effect.gen(function*() {
       const { find } = yield* routes({})
       const [initialize, ping, setLevel] = ["initialize", "ping", "logging/setLevel"].map((method) =>
         find(method, exchange)
       )
-      assert.deepStrictEqual([initialize?.early, ping?.early, setLevel?.early], [true, true, undefined])
-      assert.strictEqual(initialize?.cancellable, false)
-      assert.notStrictEqual(ping?.cancellable, false)
+      assert.deepStrictEqual([initialize?.isEarly, ping?.isEarly, setLevel?.isEarly], [true, true, false])
+      assert.strictEqual(initialize?.isCancellable, false)
+      assert.strictEqual(ping?.isCancellable, true)
     }))
 })

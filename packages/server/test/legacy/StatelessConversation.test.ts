@@ -7,15 +7,11 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Registry from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as OfficialSchema from "@effect-mcp/testing/OfficialSchema"
 import { Deferred, Effect, Exit, Layer, Queue, Schema, Scope } from "effect"
-import * as Serve from "../../src/legacy/Serve.js"
-import * as StatelessConversation from "../../src/legacy/StatelessConversation.js"
 import * as RequestOrigin from "../../src/runtime/RequestOrigin.js"
-import * as Router from "../../src/runtime/Router.js"
 import { act, GreetLive, info, logbook, serve, until } from "../Serving.js"
 
 /** The way for answers to one POST, and what has left on it. */
@@ -296,20 +292,7 @@ describe("An exchange", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
-        const registry = yield* Registry.make
-        yield* Layer.build(Layer.provide(act(Deferred.await(gate)), Layer.succeed(Registry.Registry, registry)))
-        const serving = Serve.make({
-          info,
-          versions: ["2025-11-25"],
-          instructions: undefined,
-          logging: true,
-          capabilities: () => ({}),
-          router: Router.make(registry, { pageSize: 1 }),
-          session: undefined,
-          middleware: undefined,
-          subscriptions: undefined
-        })
-        const exchange = yield* StatelessConversation.make(serving, { maxExchanges: 2 })
+        const { exchange } = yield* Dispatcher
         const posts = yield* Effect.all([post(), post(), post()])
         for (const { channel } of posts) {
           exchange(Message.request(7, "tools/call", { name: "act" }), channel, "2025-11-25")
@@ -319,7 +302,7 @@ describe("An exchange", () => {
         })
         yield* Deferred.succeed(gate, undefined)
         for (const { next } of posts.slice(0, 2)) assert.property(yield* next, "result")
-      }).pipe(Effect.scoped)
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxExchanges: 2 })))
     }))
 
   it.effect("is refused when its client has too many in flight: a principal, or a channel of nobody's", () =>

@@ -119,7 +119,7 @@ describe("A subscription", () => {
       yield* subscribe(peer, "note:///1")
       yield* subscribe(peer, "note:///2")
       const error = yield* refusal(peer, "resources/subscribe", "note:///3")
-      assert.deepStrictEqual(error, { code: -32600, message: "Too many subscriptions: there are 2" })
+      assert.deepStrictEqual(error, { code: -32600, message: "Too many subscriptions: the limit is 2" })
       // One that there is already is none more.
       yield* subscribe(peer, "note:///2")
       yield* subscribe(other, "note:///3")

@@ -58,7 +58,7 @@ describe("Reply", () => {
     assert.deepStrictEqual<unknown>(Reply.result("result", method), { result: "result" })
     const { died, error } = Reply.result("secret", method)
     assert.deepStrictEqual(error, internal)
-    assert.include(String(died), `The handler of "tools/call" returned something else than its result`)
+    assert.include(String(died), `The handler of "tools/call" returned a value that is not a result of the method`)
     assert.notInclude(String(died), "secret")
   })
 
@@ -79,15 +79,15 @@ describe("Reply", () => {
       `Cannot send "roots/list"`
     )
     const broken = new LocalError.TransportError({ reason: "Write", message: "EPIPE /home/ada/secret" })
-    assert.deepInclude(why(broken), { code: -32603, message: "The other side could not be asked" })
+    assert.deepInclude(why(broken), { code: -32603, message: "The server's request did not reach the client" })
     assert.deepInclude(why(new LocalError.TransportError({ reason: "Decode", message: "not valid: secret" })), {
       code: -32603,
-      message: "The other side gave an answer that is not valid"
+      message: "The client's answer to a request of the server is not valid"
     })
     // What a program said last may be anything; it is for the operator.
     const closed = new LocalError.ConnectionClosed({ cause: broken })
     const reply = Reply.fromCause(Cause.fail(closed), "legacy")
-    assert.deepInclude(reply.error, { code: -32603, message: "The other side has closed the connection" })
+    assert.deepInclude(reply.error, { code: -32603, message: "The client has closed the connection" })
     assert.deepStrictEqual(reply.died, Cause.fail(closed))
     assert.include(why(new LocalError.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
   })

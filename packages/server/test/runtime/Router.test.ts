@@ -4,7 +4,11 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Registry from "@effect-mcp/server/Registry"
 import { Context, Effect } from "effect"
+import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import * as Router from "../../src/runtime/Router.js"
+
+const routerOf = (registry: Registry.RegistryService) =>
+  Router.make(registry, FeatureRoutes.make(registry, { pageSize: 10 }))
 
 const tool: Registry.RegisteredTool = {
   advertised: Tool.make("greet").advertised,
@@ -13,49 +17,48 @@ const tool: Registry.RegisteredTool = {
 }
 
 describe("Router", () => {
-  it.scoped("finds what serves a method of a feature that the server has", () =>
+  it.scoped("offers the methods of a feature that the server has", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      const router = Router.make(registry, { pageSize: 10 })
+      const router = routerOf(registry)
       yield* registry.tools.register(tool)
       for (const method of ["tools/list", "tools/call"]) {
-        assert.strictEqual(router.find(method)?.method.name, method)
+        assert.isTrue(router.offers(method))
       }
     }))
 
-  it.effect("finds nothing for a feature that the server never had", () =>
+  it.effect("does not offer the methods of a feature that the server never had", () =>
     Effect.gen(function*() {
-      const router = Router.make(yield* Registry.make, { pageSize: 10 })
-      assert.isUndefined(router.find("tools/list"))
-      assert.isUndefined(router.find("tools/call"))
+      const router = routerOf(yield* Registry.make)
+      assert.isFalse(router.offers("tools/list"))
+      assert.isFalse(router.offers("tools/call"))
     }))
 
-  it.effect("goes on serving a feature whose last entry has gone: it was promised", () =>
+  it.effect("goes on offering the methods of a feature whose last entry was removed", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      const router = Router.make(registry, { pageSize: 10 })
+      const router = routerOf(registry)
       yield* Effect.scoped(registry.tools.register(tool))
-      assert.isDefined(router.find("tools/list"))
+      assert.isTrue(router.offers("tools/list"))
     }))
 
-  it.scoped("knows no method by a name of Object's, and none of an era's own", () =>
+  it.scoped("offers no method by the name of a member of Object, and none that only one era has", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       yield* registry.tools.register(tool)
-      const router = Router.make(registry, { pageSize: 10 })
+      const router = routerOf(registry)
       for (const method of ["constructor", "__proto__", "", "initialize", "ping", "logging/setLevel"]) {
-        assert.isUndefined(router.find(method))
+        assert.isFalse(router.offers(method))
       }
     }))
 
-  it.scoped("finds each method of a feature with the feature, and completion with what can be completed", () =>
+  it.scoped("offers the methods of each feature, and completion for prompts and resources", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      const router = Router.make(registry, { pageSize: 10 })
+      const router = routerOf(registry)
       const resources = ["resources/list", "resources/templates/list", "resources/read"]
       const prompts = ["prompts/list", "prompts/get"]
-      const found = () =>
-        [...resources, ...prompts, "completion/complete"].filter((method) => router.find(method) !== undefined)
+      const found = () => [...resources, ...prompts, "completion/complete"].filter((method) => router.offers(method))
       assert.deepStrictEqual(found(), [])
       yield* registry.prompts.register({
         advertised: { name: "a" },
@@ -72,10 +75,10 @@ describe("Router", () => {
       assert.deepStrictEqual(found(), [...resources, ...prompts, "completion/complete"])
     }))
 
-  it.scoped("knows what the application serves and hears itself, as long as it does", () =>
+  it.scoped("finds the handlers of the application, as long as they are registered", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      const router = Router.make(registry, { pageSize: 10 })
+      const router = routerOf(registry)
       const handler = (method: Method.Method): Registry.RegisteredHandler => ({
         method,
         context: Context.empty(),
@@ -84,11 +87,9 @@ describe("Router", () => {
       yield* Effect.scoped(Effect.gen(function*() {
         yield* registry.handlers.register(handler(Methods.listTools))
         yield* registry.handlers.register(handler(Methods.rootsListChanged))
-        const route = router.handler("tools/list")
-        assert.strictEqual(route?.method, Methods.listTools)
-        assert.strictEqual(router.handler("tools/list"), route)
+        assert.strictEqual(router.handler("tools/list")?.method, Methods.listTools)
         assert.strictEqual(router.listener("notifications/roots/list_changed")?.method, Methods.rootsListChanged)
-        // The one is no notification, the other no request.
+        // A request handler is not a listener, and the other way round.
         assert.isUndefined(router.listener("tools/list"))
         assert.isUndefined(router.handler("notifications/roots/list_changed"))
         assert.isUndefined(router.fallback())

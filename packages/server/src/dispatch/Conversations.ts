@@ -1,0 +1,158 @@
+/**
+ * The conversations of a server: begins each one the same way, whether a fiber reads its transport or an HTTP session
+ * feeds it, and ends all of them when the server's scope closes.
+ *
+ * A conversation runs in the server's context. One that is read has one fiber, its reader, which also ends it when the
+ * transport ends; one that is fed has none. What the messages mean is up to the era (`EraOfConversation`).
+ */
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Runtime from "effect/Runtime"
+import * as Scope from "effect/Scope"
+import type { FedConversation, Options } from "../Dispatcher.js"
+import { Connection } from "../legacy/Connection.js"
+import type { Serving } from "../legacy/Serve.js"
+import type { Server } from "../runtime/Server.js"
+import * as EraOfConversation from "./EraOfConversation.js"
+
+/** A conversation whose transport the server reads. */
+export interface ReadConversation {
+  /** Waits until the conversation has ended. */
+  readonly ended: Effect.Effect<void>
+  /** Calls back when the conversation has ended: at once, if it has. */
+  readonly onEnd: (callback: () => void) => void
+  /** Ends the conversation: interrupts its handlers, and answers what they have not answered. */
+  readonly close: Effect.Effect<void>
+}
+
+export interface Conversations {
+  /** Begins a conversation and reads its transport. After the server has closed, it leaves the transport untouched. */
+  readonly read: (transport: Transport) => ReadConversation
+  /** Begins a conversation that its caller feeds. `onEnd` runs when the server closes it. */
+  readonly feed: (transport: Transport, onEnd: () => void) => FedConversation
+  /** Runs an effect for each open conversation. */
+  readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
+  /** The number of open conversations. */
+  readonly size: () => number
+}
+
+export const make = (
+  server: Pick<Server, "session" | "versions">,
+  serving: Serving,
+  options: Options
+): Effect.Effect<Conversations, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const begin = yield* Conversation.factory
+    const runtime = yield* Effect.runtime<never>()
+    const serverScope = yield* Effect.scope
+    const connections = new Set<Connection>()
+    const closes = new Set<Effect.Effect<void>>()
+    let closing = false
+
+    const start = (transport: Transport) => {
+      // Only a session layer needs a scope for each conversation.
+      const scope = server.session === undefined ? undefined : Effect.runSync(Scope.make())
+      let connection!: Connection
+      const conversation = begin(
+        transport,
+        (outbound) =>
+          EraOfConversation.side(
+            serving,
+            connection = new Connection(outbound, scope ?? serverScope),
+            server.versions
+          ),
+        {
+          maxInFlight: options.maxInFlight,
+          closeTimeout: options.closeTimeout,
+          timeout: options.requestTimeout ?? "60 seconds",
+          // Before `initialize` no revision is agreed on.
+          batches: () => connection.accepted && Version.hasBatches(connection.version)
+        }
+      )
+      connections.add(connection)
+      // After the handlers have ended: they use the services of the session to their end.
+      const release = Effect.suspend(() => {
+        if (!connections.delete(connection)) return Effect.void
+        return scope === undefined
+          ? connection.stopAnnouncing
+          : Effect.zipRight(connection.stopAnnouncing, Scope.close(scope, Exit.void))
+      })
+      return { connection, conversation, release }
+    }
+
+    const read = (transport: Transport): ReadConversation => {
+      if (closing) return { ended: Effect.void, close: Effect.void, onEnd: (callback) => callback() }
+      const { conversation, release } = start(transport)
+      const ended = Deferred.unsafeMake<void>(FiberId.none)
+      const end = Effect.onExit(release, () =>
+        Effect.sync(() => {
+          closes.delete(close)
+          Deferred.unsafeDone(ended, Effect.void)
+        }))
+      const reader = Runtime.runFork(
+        runtime,
+        Effect.onExit(
+          Effect.interruptible(conversation.read),
+          () =>
+            conversation.close.pipe(Effect.zipRight(Effect.catchAll(conversation.ended, logged)), Effect.zipRight(end))
+        )
+      )
+      const close: Effect.Effect<void> = conversation.close.pipe(
+        // After closing, because the last responses need the transport.
+        Effect.zipRight(stop(reader, options)),
+        Effect.zipRight(end)
+      )
+      closes.add(close)
+      return { ended: Deferred.await(ended), close, onEnd: (callback) => reader.addObserver(callback) }
+    }
+
+    const feed = (transport: Transport, onEnd: () => void): FedConversation => {
+      const { connection, conversation, release } = start(transport)
+      const close: Effect.Effect<void> = Effect.suspend(() => {
+        const byServer = closes.delete(close) && closing
+        return Effect.zipRight(
+          Effect.zipRight(conversation.close, release),
+          byServer ? Effect.sync(onEnd) : Effect.void
+        )
+      })
+      closes.add(close)
+      if (closing) Runtime.runFork(runtime, close)
+      return {
+        receive: conversation.receive,
+        close,
+        version: () => connection.accepted ? connection.version : undefined,
+        inFlight: conversation.inFlight
+      }
+    }
+
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        closing = true
+        return Effect.forEach([...closes], (close) => close, { concurrency: "unbounded", discard: true })
+      })
+    )
+    return {
+      read,
+      feed,
+      forEach: (run) => Effect.suspend(() => Effect.forEach([...connections], run, { discard: true })),
+      size: () => connections.size
+    }
+  })
+
+/** Interrupts a reader, and waits for its end no longer than closing may take: a transport may refuse to be interrupted. */
+const stop = (reader: Fiber.RuntimeFiber<void, unknown>, { closeTimeout }: Options): Effect.Effect<unknown> =>
+  Effect.suspend(() =>
+    reader.unsafePoll() === null
+      ? Effect.timeoutOption(Effect.interruptible(Fiber.interrupt(reader)), closeTimeout ?? "5 seconds")
+      : Effect.void
+  )
+
+const logged = (error: TransportError): Effect.Effect<void> =>
+  Effect.logDebug(`A conversation ended: ${error.message}`, error)

@@ -1,0 +1,87 @@
+/**
+ * What both eras know of a message in the same way, and how a handler notifies its sender while it runs. The
+ * `ServerSession` of each era extends it with what the era adds: the client's facts, the log level, requests to the client.
+ *
+ * A class with getters, because one is made for every request and most handlers read none of it. Its one mutable field is
+ * the last progress that was sent.
+ */
+import type { Notification, Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import * as Progress from "@effect-mcp/jsonrpc/Progress"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { RequestMeta } from "@effect-mcp/protocol/Meta"
+import * as Effect from "effect/Effect"
+import type { Call } from "../Middleware.js"
+import type { Principal } from "../Principal.js"
+import type { RequestContextService } from "../RequestContext.js"
+import * as RequestOrigin from "./RequestOrigin.js"
+
+/** The way to the sender of one message, and the channel that the message came on. */
+export interface RequestChannel extends Outbound {
+  readonly channel: Channel
+}
+
+export abstract class RequestFacts {
+  private lastProgress = -Infinity
+
+  constructor(
+    private readonly received: Request | Notification,
+    /** For a request, the way that ends with its response; for a notification, the standalone one. */
+    protected readonly outbound: RequestChannel
+  ) {}
+
+  /** Sends `notifications/progress`, with only those parameters that the revision of the client knows. */
+  protected abstract sendProgress(params: Params): Effect.Effect<void>
+
+  get id(): RequestId | undefined {
+    return (this.received as Request).id
+  }
+
+  get method(): string {
+    return this.received.method
+  }
+
+  get call(): Call {
+    return { id: this.id, method: this.method, params: this.received.params as JsonObject | undefined }
+  }
+
+  get meta(): RequestMeta {
+    return (this.received.params?._meta ?? {}) as RequestMeta
+  }
+
+  get sessionId(): string | undefined {
+    return this.origin.sessionId
+  }
+
+  get headers(): RequestOrigin.RequestOrigin["headers"] {
+    return this.origin.headers
+  }
+
+  get principal(): Principal | undefined {
+    return this.origin.principal
+  }
+
+  get closeStream(): Effect.Effect<void> {
+    return this.origin.closeStream
+  }
+
+  // Functions of getters, so that a function that was taken out of the session can still be called.
+  get progress(): RequestContextService["progress"] {
+    return (progress, options) =>
+      Effect.suspend(() => {
+        const params = Progress.toParams(this.meta.progressToken, { progress, ...options }, this.lastProgress)
+        if (params === undefined) return Effect.void
+        this.lastProgress = progress
+        return this.sendProgress(params)
+      })
+  }
+
+  get notify(): RequestContextService["notify"] {
+    return (method, params) => this.outbound.notify(method, params)
+  }
+
+  private get origin(): RequestOrigin.RequestOrigin {
+    return RequestOrigin.of(this.outbound.channel)
+  }
+}

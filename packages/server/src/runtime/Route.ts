@@ -1,0 +1,33 @@
+/**
+ * What serves one request method, whatever the era: the name of the method and a function of its decoded parameters.
+ * Features make routes; `Router` finds them. Each era joins a route with the row of its own method table, which knows the
+ * schemas of parameters and result and the revisions that have the method.
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { ServerSessionService } from "../ServerSession.js"
+
+/** An effect that serves a request, and the services that the layer of its feature was built with. */
+export interface Served {
+  readonly effect: Effect.Effect<unknown, unknown, any>
+  readonly context: Context.Context<never>
+}
+
+export interface Route {
+  /** The name of the method, `tools/list` for example. */
+  readonly method: string
+  /** Whether the server offers the method now. */
+  readonly isOffered: () => boolean
+  /** Whether this library builds the whole result, so that it needs no check against the schema. */
+  readonly isTrusted: boolean
+  /** Whether requests get the same result object until an entry changes, so that its projections may be cached. */
+  readonly isStable: boolean
+  /** `params` are decoded; `raw` are the same parameters as the client sent them. */
+  readonly serve: (params: any, session: ServerSessionService, raw: JsonObject | undefined) => Served
+}
+
+/** Serves a request by an effect that needs no service of a feature. */
+export const served = (effect: Effect.Effect<unknown, unknown>): Served => ({ effect, context: Context.empty() })
+
+export const failed = (error: unknown): Served => served(Effect.fail(error))

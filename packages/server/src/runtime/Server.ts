@@ -1,0 +1,35 @@
+/**
+ * What a server is, for both eras: its name, what it offers at the moment, and what surrounds its handlers.
+ * `McpServer.layer` makes one; the `Serve` module of each era serves requests from it.
+ */
+import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import type { Version } from "@effect-mcp/protocol/Version"
+import type * as Context from "effect/Context"
+import type * as Middleware from "../Middleware.js"
+import type { Router } from "./Router.js"
+import type { SessionLayer } from "./SessionLayer.js"
+
+export interface Server {
+  readonly info: Implementation
+  /** The revisions that the server speaks. */
+  readonly versions: ReadonlyArray<Version>
+  readonly instructions: string | undefined
+  /** The capabilities that the server has at the moment. */
+  readonly capabilities: () => ServerCapabilities
+  readonly router: Router
+  /** Whether log messages of handlers are sent to clients. */
+  readonly logging: boolean
+  /** The application's session layer. */
+  readonly session: SessionLayer | undefined
+  /** The middleware around every message, and the services of the application that it runs with. */
+  readonly middleware: {
+    readonly around: Middleware.Middleware<unknown, any>
+    readonly context: Context.Context<never>
+  } | undefined
+  /** `undefined` when clients cannot subscribe to resources. `max` is the limit for one client. */
+  readonly subscriptions: {
+    readonly isKnown: (uri: string) => boolean
+    readonly max: number | undefined
+  } | undefined
+}
