@@ -1,9 +1,9 @@
 /**
- * What a server may ask the client's side, as values: a person by a form or a page, a model, the folders to work in. A
- * question says what the client must be able to do and what the answer means; how it travels is the business of each era.
+ * Questions that a handler can ask the client, as values: a form or a page for a person, messages for a model, the roots. A
+ * question names the capability that the client must have, and decodes the answer. Each era sends questions in its own way.
  *
- * Ask first, act after: where the era has no way back to the client while a request is served, the handler is stopped at
- * the question and run again from the top with the answer.
+ * Ask first, act afterwards: in an era without requests to the client, the handler is stopped at the question, and runs
+ * again from its beginning with the answer.
  *
  * @since 0.1.0
  */
@@ -24,12 +24,12 @@ import type * as Schema from "effect/Schema"
  */
 export interface Question<out A> {
   readonly kind: "elicit" | "sample" | "roots"
-  /** What the client must have declared. */
+  /** The capabilities that the client must have declared. */
   readonly requires: ClientCapabilities
   readonly params: JsonObject
-  /** Why it cannot be asked of anybody: a mistake in the question. */
+  /** A mistake in the question, because of which it is never sent. */
   readonly problem: string | undefined
-  /** What an answer, checked for its shape, means; fails with what is wrong with it. */
+  /** Decodes an answer that conforms to the schema of the method. Fails with a description of what is wrong. */
   readonly decode: (result: any) => Effect.Effect<A, string>
 }
 
@@ -47,7 +47,7 @@ export declare namespace Question {
 }
 
 /**
- * What became of a form: filled in, refused, or closed without either.
+ * What a person did with a form: filled it in, declined, or closed it.
  *
  * @since 0.1.0
  * @category models
@@ -58,9 +58,10 @@ export type Elicited<A> =
   | { readonly action: "cancel" }
 
 /**
- * A form to fill in: by a schema, or by fields that are described already.
+ * A form for a person, from a schema or from a requested schema as the protocol has it.
  *
- * Making it throws when the schema is none that a form can ask for. It must not ask for secrets: that is what a page is for.
+ * Throws when a form cannot ask for the schema's type. A form must not ask for secrets; use a page (`url`) for them. Make
+ * the question, or at least its schema, outside of the handler: each new schema object is compiled again.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  * @since 0.1.0
@@ -90,7 +91,7 @@ export const elicit: {
 }
 
 /**
- * A question that a person answers with yes or no; whoever does neither has not said yes.
+ * A form that a person accepts or not. Every answer other than `accept` is `false`.
  *
  * @since 0.1.0
  * @category questions
@@ -104,8 +105,8 @@ export const confirm = (message: string): Question<boolean> => ({
 })
 
 /**
- * A page to open, for what must not go through the client. `accept` means that the person agreed to open it; that they
- * are done there is said with `elicitationComplete`.
+ * A page for a person to open, for secrets that the client must not see. `accept` means that the person agreed to open it.
+ * Notify the client with `elicitationComplete` when the person has finished there.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @since 0.1.0
@@ -114,7 +115,7 @@ export const confirm = (message: string): Question<boolean> => ({
 export const url = (options: {
   readonly message: string
   readonly url: string
-  /** What names it in `elicitationComplete`, and to nobody else. */
+  /** The id of this elicitation in `elicitationComplete`. */
   readonly elicitationId: string
 }): Question<ElicitAction> => ({
   kind: "elicit",
@@ -125,7 +126,7 @@ export const url = (options: {
 })
 
 /**
- * Something for the client's model to go on from.
+ * Messages for the client's model to continue.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @since 0.1.0
@@ -146,7 +147,7 @@ export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.
 }
 
 /**
- * The folders, and what else there is, that the server may work in.
+ * The roots of the client: the folders, or other places, that the server may work in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @since 0.1.0

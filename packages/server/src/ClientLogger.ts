@@ -1,6 +1,6 @@
 /**
- * What handlers log with Effect, told to the client that they work for: a logger beside those that the application has.
- * What is logged outside of any request goes to those alone.
+ * A logger that sends what handlers log with Effect to the client of their request, beside the loggers of the application.
+ * It ignores what is logged outside of a request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
@@ -21,7 +21,7 @@ import type { RequestContextService } from "./RequestContext.js"
 import { RequestContext } from "./RequestContext.js"
 
 /**
- * How many lines of one request may wait for a client that reads slowly; more are not told to it.
+ * The limit of the log messages of one request that wait for a client to read; more are dropped.
  *
  * @since 0.1.0
  * @category limits
@@ -29,10 +29,11 @@ import { RequestContext } from "./RequestContext.js"
 export const MAX_WAITING = 64
 
 /**
- * Tells the client of what is logged, if it wants to hear of the level: the message, and annotations beside it. Causes are
- * left out, they are for the operator.
+ * Sends the message, and the annotations beside it, if the client wants messages of the level. It does not send causes:
+ * they are for the operator. `name` is the `logger` of the messages.
  *
- * Effect's own minimum comes first: `Logger.withMinimumLogLevel` lets a client ask for `debug`.
+ * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower it with
+ * `Logger.withMinimumLogLevel`.
  *
  * @since 0.1.0
  * @category constructors
@@ -42,20 +43,20 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
     const level = levels[logLevel._tag]
     const request = Context.getOption(FiberRefs.getOrDefault(context, FiberRef.currentContext), RequestContext)
     if (level === undefined || Option.isNone(request)) return
-    const said = dataOf(message)
-    if (said === undefined) return
-    tell(
+    const data = dataOf(message)
+    if (data === undefined) return
+    send(
       request.value,
       level,
       HashMap.isEmpty(annotations)
-        ? said
-        : { message: said, ...Object.fromEntries(HashMap.toEntries(HashMap.map(annotations, plain))) },
+        ? data
+        : { message: data, ...Object.fromEntries(HashMap.toEntries(HashMap.map(annotations, plain))) },
       options.name
     )
   })
 
 /**
- * Adds it to the loggers of the server that this is provided to.
+ * Adds the logger to those of the server that this layer is provided to.
  *
  * @example
  * ```ts
@@ -83,8 +84,8 @@ const levels: Partial<Record<LogLevel.LogLevel["_tag"], LoggingLevel>> = {
 
 const waiting = new WeakMap<RequestContextService, number>()
 
-/** On a fiber of its own, because a logger cannot wait. */
-const tell = (
+/** Sends on a fiber of its own, because a logger cannot wait. */
+const send = (
   request: RequestContextService,
   level: LoggingLevel,
   data: unknown,
@@ -98,7 +99,7 @@ const tell = (
   fiber.addObserver(() => waiting.set(request, waiting.get(request)! - 1))
 }
 
-// Logged is one thing or several; of nothing but a cause, nothing is left to say.
+// A log call has one argument or several. One with only a cause has no data to send.
 const dataOf = (message: unknown): unknown => {
   const parts = Array.isArray(message) ? message.map(plain) : [plain(message)]
   return parts.length > 1 ? parts : parts[0]

@@ -1,6 +1,6 @@
 /**
- * A feature: a layer that registers something with a server, to run in the context that the layer was built in. What
- * exists only while a request is served is not part of that context, and never outlives or shadows the request's own.
+ * A feature: a layer that registers entries with a server. Their handlers run with the context that the layer was built
+ * with, and with the services of the request; where both have a service, a handler gets that of the request.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import type { RequestContext } from "./RequestContext.js"
 import type { ServerSession } from "./ServerSession.js"
 
 /**
- * A layer that keeps something in a server, and needs `R` for it.
+ * A layer that registers entries with a server, and requires `R` for their handlers.
  *
  * @since 0.1.0
  * @category models
@@ -24,7 +24,7 @@ import type { ServerSession } from "./ServerSession.js"
 export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
 
 /**
- * Services that every request brings along: a handler may use them, its layer does not have to provide them.
+ * The services of a request: a handler may use them, and its layer does not require them.
  *
  * @since 0.1.0
  * @category models
@@ -32,7 +32,8 @@ export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
 export type RequestServices = RequestContext | ServerSession | Scope.Scope
 
 /**
- * How any handler may fail, whatever it declares: for the calling program.
+ * The failures that every handler may have beside those that its definition declares. The calling program receives them as
+ * JSON-RPC errors.
  *
  * @since 0.1.0
  * @category models
@@ -40,8 +41,8 @@ export type RequestServices = RequestContext | ServerSession | Scope.Scope
 export type Fails = McpError | CallError
 
 /**
- * Registers something until the layer's scope closes. It is given the context that the layer was built in, without the
- * layer's `Scope`.
+ * A feature from a function that registers its entries, until the layer's scope closes. The function gets the context that
+ * the layer was built with, without the layer's `Scope`.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,12 +1,11 @@
 /**
- * Methods that the application serves itself: its own, those of an extension, or one of the specification's in place of
- * what this library would do. What a proxy is made of.
+ * Handlers of whole methods: of methods that the application or an extension defines, or of a method of the specification
+ * in place of what the server would do. A proxy consists of such handlers.
  *
  * @since 0.1.0
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as JsonObjects from "@effect-mcp/protocol/Json"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
@@ -16,13 +15,14 @@ import type * as Schema from "effect/Schema"
 import * as Feature from "./Feature.js"
 import { ANY } from "./runtime/Router.js"
 
-type Kept<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
+type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
 
 /**
- * Serves the requests of one method of the specification, in place of the server: parameters checked, the result checked
- * and told to each peer in the words of its revision. The capability that gates the method is advertised.
+ * Handles the requests of one method of the specification, in place of the server. The parameters are decoded, the result
+ * is checked, and each client receives only what its revision knows. The server advertises the capability that the method
+ * needs.
  *
- * Building the layer dies when the method has a handler already. `initialize` is the server's own.
+ * The layer dies when the method has a handler already, and for `initialize`, which the server itself handles.
  *
  * @since 0.1.0
  * @category features
@@ -30,10 +30,10 @@ type Kept<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
 export const request = <Params, Result, R = never>(
   method: Method.Request<string, Params, Result>,
   handler: (params: Params) => Effect.Effect<Result, Feature.Fails, R>
-): Kept<R> => register(method, handler)
+): HandlerFeature<R> => register(method, handler)
 
 /**
- * Hears the notifications of one method of the specification.
+ * Handles the notifications of one method of the specification. A notification whose parameters do not decode is dropped.
  *
  * @since 0.1.0
  * @category features
@@ -41,20 +41,26 @@ export const request = <Params, Result, R = never>(
 export const notification = <Params, R = never>(
   method: Method.Notification<string, Params>,
   handler: (params: Params) => Effect.Effect<void, never, R>
-): Kept<R> => register(method, handler)
+): HandlerFeature<R> => register(method, handler)
 
 /**
- * Hears that the client's roots have changed; it may ask for them, on the channel beside all requests.
+ * Handles the notification that the roots of the client have changed. The handler may request the new roots.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
  * @since 0.1.0
  * @category features
  */
-export const rootsListChanged = <R = never>(handler: Effect.Effect<void, never, R>): Kept<R> =>
-  register(Methods.rootsListChanged, () => handler)
+export const rootsListChanged = <R = never>(handler: Effect.Effect<void, never, R>): HandlerFeature<R> =>
+  register(rootsChanged, () => handler)
+
+const rootsChanged = Method.notification({
+  name: "notifications/roots/list_changed",
+  from: "client",
+  params: Method.Empty
+})
 
 /**
- * Serves requests of a method of the application's own: parameters are decoded and results encoded by these schemas.
+ * Handles the requests of a method that the application defines. The schemas decode its parameters and encode its result.
  *
  * @since 0.1.0
  * @category features
@@ -66,7 +72,7 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
     readonly result: Schema.Schema<Result, ResultEncoded>
   },
   handler: (params: Params) => Effect.Effect<Result, Feature.Fails, R>
-): Kept<R> => {
+): HandlerFeature<R> => {
   const decode = ParseResult.decodeUnknown(schemas.params)
   const encode = ParseResult.encodeUnknown(schemas.result)
   return register(own(name), (_, raw) =>
@@ -84,7 +90,8 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
 }
 
 /**
- * Hears notifications of a method of the application's own. One whose parameters do not fit is dropped.
+ * Handles the notifications of a method that the application defines. A notification whose parameters do not decode is
+ * dropped.
  *
  * @since 0.1.0
  * @category features
@@ -93,7 +100,7 @@ export const customNotification = <Params, ParamsEncoded, R = never>(
   name: string,
   params: Schema.Schema<Params, ParamsEncoded>,
   handler: (params: Params) => Effect.Effect<void, never, R>
-): Kept<R> => {
+): HandlerFeature<R> => {
   const decode = ParseResult.decodeUnknown(params)
   const method = Method.notification({ name, from: "client", params: JsonObjects.JsonObject })
   return register(method, (_, raw) =>
@@ -104,8 +111,8 @@ export const customNotification = <Params, ParamsEncoded, R = never>(
 }
 
 /**
- * Serves every request that nothing else serves, unchecked: its method and its parameters as they came; the result goes
- * out as it is.
+ * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; the
+ * server sends the result without a check.
  *
  * @since 0.1.0
  * @category features
@@ -114,7 +121,7 @@ export const fallback = <R = never>(
   handler: (
     request: { readonly method: string; readonly params: JsonObject | undefined }
   ) => Effect.Effect<JsonObject, Feature.Fails, R>
-): Kept<R> => register(own(ANY, JsonObjects.JsonObject), (_, params, method) => handler({ method, params }))
+): HandlerFeature<R> => register(own(ANY, JsonObjects.JsonObject), (_, params, method) => handler({ method, params }))
 
 const own = (name: string, params: Schema.Schema<any> = Method.NoParams): Method.Request =>
   Method.request({ name, from: "client", params, result: JsonObjects.JsonObject })
@@ -122,9 +129,9 @@ const own = (name: string, params: Schema.Schema<any> = Method.NoParams): Method
 const register = <R>(
   method: Method.Method,
   run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, R>
-): Kept<R> =>
+): HandlerFeature<R> =>
   Feature.make(({ handlers }, context) =>
-    method.name === Methods.initialize.name
-      ? Effect.dieMessage(`"${method.name}" is served by the server itself`)
+    method.name === "initialize"
+      ? Effect.dieMessage(`"${method.name}" is handled by the server itself`)
       : handlers.register({ method, context, run })
   )

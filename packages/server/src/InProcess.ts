@@ -1,6 +1,6 @@
 /**
- * A server as something to connect to, in the same process: no wire, no JSON, the same contract. Who connects is not
- * known here; a client needs a `Connector` and nothing else.
+ * Connects a client to a server in the same process, without a transport and without JSON. The client needs only the
+ * `Connector`.
  *
  * @since 0.1.0
  */
@@ -14,8 +14,8 @@ import * as Scope from "effect/Scope"
 import { Dispatcher } from "./Dispatcher.js"
 
 /**
- * Each connection is a conversation of its own, served in the server's context, not in the caller's. It ends with the
- * server, and with the scope it was connected in.
+ * A connector to the server in the context. Each connection is a conversation of its own, which runs in the server's
+ * context. It ends with the server, and with the scope of the connection.
  *
  * @since 0.1.0
  * @category constructors
@@ -35,8 +35,8 @@ export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = 
 )
 
 /**
- * A server as something to connect to, before there is one: each connection has a server of its own, built when it is
- * connected and gone with it. What the layer needs, connecting needs.
+ * A connector to a server that is built for each connection and closed with it. Connecting requires what the layer
+ * requires, and fails with a `TransportError` when the layer fails.
  *
  * @example
  * ```ts

@@ -1,16 +1,20 @@
 /**
- * What stands around every message of a server: it sees requests and notifications, the handshake and unknown methods too,
- * before anything serves them, and how they end. What belongs to no conversation, a notification to an HTTP endpoint without
- * sessions, means nothing to anybody, and is not seen. It can provide services to handlers, refuse, time, and trace.
+ * Middleware runs around every message of a server: requests and notifications, the handshake and unknown methods
+ * included. It sees a message before its parameters are decoded, and how its handler ends. It can provide services to
+ * handlers, refuse messages, measure and trace.
+ *
+ * It does not see notifications to an HTTP endpoint without sessions: they belong to no conversation, and the server drops
+ * them.
  *
  * @since 0.1.0
  */
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { RequestContext } from "./RequestContext.js"
+import * as Provided from "./runtime/Provided.js"
 
 /**
  * @since 0.1.0
@@ -25,21 +29,21 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Middleware")
 export type TypeId = typeof TypeId
 
 /**
- * What has come, before its parameters are checked.
+ * A message as middleware sees it, before its parameters are decoded.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Call {
-  /** A notification has none. */
+  /** `undefined` for a notification. */
   readonly id: RequestId | undefined
   readonly method: string
   readonly params: JsonObject | undefined
 }
 
 /**
- * `run` stands around `next`: the rest of the way to the handler, and back with its result or failure. It succeeds with
- * the result that is to be said, fails with an `McpError` to refuse, and need not run `next` at all.
+ * `run` gets a message and `next`, the effect that handles it. It succeeds with the result to send, or fails with an
+ * `McpError` to refuse the message; it may leave out `next`.
  *
  * @since 0.1.0
  * @category models
@@ -50,7 +54,7 @@ export interface Middleware<out Provides, out R> {
 }
 
 /**
- * Middleware that provides nothing.
+ * Middleware that provides no service.
  *
  * @example
  * ```ts
@@ -70,8 +74,8 @@ export const make = <R>(
 ): Middleware<never, Exclude<R, RequestContext | Scope.Scope>> => of(run)
 
 /**
- * Middleware that provides a service to everything behind it. When `service` fails, with an `McpError` for one, the
- * message is refused.
+ * Middleware that provides a service to the handlers and the middleware inside it. When `service` fails, for example with
+ * an `McpError`, the message is refused.
  *
  * @since 0.1.0
  * @category constructors
@@ -81,24 +85,14 @@ export const provide = <I, S, R>(
   service: (call: Call) => Effect.Effect<S, unknown, R>
 ): Middleware<I, Exclude<R, RequestContext | Scope.Scope>> =>
   of((call, next) =>
-    Effect.flatMap(service(call), (made) =>
-      Effect.mapInputContext(
-        next,
-        (context: Context.Context<never>) =>
-          context.pipe(
-            Context.add(tag, made),
-            Context.add(Provided, [...Context.get(context, Provided), tag.key])
-          ) as Context.Context<never>
-      ))
+    Effect.flatMap(
+      service(call),
+      (made) => Effect.mapInputContext(next, (context: Context.Context<never>) => Provided.add(context, tag, made))
+    )
   )
 
-/** What middleware has provided so far, by key: also what is the same as what the application provides. */
-class Provided extends Context.Reference<Provided>()("@effect-mcp/server/Middleware/Provided", {
-  defaultValue: (): ReadonlyArray<string> => []
-}) {}
-
 /**
- * One around the other: what `outer` provides, `inner` may use.
+ * Runs `inner` inside `outer`. `inner` may use the services that `outer` provides.
  *
  * @since 0.1.0
  * @category combinators
@@ -113,35 +107,3 @@ const of = <Provides, R>(run: Middleware<any, any>["run"]): Middleware<Provides,
   [TypeId]: { _Provides: undefined as Provides },
   run
 })
-
-/**
- * Runs a handler inside the middleware. The handler gets what it was made with, then what the middleware has added to
- * `base`, the context that the middleware itself runs in.
- *
- * @since 0.1.0
- * @category running
- */
-export const around = (
-  middleware: Middleware<unknown, any>,
-  call: Call,
-  base: Context.Context<never>,
-  handler: (added: ReadonlyMap<string, unknown>) => Effect.Effect<unknown, unknown>
-): Effect.Effect<unknown, unknown> =>
-  Effect.mapInputContext(
-    Effect.suspend(() =>
-      middleware.run(
-        call,
-        Effect.contextWithEffect((now: Context.Context<never>) => handler(added(base, now)))
-      )
-    ) as Effect.Effect<unknown, unknown>,
-    () => base
-  )
-
-const added = (base: Context.Context<never>, now: Context.Context<never>): ReadonlyMap<string, unknown> => {
-  const services = new Map<string, unknown>()
-  for (const [key, service] of now.unsafeMap) {
-    if (base.unsafeMap.get(key) !== service) services.set(key, service)
-  }
-  for (const key of Context.get(now, Provided)) services.set(key, now.unsafeMap.get(key))
-  return services
-}

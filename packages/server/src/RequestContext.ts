@@ -1,8 +1,8 @@
 /**
- * What every handler holds while it serves one request: who asks, and the ways to tell them something meanwhile. The same
- * service in both eras; a handler never learns which.
+ * What every handler can use while it handles a message: the facts of the message and of its sender, and the ways to send
+ * progress, log messages and notifications meanwhile. The same service in both eras.
  *
- * To ask the other side for something, see `ServerSession`.
+ * `ServerSession` adds requests to the client.
  *
  * @since 0.1.0
  */
@@ -22,48 +22,48 @@ import type { Principal } from "./Principal.js"
  * @category models
  */
 export interface RequestContextService {
-  /** The id of the request, as its sender wrote it; a notification has none. */
+  /** The id of the request, as the client sent it; `undefined` for a notification. */
   readonly id: RequestId | undefined
   readonly method: string
-  /** The revision in which the request was made. */
+  /** The revision of the request. */
   readonly version: Version
-  /** Who the client says it is; for people to read, nothing may depend on it. */
+  /** The name that the client gave itself. For people to read: do not decide anything by it. */
   readonly clientInfo: Implementation | undefined
-  /** What the client says it can do. */
+  /** The capabilities that the client declared. */
   readonly clientCapabilities: ClientCapabilities
-  /** Whether the client says that it can do all of this. */
+  /** Whether the client declared all of these capabilities. */
   readonly supports: (required: ClientCapabilities) => boolean
-  /** The id of the session over HTTP; none on other transports, and where the server keeps no sessions. */
+  /** The id of the HTTP session; `undefined` on other transports and without sessions. */
   readonly sessionId: string | undefined
-  /** The headers of the HTTP request, their names in lower case; none on other transports. */
+  /** The headers of the HTTP request, by their names in lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** Who asks, where the server lets nobody in without finding out. */
+  /** The sender of the message; `undefined` where the server does not authenticate. */
   readonly principal: Principal | undefined
-  /** `_meta` of the request, with everything in it. */
+  /** `_meta` of the message, with all its members. */
   readonly meta: RequestMeta
   /**
-   * Says how far the request is, if its sender wants to know; otherwise nothing is sent. Each `progress` must be greater
-   * than the one before: others are dropped. Suspends while the client reads slower than this is said.
+   * Sends the progress of the request, if the client asked for it; otherwise does nothing. `progress` must be greater than
+   * in the call before: others are dropped. Suspends while the client reads more slowly than the handler sends.
    */
   readonly progress: (
     progress: number,
     options?: { readonly total?: number | undefined; readonly message?: string | undefined }
   ) => Effect.Effect<void>
   /**
-   * Tells the client of the work, if it wants to hear of this level. `data` is any JSON; it must hold no secret.
+   * Sends a log message, if the client wants messages of this level. `data` is any JSON value; it must not contain secrets.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
    */
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
-  /** Sends a notification on the request's own channel; dropped once the request is answered. */
+  /** Sends a notification on the way of this request. It is dropped after the response was sent. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
-  /** Sends a notification on the channel beside all requests; dropped when nobody is left to hear it. */
+  /** Sends a notification outside of any request. It is dropped when the client has gone. */
   readonly notifyStandalone: (method: string, params?: JsonObject) => Effect.Effect<void>
-  /** Tells the client that the person is done with a page that they were asked to open; at any time, also afterwards. */
+  /** Notifies the client that a person has finished at a page that the server asked to open. Any handler may send it. */
   readonly elicitationComplete: (elicitationId: string) => Effect.Effect<void>
   /**
-   * Ends the HTTP stream that the answer would travel on, while the handler goes on: the client comes back for the rest.
-   * Does nothing on other transports, and where the client could not come back.
+   * Ends the HTTP stream that would carry the response, while the handler goes on; the client resumes the stream later.
+   * Does nothing on other transports, and where the client cannot resume.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
    */

@@ -1,6 +1,6 @@
 /**
- * `RequestContext` and the ways to ask the client's side while a request is served. Tools, prompts and resource reads hold
- * it; asking from anywhere else does not compile.
+ * `RequestContext` with requests to the client: questions to its user or its model, its roots, `ping`. Handlers of tools,
+ * prompts and resources have it; in any other handler a question does not compile.
  *
  * @since 0.1.0
  */
@@ -19,10 +19,10 @@ import type * as Ask from "./Ask.js"
 import type { RequestContextService } from "./RequestContext.js"
 
 /**
- * How asking can fail: the client cannot do that (`MissingClientCapability`), refused, cannot be reached while this request
- * is served (`NoBackChannel`), or did not answer in time.
+ * How a request to the client fails: the client lacks the capability (`MissingClientCapability`), answered with an error,
+ * cannot be reached during this request (`NoBackChannel`), or did not answer in time (`RequestTimeout`).
  *
- * A handler that does not catch it fails with it: the calling program gets an error.
+ * A handler may fail with it: the calling program receives an error.
  *
  * @since 0.1.0
  * @category errors
@@ -34,14 +34,14 @@ export type AskError = McpError | LocalError
  * @category models
  */
 export interface ServerSessionService extends RequestContextService {
-  /** Asks all of them, one after another, and gives the answers under the same names. */
+  /** Asks the questions one after another. Gives the answers under the same names. */
   readonly ask: <const Q extends Readonly<Record<string, Ask.Question<any>>>>(
     questions: Q,
     options?: RequestOptions
   ) => Effect.Effect<{ readonly [K in keyof Q]: Ask.Question.Answer<Q[K]> }, AskError>
   /**
-   * Has a person fill in a form, and gives what they did, decoded. People take their time: give a `timeout` when the
-   * server's own is too short for them.
+   * Asks a person to fill in a form, and gives the decoded answer. Declare the schema outside of the handler: each new
+   * schema object is compiled again. `timeout` replaces the server's `requestTimeout`, which may be too short for a person.
    */
   readonly elicit: {
     <A, I>(
@@ -53,30 +53,30 @@ export interface ServerSessionService extends RequestContextService {
       request?: RequestOptions
     ): Effect.Effect<Ask.Elicited<ElicitContent>, AskError>
   }
-  /** Has a person open a page; `accept` says that they agreed to. See `elicitationComplete`. */
+  /** Asks a person to open a page. `accept` means that they agreed to open it. See `elicitationComplete`. */
   readonly elicitUrl: (
     options: { readonly message: string; readonly url: string; readonly elicitationId: string },
     request?: RequestOptions
   ) => Effect.Effect<ElicitAction, AskError>
-  /** Has the client's model go on from these messages. */
+  /** Asks the client's model to continue these messages. */
   readonly createMessage: (
     params: CreateMessageParams,
     request?: RequestOptions
   ) => Effect.Effect<CreateMessageResult, AskError>
-  /** The folders, and what else there is, that the server may work in. */
+  /** The roots of the client: the folders, or other places, that the server may work in. */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
-  /** Asks whether anybody is there. */
+  /** Waits until the client has answered a `ping`. */
   readonly ping: Effect.Effect<void, AskError>
   /**
-   * Sends a request to the client on the request's own channel and waits. It fails with `NoBackChannel` where the client
-   * cannot be asked; interrupting the handler tells the client to stop.
+   * Sends a request of any method on the way of this request, and waits for the answer. Fails with `NoBackChannel` where
+   * the client cannot receive requests. Interruption cancels the request at the client.
    */
   readonly request: (
     method: string,
     params?: JsonObject,
     options?: RequestOptions
   ) => Effect.Effect<JsonObject, CallError>
-  /** The channel beside all requests: what is said there may be said after this one was answered. */
+  /** Sends outside of this request, also after its response. */
   readonly standalone: Outbound
 }
 

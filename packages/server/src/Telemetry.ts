@@ -1,12 +1,9 @@
 /**
- * Spans and metrics of a server, through Effect's own `Tracer` and `Metric`: whatever an application exports them with
- * exports these. A server has neither unless it is given this middleware.
- *
- * Names are in `@effect-mcp/protocol/Telemetry`.
+ * Spans and metrics of a server, through Effect's `Tracer` and `Metric`, so that an application exports them with its
+ * others. A server has them only with this middleware. Their names follow the conventions of OpenTelemetry.
  *
  * @since 0.1.0
  */
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -15,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
+import * as KnownMethods from "./dispatch/KnownMethods.js"
 import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
 
@@ -43,8 +41,8 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
 const record = Telemetry.recorder(operationDuration)
 
 /**
- * A span for each message, a child of the sender's where `_meta` names one, and the current span of its handler; and its
- * duration as a metric. Arguments and results are not in it.
+ * Makes a span for each message, and records its duration. The parent of the span is the one that `_meta` names, if it
+ * names one; inside the handler it is the current span. It contains no arguments and no results.
  *
  * @example
  * ```ts
@@ -64,11 +62,11 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
   Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, { version }]) => {
     const started = clock.unsafeCurrentTimeMillis()
     return Effect.useSpan(
-      Telemetry.spanName(call, Methods.table),
+      Telemetry.spanName(call, KnownMethods.table),
       {
         kind: "server",
         captureStackTrace: false,
-        attributes: Telemetry.spanAttributes(call, version, Methods.table),
+        attributes: Telemetry.spanAttributes(call, version, KnownMethods.table),
         parent: Option.getOrUndefined(Telemetry.parent(call.params?._meta))
       },
       (span) =>
@@ -76,7 +74,7 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
           const error = errorOf(exit)
           if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
           return record(
-            Telemetry.methodName(call.method, Methods.table),
+            Telemetry.methodName(call.method, KnownMethods.table),
             error,
             (clock.unsafeCurrentTimeMillis() - started) / 1000
           )
@@ -86,7 +84,7 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
 )
 
 /**
- * How long the session lasts, as a metric: a session layer, to be merged with the application's own.
+ * A session layer that records how long the session lasts. Merge it with the application's own session layer.
  *
  * @since 0.1.0
  * @category layers

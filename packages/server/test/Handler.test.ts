@@ -154,7 +154,7 @@ describe("A method of the specification", () => {
       ]
       for (const feature of taking) {
         const cause = yield* Effect.flip(Effect.sandbox(Effect.scoped(Layer.build(serve(feature)))))
-        assert.include(String(cause), `"initialize" is served by the server itself`)
+        assert.include(String(cause), `"initialize" is handled by the server itself`)
       }
     }))
 

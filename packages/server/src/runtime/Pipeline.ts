@@ -8,9 +8,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Call } from "../Middleware.js"
-import * as Middleware from "../Middleware.js"
 import type { ServerSessionService } from "../ServerSession.js"
 import * as HandlerContext from "./HandlerContext.js"
+import * as Provided from "./Provided.js"
 import type { RequestScope } from "./RequestScope.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
@@ -56,11 +56,12 @@ export const make = ({ middleware, session: layer }: Pick<Server, "middleware" |
           (_: Context.Context<never>) => HandlerContext.make(context, services, session, scope, added)
         )
       })
-    return middleware === undefined ? handler() : Middleware.around(
-      middleware.around,
-      session.call,
-      HandlerContext.make(middleware.context, services, session, scope),
-      handler
+    if (middleware === undefined) return handler()
+    const context = HandlerContext.make(middleware.context, services, session, scope)
+    const next = Effect.contextWithEffect((now: Context.Context<never>) => handler(Provided.since(context, now)))
+    return Effect.mapInputContext(
+      Effect.suspend(() => middleware.around.run(session.call, next)) as Effect.Effect<unknown, unknown>,
+      () => context
     )
   }
 
