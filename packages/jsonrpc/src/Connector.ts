@@ -1,6 +1,6 @@
 /**
- * How a client reaches a server: a value that opens a transport in a scope. A subprocess, a URL and a server in the same
- * process each have a connector; `make` builds one for any other transport.
+ * How a client reaches a server: a value that opens a transport in a scope. A subprocess, a URL and a server in the
+ * same process each have a connector; `make` builds one for any other transport.
  *
  * @since 0.1.0
  */
@@ -9,10 +9,7 @@ import type * as Scope from "effect/Scope"
 import type { TransportError } from "./LocalError.js"
 import type { Transport } from "./Transport.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Connector<out R = never> {
   /** The name of the server, for error messages and spans. */
   readonly name: string
@@ -20,10 +17,7 @@ export interface Connector<out R = never> {
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
+/** @since 0.1.0 @category constructors */
 export const make = <R>(
   name: string,
   connect: Effect.Effect<Transport, TransportError, R>
@@ -33,11 +27,6 @@ export const make = <R>(
   connect: connect as Effect.Effect<Transport, TransportError, Exclude<R, Scope.Scope> | Scope.Scope>
 })
 
-/**
- * A connector for a transport that is already open. It can be used once.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A connector for a transport that is already open. It can be used once. @since 0.1.0 @category constructors */
 export const fromTransport = (transport: Transport, name = "transport"): Connector =>
   make(name, Effect.succeed(transport))

@@ -2,8 +2,8 @@
  * A pair of transports in one process, without JSON and without a queue: `unsafeSend` calls the receiver of the other
  * side before it returns. Messages that are sent while the other side is still receiving one are delivered next.
  *
- * The contract is that of any other transport; `Transport.memory` is a pair with queues. Messages are passed by reference:
- * neither side may change one that it has sent or received.
+ * The contract is that of any other transport; `Transport.memory` is a pair with queues. Messages are passed by
+ * reference: neither side may change one that it has sent or received.
  *
  * @since 0.1.0
  */
@@ -19,9 +19,9 @@ import type { Transport } from "./Transport.js"
 import { closed } from "./Transport.js"
 
 /**
- * One side of a pair. A class with mutable fields, because every message of an in-process server passes it: a fiber and a
- * queue between the sides would cost more than the call, which takes 3 µs. `waiting` holds the messages that were sent
- * before this side was read or while `receiving` is true; it has ended once the pair is closed.
+ * One side of a pair. A class with mutable fields, because every message of an in-process server passes it: a fiber and
+ * a queue between the sides would cost more than the call, which takes 3 µs. `waiting` holds the messages that were
+ * sent before this side was read or while `receiving` is true; it has ended once the pair is closed.
  */
 class DirectTransport implements Transport {
   peer!: DirectTransport
@@ -101,9 +101,7 @@ class DirectTransport implements Transport {
 
 /**
  * Two connected transports. Closing the scope closes both, and so does the end of either reader.
- *
- * @since 0.1.0
- * @category constructors
+ * @since 0.1.0 @category constructors
  */
 export const pair: Effect.Effect<readonly [Transport, Transport], never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {

@@ -1,9 +1,8 @@
 /**
- * One message per line, for pipes and sockets: decodes bytes to messages and encodes messages to lines. The same bytes give
- * the same messages, however they are cut into chunks; a line that is no message does not affect the lines after it.
+ * One message per line, for pipes and sockets: decodes bytes to messages and encodes messages to lines. The same bytes
+ * give the same messages, however they are cut into chunks; a line that is no message does not affect later lines.
  *
- * It knows neither where the bytes come from nor what the messages mean. The text of one message is read and written by
- * `MessageText`.
+ * It knows neither the source of the bytes nor the meaning of the messages. `MessageText` reads and writes one message.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -15,18 +14,10 @@ import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
 
-/**
- * How many bytes a line may have.
- *
- * @since 0.1.0
- * @category limits
- */
+/** How many bytes a line may have. @since 0.1.0 @category limits */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Options extends MessageText.Limits {
   /** Longer lines are discarded and answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
@@ -41,11 +32,9 @@ const KEPT_BYTES = 64 * 1024
 
 /**
  * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk: `buffer` holds the
- * first `held` bytes of a line that has not ended, never more than the limit and never the chunks themselves; `skipping`
- * is true from the byte that exceeds the limit to the end of the line.
- *
- * @since 0.1.0
- * @category models
+ * first `held` bytes of a line that has not ended, never more than the limit and never the chunks themselves;
+ * `skipping` is true from the byte that exceeds the limit to the end of the line.
+ * @since 0.1.0 @category models
  */
 export class Decoder {
   private readonly text: TextDecoder
@@ -133,24 +122,13 @@ export class Decoder {
 const unreadable = (why: string): Message.Malformed =>
   new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)
 
-/**
- * The line of a message, with the newline at its end. An answer that has no JSON form becomes "Internal error" under its
- * id; for a request or a notification without a JSON form, the result is `undefined`.
- *
- * @since 0.1.0
- * @category encoding
- */
+/** The line of a message: `MessageText.stringify` with a newline. @since 0.1.0 @category encoding */
 export const encode = (message: Message.Message): string | undefined => {
   const text = MessageText.stringify(message)
   return text === undefined ? undefined : text + "\n"
 }
 
-/**
- * The messages in a stream of bytes. The last line may lack its newline.
- *
- * @since 0.1.0
- * @category decoding
- */
+/** The messages in a stream of bytes. The last line may lack its newline. @since 0.1.0 @category decoding */
 export const decode = <E, R>(
   bytes: Stream.Stream<Uint8Array, E, R>,
   options?: Options

@@ -1,9 +1,6 @@
 /**
- * The ways a call can fail on this side, without an answer from the peer. The peer's own refusal is a `JsonRpcError`, so
- * the two are never confused.
- *
- * `Transport` and `Conversation` fail with these errors. How they are mapped for applications is left to the packages
- * above.
+ * The ways a call can fail on this side, without an answer from the peer. An error that the peer answered is a
+ * `JsonRpcError`. `Transport` and `Conversation` fail with these errors.
  *
  * @since 0.1.0
  */
@@ -12,11 +9,9 @@ import * as Data from "effect/Data"
 /**
  * The transport failed on this side.
  *
- * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has no
- * JSON form. `Decode`: the peer sent a response that is malformed.
- *
- * @since 0.1.0
- * @category errors
+ * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has
+ * no JSON form. `Decode`: the peer sent a response that is malformed.
+ * @since 0.1.0 @category errors
  */
 export class TransportError extends Data.TaggedError("TransportError")<{
   readonly reason: "Open" | "Read" | "Write" | "Encode" | "Decode"
@@ -24,12 +19,7 @@ export class TransportError extends Data.TaggedError("TransportError")<{
   readonly cause?: unknown
 }> {}
 
-/**
- * The conversation is over: no answer will come.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The conversation is over: no answer will come. @since 0.1.0 @category errors */
 export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   /** The failure of the transport that ended the conversation, if it ended with one. */
   readonly cause?: TransportError | undefined
@@ -40,10 +30,8 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
 }
 
 /**
- * No answer came in time. The request was cancelled at the peer, unless `cancelOnAbandon` is `false`.
- *
- * @since 0.1.0
- * @category errors
+ * No answer came in time. Unless `cancelOnAbandon` is `false`, the request was cancelled.
+ * @since 0.1.0 @category errors
  */
 export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
   readonly method: string
@@ -55,12 +43,7 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
   }
 }
 
-/**
- * This channel cannot carry requests to the other side.
- *
- * @since 0.1.0
- * @category errors
- */
+/** This channel cannot carry requests to the other side. @since 0.1.0 @category errors */
 export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly method: string }> {
   override get message(): string {
     return `Cannot send "${this.method}": there is no channel to the other side, or the request it belonged to has been answered`
@@ -68,11 +51,8 @@ export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly 
 }
 
 /**
- * The server no longer knows our session. The request may have been served before that, or not. A new session has begun,
- * or can be begun.
- *
- * @since 0.1.0
- * @category errors
+ * The server no longer knows our session. Whether it served the request before is unknown. A new session can begin.
+ * @since 0.1.0 @category errors
  */
 export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
   override get message(): string {
@@ -80,18 +60,10 @@ export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonl
   }
 }
 
-/**
- * Any failure of a call on this side.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Any failure of a call on this side. @since 0.1.0 @category errors */
 export type LocalError = ConnectionClosed | RequestTimeout | NoBackChannel | SessionExpired | TransportError
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 @category guards */
 export const isLocalError = (error: unknown): error is LocalError =>
   error instanceof ConnectionClosed || error instanceof RequestTimeout || error instanceof NoBackChannel ||
   error instanceof SessionExpired || error instanceof TransportError

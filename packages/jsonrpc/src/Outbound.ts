@@ -1,9 +1,7 @@
 /**
- * The way to speak to the other side: send a request and wait for its answer, or send a notification. Every package above
- * this one sends through an `Outbound` and knows no transport.
- *
- * A channel that cannot carry requests refuses them itself (`none`), so callers need no flag for it. The errors of this
- * side are in `LocalError`; `Conversation` implements the interface.
+ * The way to speak to the other side: send a request and wait for its answer, or send a notification. `Conversation`
+ * implements it; the packages above send through it and know no transport. A channel that cannot carry requests refuses
+ * them itself (`none`), so callers need no flag for it.
  *
  * @since 0.1.0
  */
@@ -15,18 +13,10 @@ import { NoBackChannel } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import type * as Progress from "./Progress.js"
 
-/**
- * How a call can fail: with the error that the peer answered, or with a failure on this side.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Why a call failed: the error that the peer answered, or a failure on this side. @since 0.1.0 @category errors */
 export type CallError = JsonRpcError | LocalError
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface RequestOptions {
   /**
    * How long to wait, from the moment the request is handed to the transport. `0` fails at once with `RequestTimeout`.
@@ -38,18 +28,15 @@ export interface RequestOptions {
   /** The longest wait in all, whatever progress arrives. */
   readonly maxTotalTimeout?: Duration.DurationInput | undefined
   /**
-   * Runs for each progress notification, one after another, all before the call returns. It is interrupted with the call.
-   * If it fails or dies, that is logged, and only that notification is lost.
+   * Runs for each progress notification, one after another, all before the call returns. It is interrupted with the
+   * call. If it fails or dies, that is logged, and only that notification is lost.
    */
   readonly onProgress?: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
   /** Whether to cancel the request at the peer when the caller is interrupted or the time is over. Default: true. */
   readonly cancelOnAbandon?: boolean | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Outbound {
   /**
    * Sends a request and waits for its answer. Interrupting the caller sends `notifications/cancelled`; an answer that
@@ -64,12 +51,7 @@ export interface Outbound {
   readonly notify: (method: string, params?: Message.Params) => Effect.Effect<void>
 }
 
-/**
- * A channel that leads to no peer: every request is refused, every notification dropped.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A channel without a peer: it refuses requests and drops notifications. @since 0.1.0 @category constructors */
 export const none: Outbound = {
   request: (method) => Effect.fail(new NoBackChannel({ method })),
   notify: () => Effect.void

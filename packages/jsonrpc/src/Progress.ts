@@ -1,15 +1,12 @@
 /**
- * The progress of a request, and the notification that carries it. A conversation passes it to the `onProgress` of the
- * call that its token names.
+ * The progress of a request, and the notification that carries it. `Conversation` passes it to the call that its token
+ * names.
  *
  * @since 0.1.0
  */
 import type * as Message from "./Message.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Progress {
   /** Rises with every notification, even when the total is not known. */
   readonly progress: number
@@ -17,28 +14,15 @@ export interface Progress {
   readonly message?: string | undefined
 }
 
-/**
- * The name of the notification.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The name of the notification. @since 0.1.0 @category constants */
 export const METHOD = "notifications/progress"
 
-/**
- * The token in the parameters of a notification, if there is one.
- *
- * @since 0.1.0
- * @category decoding
- */
+/** The token in the parameters of a notification, if there is one. @since 0.1.0 @category decoding */
 export const token = (params: Message.Params | undefined): unknown => params?.progressToken
 
 /**
- * The progress in the parameters of a notification; `undefined` when there is none. A total or a message of a wrong type
- * is left out.
- *
- * @since 0.1.0
- * @category decoding
+ * The progress in the parameters of a notification, if there is any. A total or a message of a wrong type is left out.
+ * @since 0.1.0 @category decoding
  */
 export const fromParams = (params: Message.Params | undefined): Progress | undefined => {
   if (typeof params?.progress !== "number") return undefined

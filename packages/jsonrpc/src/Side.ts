@@ -1,9 +1,6 @@
 /**
- * What one side of a conversation does with the peer's requests and notifications. A side is a function: a request, and an
- * `Outbound` to speak through meanwhile, give an effect of a result.
- *
- * These types are the contract between a `Conversation`, which runs the work and sends the answers, and the packages
- * above, which know the methods.
+ * What one side of a conversation does with the peer's requests and notifications: the contract between a
+ * `Conversation`, which runs the work and sends the answers, and the packages above, which know the methods.
  *
  * @since 0.1.0
  */
@@ -19,25 +16,18 @@ import type { Transport } from "./Transport.js"
 /**
  * Both functions are called in the order of arrival, before any later message is looked at. The effects they return run
  * concurrently, each up to its first asynchronous step at once.
- *
- * @since 0.1.0
- * @category models
+ * @since 0.1.0 @category models
  */
 export interface Side {
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
-  /** Returns the effect that handles the notification, if there is one. A failure in it is reported and ends nothing. */
+  /** Returns the effect that handles the notification, if there is one. A defect in it is reported. */
   readonly onNotification: (
     notification: Message.Notification,
     channel: Channel
   ) => Effect.Effect<void> | undefined
 }
 
-/**
- * How one request is served: an effect to run on a fiber of its own, and the mapping of its exit to an answer.
- *
- * @since 0.1.0
- * @category models
- */
+/** How one request is served: an effect, and the mapping of its exit to an answer. @since 0.1.0 @category models */
 export interface Work {
   readonly effect: Effect.Effect<unknown, unknown>
   /** The context in which the effect runs. Default: the context in which the conversation was made. */
@@ -51,42 +41,28 @@ export interface Work {
 }
 
 /**
- * Where the answer to a message leaves: the transport itself, or one of many HTTP requests. Equal ids on two channels are
- * two requests.
- *
- * @since 0.1.0
- * @category models
+ * Where the answer to a message leaves: the transport, or one of many HTTP requests. Each channel has ids of its own.
+ * @since 0.1.0 @category models
  */
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canRequest"> {
-  /**
-   * Called for a request that will not be answered, because the peer has cancelled it. A pipe leaves this out: its peer
-   * expects no answer.
-   */
+  /** Called for a request that will not be answered, because the peer cancelled it. A pipe leaves this out. */
   readonly onUnanswered?: ((id: Message.RequestId) => void) | undefined
   /** What the packages above know of the origin of the messages. The conversation does not look at it. */
   readonly origin?: unknown
 }
 
 /**
- * One request while it is being answered, and the way to speak to its sender meanwhile. Once it is answered or cancelled,
- * requests on its behalf fail with `NoBackChannel` and notifications are dropped.
- *
- * @since 0.1.0
- * @category models
+ * One request while it is being answered, and the way to speak to its sender meanwhile. Once it is answered or
+ * cancelled, requests on its behalf fail with `NoBackChannel` and notifications are dropped.
+ * @since 0.1.0 @category models
  */
 export interface IncomingRequest extends Outbound {
   readonly id: Message.RequestId
   readonly method: string
-  /** The channel that the request arrived on. */
   readonly channel: Channel
 }
 
-/**
- * A side made of two handlers, which run in the context of this effect.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A side made of two handlers, which run in the context of this effect. @since 0.1.0 @category constructors */
 export const make = <R = never, R2 = never>(handlers: {
   readonly onRequest: (
     request: Message.Request,

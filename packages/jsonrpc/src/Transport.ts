@@ -1,9 +1,8 @@
 /**
- * One duplex pipe of messages: a stream of what the peer sends, and effects that send to the peer. It knows nothing of
- * methods or MCP.
+ * One duplex pipe of messages: a stream of what the peer sends, and effects that send to the peer.
  *
- * `Conversation` reads it. `make` builds a transport from a stream and a function that writes, with the help of
- * `LineFraming` where there are bytes; `memory` is a pair with queues between, `Direct` a pair without.
+ * It knows no method; `Conversation` reads it. `make` builds a transport from a stream and a function that writes, with
+ * the help of `LineFraming` where there are bytes; `memory` is a pair with queues between, `Direct` a pair without.
  *
  * @since 0.1.0
  */
@@ -20,11 +19,9 @@ import type * as Message from "./Message.js"
 import * as Outbox from "./runtime/Outbox.js"
 
 /**
- * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. It ends the call that
- * waits for it, and no other. For transports that send each request on its own, such as HTTP.
- *
- * @since 0.1.0
- * @category models
+ * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. It ends the call
+ * that waits for it, and no other. For transports that send each request on its own, such as HTTP.
+ * @since 0.1.0 @category models
  */
 export class Undelivered {
   readonly _tag = "Undelivered"
@@ -35,62 +32,36 @@ export class Undelivered {
   ) {}
 }
 
-/**
- * What a transport delivers.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a transport delivers. @since 0.1.0 @category models */
 export type Delivery = Message.Incoming | Undelivered
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** @since 0.1.0 @category guards */
 export const isUndelivered = (delivery: Delivery): delivery is Undelivered => delivery instanceof Undelivered
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Transport {
-  /** What the peer sends, in order, for one reader. It ends when the peer closes the pipe, and fails when the pipe fails. */
+  /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe; fails when the pipe fails. */
   readonly incoming: Stream.Stream<Delivery, TransportError>
-  /** Sends a message, in order. Suspends while too much waits to be sent; fails with `Write` when the pipe is closed. */
+  /** Sends a message, in order. Suspends while too much waits; fails with `Write` when the pipe is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, TransportError>
-  /** Sends a message without suspending, in order, however much waits; `false` when the pipe is closed. Never throws. */
+  /** Sends a message without suspending, in order; `false` when the pipe is closed. Never throws. */
   readonly unsafeSend: (message: Message.Message) => boolean
   /**
-   * Passes every incoming message to `receive` until the peer closes the pipe: a faster way to read the same messages, for
-   * pipes that need no stream in between. Default: `incoming` is read.
+   * Passes every incoming message to `receive` until the peer closes the pipe: a faster way to read the same messages,
+   * for pipes that need no stream in between. Default: `incoming` is read.
    */
   readonly run?: (receive: (incoming: Delivery) => void) => Effect.Effect<void, TransportError>
   /** Whether requests can be sent now; if not, they fail with `NoBackChannel`. Default: always. */
   readonly canRequest?: (() => boolean) | undefined
 }
 
-/**
- * A stream of transports: each element is one new conversation.
- *
- * @since 0.1.0
- * @category models
- */
+/** A stream of transports: each element is one new conversation. @since 0.1.0 @category models */
 export interface Listener<out E = never, out R = never> extends Stream.Stream<Transport, E, R> {}
 
-/**
- * The error of `send` once the pipe is closed.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The error of `send` once the pipe is closed. @since 0.1.0 @category errors */
 export const closed: TransportError = new TransportError({ reason: "Write", message: "The transport is closed" })
 
-/**
- * Passes every incoming message to `receive`, in order, until the peer closes the pipe.
- *
- * @since 0.1.0
- * @category running
- */
+/** Passes each incoming message to `receive` until the peer closes the pipe. @since 0.1.0 @category running */
 export const run = (
   transport: Transport,
   receive: (incoming: Delivery) => void
@@ -106,14 +77,11 @@ const consume = (
   Stream.runForEachChunk(incoming, (chunk) => Effect.sync(() => Chunk.forEach(chunk, (message) => receive(message))))
 
 /**
- * A transport made of a stream and a function that writes one message after another. Messages wait in a queue until `write`
- * is called with them. When `write` fails, `incoming` fails with the same error, so that no caller waits for an answer to
- * a message that was not sent.
- *
- * Closing the scope writes the messages that still wait, for at most a second, then stops writing and ends `incoming`.
- *
- * @since 0.1.0
- * @category constructors
+ * A transport made of a stream and a function that writes one message after another. Messages wait in a queue until
+ * `write` is called with them. When `write` fails, `incoming` fails with the same error, so that no caller waits for an
+ * answer to a message that was not sent. Closing the scope writes the messages that still wait, for at most a second,
+ * then stops writing and ends `incoming`.
+ * @since 0.1.0 @category constructors
  */
 export const make = (options: {
   readonly incoming: Stream.Stream<Delivery, TransportError>
@@ -149,13 +117,9 @@ export const make = (options: {
   })
 
 /**
- * Two connected transports in memory: what one sends, the other receives, as the same value. Each direction has a queue;
- * `send` suspends while `capacity` messages wait in it.
- *
- * Closing the scope ends both.
- *
- * @since 0.1.0
- * @category constructors
+ * Two connected transports in memory: what one sends, the other receives, as the same value. Each direction has a
+ * queue; `send` suspends while `capacity` messages wait in it. Closing the scope ends both.
+ * @since 0.1.0 @category constructors
  */
 export const memory = (
   options?: { readonly capacity?: number | undefined }

@@ -4,7 +4,6 @@
  */
 import * as Message from "../Message.js"
 
-/** How many messages a batch may hold. */
 export const MAX_BATCH = 100
 
 /** The messages of a batch; `undefined` when the batch is empty or too large. A batch inside a batch is malformed. */

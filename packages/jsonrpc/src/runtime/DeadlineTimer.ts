@@ -1,10 +1,9 @@
 /**
  * One sleeping fiber for any number of deadlines. Its owner keeps the deadlines, sets the timer no later than the first
- * one, and is called back when it is reached. It reads Effect's `Clock`, which is monotonic and which tests can control.
- *
- * A class with mutable fields, because a timer per request (`Effect.timeout`) adds 39 µs to a call of 3, and setting a
- * later deadline here is one comparison. `at` is the next deadline, `Infinity` for none and `-Infinity` after `stop`; a
- * fiber sleeps exactly while `at` is finite, except while the callback runs.
+ * one, and is called back when it is reached. It reads Effect's `Clock`, which tests can control.
+ * A class with mutable fields, because a timer per request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and setting
+ * a later deadline here is one comparison. `at` is the next deadline, `Infinity` for none and `-Infinity` after `stop`;
+ * a fiber sleeps exactly while `at` is finite, except while the callback runs.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -38,7 +37,6 @@ export class DeadlineTimer {
       : Runtime.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
   }
 
-  /** Milliseconds on the monotonic clock. */
   now(): number {
     return Number(this.clock.unsafeCurrentTimeNanos()) / 1_000_000
   }

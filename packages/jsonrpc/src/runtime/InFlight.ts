@@ -1,10 +1,9 @@
 /**
- * The requests we are answering, by channel and id. It starts the fiber of each request, records why it was interrupted,
- * and ends each request in exactly one answer, or in none if the peer cancelled it. Requests that we sent are in `Pending`.
- *
- * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect can
- * run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3. A request is in the table from before
- * its fiber starts until it is answered; `count` is the number of requests in the table.
+ * The requests we are answering, by channel and id. It starts the fiber of each request, records why it was
+ * interrupted, and ends each in one answer, or in none if the peer cancelled it. Our own requests are in `Pending`.
+ * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect
+ * can run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table
+ * from before its fiber starts until it is answered; `count` is the number of requests in the table.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -26,8 +25,8 @@ import type { Pending } from "./Pending.js"
 import { otherForm } from "./RequestIds.js"
 
 /**
- * One request in flight. `fiber` is unset until its first steps have run; `reason` is set by the code that interrupts it;
- * once `open` is false nothing more is sent on its behalf, and once `answered` is true it is no longer in the table.
+ * One request in flight. `fiber` is unset until its first steps have run; `reason` is set before it is interrupted;
+ * once `open` is false nothing more is sent on its behalf; once `answered` is true it is no longer in the table.
  */
 export class ActiveRequest implements IncomingRequest {
   fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
@@ -86,12 +85,10 @@ export class InFlight {
     private readonly mainChannel?: Channel
   ) {}
 
-  /** How many requests are being answered. */
   get size(): number {
     return this.count
   }
 
-  /** Whether no request is being answered and no notification handled. */
   get isIdle(): boolean {
     return this.count === 0 && (this.notifications?.size ?? 0) === 0
   }
@@ -114,7 +111,7 @@ export class InFlight {
     const fiber = Runtime.runFork(this.runtimeOf(work.context), work.effect)
     request.fiber = fiber
     fiber.addObserver((exit) => this.onExit(request, work, exit))
-    // It was interrupted while it ran its first steps.
+    // It was interrupted in its first steps.
     if (request.reason !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
   }
 
@@ -143,13 +140,11 @@ export class InFlight {
     if (found.cancellable) this.interrupt(found, "cancelled")
   }
 
-  /** Whether the fiber runs a handler. */
   isHandler(fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean {
     return this.notifications?.has(fiber as Fiber.RuntimeFiber<void>) === true ||
       this.requests().some((request) => request.fiber === fiber)
   }
 
-  /** Interrupts everything. Nothing may be reserved afterwards. */
   interruptAll(): void {
     for (const request of this.requests()) this.interrupt(request, "closing")
     for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)

@@ -1,9 +1,7 @@
 /**
- * Parses and writes JSON text, within limits: the depth of a document is bounded, and no member may be named `__proto__`.
- * How many values a text holds is counted here before it is parsed; `MessageText` chooses the limit.
- *
- * The only module that calls `JSON.parse` and `JSON.stringify`. It knows no message; `Message` turns a refusal into an
- * answer.
+ * Parses and writes JSON text, within limits: the depth of a document is bounded, no member may be named `__proto__`, and
+ * the values in a text can be counted before it is parsed. The only module that calls `JSON.parse` and `JSON.stringify`;
+ * `MessageText` chooses the limits and turns a refusal into an answer.
  */
 
 /** How deep objects and arrays may nest. */
@@ -36,8 +34,8 @@ export class Refused {
 }
 
 /**
- * Parses one JSON document. Never throws. A member named `__proto__` is refused, because code that copies the object could
- * make the peer's value a prototype.
+ * Parses one JSON document. Never throws. A member named `__proto__` is refused, because code that copies the object
+ * could make the peer's value a prototype.
  */
 export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
   let value: unknown
@@ -60,7 +58,7 @@ export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
 const tooDeep = (value: unknown, limit: number): Refused =>
   new Refused("depth", `Invalid request: nested more than ${limit} levels deep`, value)
 
-/** Writes one JSON document; `undefined` when the value has no JSON form (a cycle, a `bigint`, a `toJSON` that throws). */
+/** Writes one JSON document; `undefined` for a value without a JSON form: a cycle, a `bigint`, a throwing `toJSON`. */
 export const stringify = (value: unknown): string | undefined => {
   try {
     return JSON.stringify(value)

@@ -1,11 +1,9 @@
 /**
- * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer` (for
- * answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it; it knows no
- * message.
- *
+ * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer`
+ * (for answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it.
  * A class with mutable fields, because Effect's `Queue` can neither exceed its capacity nor end with an exit, and every
- * message passes here. `values` is what waits, in order; `reader` is set while the writer waits for a value; once `exit` is
- * set no value is added.
+ * message passes here. `values` is what waits, in order; `reader` is set while the writer waits for a value; once
+ * `exit` is set no value is added.
  */
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
@@ -34,7 +32,6 @@ export class Outbox<in out A, in out E = never> {
     return Effect.sync(() => this.suspended.delete(wake))
   })
 
-  /** How many values wait. */
   get size(): number {
     return this.values.length
   }
@@ -43,12 +40,11 @@ export class Outbox<in out A, in out E = never> {
     return this.exit !== undefined
   }
 
-  /** Whether `offer` suspends. */
   get isFull(): boolean {
     return this.exit === undefined && this.values.length >= this.capacity
   }
 
-  /** Adds the value, whatever the size; `false` when the outbox has ended. */
+  /** Adds the value, even when full; `false` when the outbox has ended. */
   unsafeOffer(value: A): boolean {
     if (this.exit !== undefined) return false
     this.values.push(value)
@@ -56,7 +52,6 @@ export class Outbox<in out A, in out E = never> {
     return true
   }
 
-  /** Adds the value as soon as there is space; `false` when the outbox has ended. */
   offer(value: A): Effect.Effect<boolean> {
     return Effect.suspend(() =>
       this.isFull
@@ -65,7 +60,7 @@ export class Outbox<in out A, in out E = never> {
     )
   }
 
-  /** Ends the outbox: no value is added any more, those that wait can still be taken. The first call decides the exit. */
+  /** Ends the outbox: values that wait can still be taken, none is added. The first call decides the exit. */
   end(exit: Exit.Exit<void, E>): void {
     if (this.exit !== undefined) return
     this.exit = exit
@@ -73,7 +68,6 @@ export class Outbox<in out A, in out E = never> {
     this.wakeReader()
   }
 
-  /** Takes all values that wait, without suspending. */
   unsafeTakeAll(): Array<A> {
     const taken = this.values
     if (taken.length > 0) {
@@ -83,7 +77,7 @@ export class Outbox<in out A, in out E = never> {
     return taken
   }
 
-  /** Takes all values that wait, at least one. Fails with `None`, or the error, when the outbox is empty and has ended. */
+  /** Takes all values that wait, at least one. Fails with `None`, or the error, once the outbox ended and is empty. */
   get takeAll(): Effect.Effect<Array<A>, Option.Option<E>> {
     return Effect.suspend((): Effect.Effect<Array<A>, Option.Option<E>> => {
       if (this.values.length > 0) return Effect.succeed(this.unsafeTakeAll())
@@ -96,7 +90,6 @@ export class Outbox<in out A, in out E = never> {
     })
   }
 
-  /** The values, for one reader. */
   get stream(): Stream.Stream<A, E> {
     return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Chunk.unsafeFromArray))
   }

@@ -1,10 +1,8 @@
 /**
  * The requests that we sent and that wait for an answer, by id. It issues ids, keeps deadlines, finds the call that an
- * answer or a progress notification belongs to, and ends every call in exactly one way. The peer's requests are in
- * `InFlight`.
- *
- * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides, to
- * which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
+ * answer or a progress notification belongs to, and ends every call once. The peer's requests are in `InFlight`.
+ * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides,
+ * to which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
  * resumed; after `close` the table only shrinks.
  */
 import * as Effect from "effect/Effect"
@@ -21,7 +19,6 @@ import * as Json from "./Json.js"
 import { ProgressDelivery } from "./ProgressDelivery.js"
 import { otherForm } from "./RequestIds.js"
 
-/** The notification that asks a peer to stop working on a request. */
 export const CANCELLED = "notifications/cancelled"
 
 /** Sends a message at once; `false` when the transport is closed. */
@@ -53,20 +50,17 @@ export class Pending {
 
   constructor(
     private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
-    /** Milliseconds; `Infinity` for none. */
-    private readonly defaultTimeout: number
+    private readonly defaultTimeoutMillis: number
   ) {}
 
   private get timer(): DeadlineTimer.DeadlineTimer {
     return this.madeTimer ??= this.makeTimer((now) => this.expire(now))
   }
 
-  /** Whether a call has ever had a deadline. */
   get hasTimer(): boolean {
     return this.madeTimer !== undefined
   }
 
-  /** How many calls wait. */
   get size(): number {
     return this.calls.size
   }
@@ -77,7 +71,6 @@ export class Pending {
     return typeof ours === "number" && ours >= 1 && ours <= this.lastId
   }
 
-  /** Sends a request and waits for its answer. */
   request(
     send: Send,
     method: string,
@@ -100,14 +93,13 @@ export class Pending {
     options: RequestOptions | undefined,
     delivery: ProgressDelivery | undefined
   ): Effect.Effect<Message.Params, CallError> {
-    // Uninterruptible around the wait, because a fiber can be interrupted after its request was sent and before it waits.
+    // Uninterruptible around the wait: a fiber can be interrupted after its request was sent and before it waits.
     return Effect.uninterruptibleMask((restore) => {
       let early: CallExit | undefined
       let resume = (exit: CallExit): void => {
         early = exit
       }
       const call = this.begin(send, method, params, options, delivery, (exit) => resume(exit))
-      // Over `Direct` the answer has often arrived already.
       if (early !== undefined) return early
       return Effect.catchAllCause(
         restore(Effect.async<Message.Params, CallError>((wake) => {
@@ -131,7 +123,7 @@ export class Pending {
     delivery: ProgressDelivery | undefined,
     resume: (exit: CallExit) => void
   ): Call | undefined {
-    const millis = options?.timeout === undefined ? this.defaultTimeout : DeadlineTimer.millis(options.timeout)
+    const millis = options?.timeout === undefined ? this.defaultTimeoutMillis : DeadlineTimer.millis(options.timeout)
     const total = options?.maxTotalTimeout === undefined ? Infinity : DeadlineTimer.millis(options.maxTotalTimeout)
     if (this.closed !== undefined || millis <= 0 || total <= 0) {
       resume(Effect.fail(this.closed ?? new RequestTimeout({ method, millis: 0 })))

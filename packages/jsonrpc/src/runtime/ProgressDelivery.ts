@@ -1,10 +1,9 @@
 /**
- * Passes the progress of one call to its callback, one notification at a time, on a fiber that lives while there is some.
- * `Pending` decides which call a notification belongs to, and ends the call after the delivery.
- *
- * A class with mutable fields, because notifications arrive in the read loop, where no Effect can run, and because a call
- * without progress must not have a fiber. While `running`, one fiber takes from `waiting`, in order; after `stop`, nothing
- * more is delivered and `onDrained` is never called.
+ * Passes the progress of one call to its callback, one notification at a time, on a fiber that lives while there is
+ * some. `Pending` decides which call a notification belongs to, and ends the call after the delivery.
+ * A class with mutable fields, because notifications arrive in the read loop, where no Effect can run, and because a
+ * call without progress must not have a fiber. While `running`, one fiber takes from `waiting`, in order; after `stop`,
+ * nothing more is delivered and `onDrained` is never called.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
