@@ -38,7 +38,6 @@ export class Feed {
   private receiver: Receiver | undefined
   private queue: Outbox.Outbox<Waiting, TransportError> | undefined
   private isRead = false
-  private isEnded = false
 
   constructor(
     /** Runs once when a reader of `run` or `incoming` stops before the feed has ended. */
@@ -60,7 +59,6 @@ export class Feed {
 
   /** Ends `run` and `incoming` after what waits. A function given to `receiveWith` stays: it answers late messages. */
   end(exit: Exit.Exit<void, TransportError> = Exit.void): void {
-    this.isEnded = true
     if (this.receiver === undefined || this.queue !== undefined) this.waiting().end(exit)
   }
 
@@ -100,7 +98,7 @@ export class Feed {
   private get leave(): Effect.Effect<void> {
     return Effect.sync(() => {
       this.receiver = undefined
-      if (this.isEnded) return
+      if (this.queue?.isEnded === true) return
       this.end()
       this.onReaderGone?.()
     })

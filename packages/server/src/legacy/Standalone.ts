@@ -34,7 +34,7 @@ export const MAX_BUFFERED = 256
 export class Standalone implements FedTransport {
   readonly feed: Feed
   readonly stream: ResumableStream
-  private buffered: Array<string> = []
+  private buffered: ReadonlyArray<string> = nothing
   private queuedChanges: Set<string> | undefined
   private flushes = 0
   private ended = false
@@ -57,7 +57,7 @@ export class Standalone implements FedTransport {
   }
 
   /** Ends both directions. Safe to call twice. */
-  readonly end = (): void => {
+  end(): void {
     if (this.ended) return
     this.ended = true
     this.feed.end()
@@ -81,7 +81,10 @@ export class Standalone implements FedTransport {
     return this.ended ? undefined : this.stream.congestion
   }
 
-  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
+  // A getter, because a function of its own would add to the memory of each idle session.
+  get send(): Transport["send"] {
+    return (message) => Backpressure.send(this, message)
+  }
 
   /** The standalone stream as the channel of messages that get no response. */
   channelFor(origin: RequestOrigin): Channel {
@@ -92,7 +95,9 @@ export class Standalone implements FedTransport {
   attach(exchange: HttpExchange, prime: boolean): void {
     this.stream.attach(this.opening(exchange), prime)
     const { response } = this.stream
-    if (response !== undefined) { for (const event of this.buffered.splice(0)) response.push(event) }
+    if (response === undefined) return
+    for (const event of this.buffered) response.push(event)
+    this.buffered = nothing
   }
 
   /** Lets the client read what it has missed, and what will be sent. */
@@ -136,12 +141,14 @@ export class Standalone implements FedTransport {
 
   private buffer(events: ReadonlyArray<string>): void {
     if (this.ended || events.length === 0) return
-    this.buffered = this.buffered.concat(events)
-    const surplus = this.buffered.length - MAX_BUFFERED
-    if (surplus <= 0) return
-    for (const dropped of this.buffered.splice(0, surplus)) this.queuedChanges?.delete(dropped)
+    const all = [...this.buffered, ...events]
+    const surplus = Math.max(0, all.length - MAX_BUFFERED)
+    for (const dropped of all.slice(0, surplus)) this.queuedChanges?.delete(dropped)
+    this.buffered = all.slice(surplus)
   }
 }
+
+const nothing: ReadonlyArray<string> = []
 
 // The client reads the list or the resource anew when it gets one of these: one says as much as two.
 const changes = new Set<string>([
