@@ -1,8 +1,9 @@
 /**
- * What was said on the streams of a session, kept so that a client whose connection was cut can have what it missed. With
- * one of these streams can be resumed; without one, what a lost connection carried is lost.
+ * The events that a server has sent on the streams of a session, stored so that a client that lost its connection can read
+ * what it missed. Provide one to an HTTP endpoint, and clients of the legacy revisions can resume their streams; without
+ * one, the events of a lost connection are lost.
  *
- * This is the interface for stores of any kind, and a store in memory. Positions and their order are made by who appends.
+ * This module has the interface, for stores of any kind, and a store in memory. The endpoint numbers the events.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  * @since 0.1.0
@@ -19,14 +20,14 @@ import * as Option from "effect/Option"
  * @category models
  */
 export interface StoredEvent {
-  /** At least 1, and greater than that of the event before it on the same stream. */
+  /** At least 1, and greater than the position of the event before it on the same stream. */
   readonly position: number
-  /** The text of a message. */
+  /** The JSON text of a message. */
   readonly data: string
 }
 
 /**
- * A stream of a session. Both are needed wherever one is: the streams of all sessions have the same names.
+ * Identifies a stream. The streams of all sessions have the same names, so the session is part of the key.
  *
  * @since 0.1.0
  * @category models
@@ -37,23 +38,23 @@ export interface StreamKey {
 }
 
 /**
- * None of these fails: a store that has lost its mind should give up what it keeps, and the client is told that it cannot
- * resume. For one stream they are run one after another, never at the same time.
+ * The operations of a store. None fails: after an internal failure a store drops its events, and `after` returns `None`;
+ * then the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
  *
  * @since 0.1.0
  * @category models
  */
 export interface EventStoreService {
-  /** Keeps an event. It is delivered when this has ended. */
+  /** Stores an event. The event is sent to the client when this has ended. */
   readonly append: (key: StreamKey, event: StoredEvent) => Effect.Effect<void>
   /**
-   * All events after this position, which need not be that of an event, in order; after `-1`, all that are left. `None`
-   * when the stream is unknown, or events after this position have been dropped.
+   * The events after a position, in order; after `-1`, all that are stored. There need not be an event at the position.
+   * `None` when the stream is unknown, or when an event after the position has been dropped.
    */
   readonly after: (key: StreamKey, position: number) => Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>>
-  /** No more will be appended to this stream; it may be dropped in a while. */
+  /** No more events follow on this stream: the store may drop it after a while. */
   readonly finish: (key: StreamKey) => Effect.Effect<void>
-  /** The session has ended: all its streams are to be dropped. */
+  /** The session has ended: drops all its streams. */
   readonly forget: (session: string) => Effect.Effect<void>
 }
 
@@ -68,16 +69,19 @@ export class EventStore extends Context.Tag("@effect-mcp/server/EventStore")<Eve
  * @category models
  */
 export interface MemoryOptions {
-  /** Events of one stream; then the oldest go. Default: 1,000. */
+  /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
-  /** Characters of all streams together; then the oldest go, of the streams that were used least recently. Default: 64 Mi. */
+  /**
+   * The limit of characters of all streams together; then the oldest events are dropped, first those of the stream that was
+   * used least recently. Default: 64 Mi (67,108,864).
+   */
   readonly maxSize?: number | undefined
-  /** How long the stream of a request is kept after its answer. Default: 5 minutes. */
+  /** How long the stream of a request is stored after its response. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined
 }
 
 /**
- * A store in memory. Everything in it is gone with the process.
+ * A store in memory: its events are lost when the process ends.
  *
  * @since 0.1.0
  * @category constructors
@@ -97,17 +101,22 @@ interface Log {
   events: Array<StoredEvent>
   /** The position of the last event that was dropped. */
   dropped: number
-  /** When it may go, in milliseconds. */
+  /** When it may be dropped, in milliseconds; `Infinity` before it has finished. */
   until: number
 }
 
-// What an event and a stream cost beside the text, about.
+// Roughly what an event and a stream cost besides the text, in characters.
 const EVENT = 64
 const STREAM = 512
 
+/**
+ * Mutable maps, because each event of a resumable stream passes `append`: a `Ref` of immutable maps would copy for each.
+ * `size` is the sum of `sizeOf` over all events and `STREAM` over all logs; `sessions` and `logs` hold the same logs, but
+ * for a running stream whose events were all dropped, which is in `sessions` alone.
+ */
 class Memory implements EventStoreService {
   private readonly sessions = new Map<string, Map<string, Log>>()
-  /** The one used least recently first. */
+  /** In the order of their last event, the oldest first. */
   private readonly logs = new Set<Log>()
   /** In the order in which they finished. */
   private readonly finished = new Set<Log>()
@@ -130,12 +139,12 @@ class Memory implements EventStoreService {
       log.events.push(event)
       this.size += sizeOf(event)
       if (log.events.length > this.maxEvents) this.dropFirst(log)
-      while (this.size > this.maxSize && this.logs.size > 0) this.makeRoom()
+      while (this.size > this.maxSize && this.logs.size > 0) this.dropOldest()
     })
   }
 
   after(key: StreamKey, position: number): Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>> {
-    return this.swept(() => {
+    return this.afterSweep(() => {
       const log = this.find(key)
       if (log === undefined || (position >= 0 && position < log.dropped)) return Option.none()
       return Option.some(log.events.filter((event) => event.position > position))
@@ -143,7 +152,7 @@ class Memory implements EventStoreService {
   }
 
   finish(key: StreamKey): Effect.Effect<void> {
-    return this.swept((now) => {
+    return this.afterSweep((now) => {
       const log = this.find(key)
       if (log === undefined) return
       log.until = now + this.retention
@@ -155,7 +164,7 @@ class Memory implements EventStoreService {
     return Effect.sync(() => this.sessions.get(session)?.forEach((log) => this.remove(log)))
   }
 
-  private swept<A>(f: (now: number) => A): Effect.Effect<A> {
+  private afterSweep<A>(f: (now: number) => A): Effect.Effect<A> {
     return Effect.map(Clock.currentTimeMillis, (now) => {
       for (const log of this.finished) {
         if (log.until > now) break
@@ -187,10 +196,10 @@ class Memory implements EventStoreService {
     this.size -= sizeOf(first)
   }
 
-  private makeRoom(): void {
+  private dropOldest(): void {
     for (const log of this.logs) {
       this.dropFirst(log)
-      // Empty, it still says what was dropped, as long as more may come.
+      // The log of a running stream stays: it holds the position of the last event that was dropped.
       if (log.events.length === 0) {
         if (log.until === Infinity) this.logs.delete(log)
         else this.remove(log)

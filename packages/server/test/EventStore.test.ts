@@ -53,7 +53,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("a"), 2), [3, 4, 5])
       assert.isUndefined(yield* positions(store, key("a"), 1))
       assert.isUndefined(yield* positions(store, key("a"), 0))
-      // Whoever wants what is left may have it.
+      // `-1` asks for all events that are left.
       assert.deepStrictEqual(yield* positions(store, key("a"), -1), [3, 4, 5])
     }))
 
@@ -78,7 +78,7 @@ describe("memory", () => {
       assert.isUndefined(yield* positions(store, key("b"), 0))
       assert.deepStrictEqual(yield* positions(store, key("a"), 0), [1, 2])
       assert.deepStrictEqual(yield* positions(store, key("c"), 0), [1, 2])
-      // What was dropped from a stream that goes on is not taken for nothing.
+      // A dropped event of a running stream is still known to be missing.
       yield* large("b", 2)
       assert.isUndefined(yield* positions(store, key("b"), 0))
       assert.deepStrictEqual(yield* positions(store, key("b"), 1), [2])
@@ -107,7 +107,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("b"), 0), [1])
     }))
 
-  it.effect("is one for all who are given the layer", () =>
+  it.effect("is shared by all that are built with the layer", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       yield* append(store, key("a"), 1)

@@ -65,7 +65,7 @@ describe("as a web handler", () => {
       assert.strictEqual((yield* post(web, call(1, "greet"), session)).status, 404)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("streams what is said, as it is said", () =>
+  it.scoped("streams what the handler sends, when it sends it", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {

@@ -10,7 +10,7 @@ import { act, GreetLive, logbook, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
 
-/** What every refusal looks like. */
+/** Checks what all refusals have in common. */
 const assertRefused = (visit: Visit, status: number, code: number, message: RegExp) => {
   assert.strictEqual(visit.status, status, visit.text)
   assert.strictEqual(visit.sent["content-type"], "application/json")
@@ -21,8 +21,8 @@ const assertRefused = (visit: Visit, status: number, code: number, message: RegE
   assert.match(error.message, message)
 }
 
-describe("the way in", () => {
-  it.effect("turns away what is not at its path, whatever the query", () =>
+describe("the request line and headers", () => {
+  it.effect("refuses other paths, whatever the query", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         assertRefused(visitor.visit("POST", proper, ping, "/other"), 404, -32000, /nothing at "\/other"/)
@@ -32,14 +32,14 @@ describe("the way in", () => {
         assert.strictEqual(first.status, 200)
       }), { path: "/mcp" }))
 
-  it.effect("takes any path where none is named", () =>
+  it.effect("serves any path where none is given", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const visit = yield* answered(visitor.visit("POST", proper, initialize(), "/"))
         assert.strictEqual(visit.status, 200)
       })))
 
-  it.effect("knows GET, POST and DELETE, and says so", () =>
+  it.effect("serves GET, POST and DELETE, and names them in a refusal", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.sync(() => {
         for (const method of ["PUT", "PATCH", "HEAD", "TRACE", "get", "OPTION"]) {
@@ -50,7 +50,7 @@ describe("the way in", () => {
         }
       })))
 
-  it.effect("looks at Host and Origin before anything else, at every method", () =>
+  it.effect("checks Host and Origin before anything else, for every method", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.sync(() => {
         for (const method of ["GET", "POST", "DELETE", "OPTIONS", "PUT"]) {
@@ -64,7 +64,7 @@ describe("the way in", () => {
         }
       })))
 
-  it.effect("tells a page that may come in what it may see, with every answer", () =>
+  it.effect("sends CORS headers to an allowed origin, with every answer", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const origin = "http://localhost:5173"
@@ -89,7 +89,7 @@ describe("the way in", () => {
 })
 
 describe("the body", () => {
-  it.effect("is asked for with an Accept that allows both kinds of answer", () =>
+  it.effect("is read only with an Accept header that allows both kinds of answer", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         for (const accept of [undefined, "", "application/json", "text/event-stream", "text/html"]) {
@@ -102,7 +102,7 @@ describe("the body", () => {
         }
       })))
 
-  it.effect("says that it is JSON", () =>
+  it.effect("is read only with a Content-Type of JSON", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         for (const type of [undefined, "", "text/plain", "text/plain; a=application/json", "application/jsonp"]) {
@@ -115,7 +115,7 @@ describe("the body", () => {
         assert.strictEqual((yield* visitor.ask(initialize(), { "content-type": type })).status, 200)
       })))
 
-  it.effect("has a size, whether it says so or not", () =>
+  it.effect("has a limit in bytes, with and without Content-Length", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.sync(() => {
         const honest = visitor.post("x".repeat(101), { "content-length": "101" })
@@ -143,7 +143,7 @@ describe("the body", () => {
         for (const text of ["null", "1", "\"ping\"", "{}", `{"jsonrpc":"1.0","method":"ping"}`]) {
           assertRefused(visitor.post(text), 400, -32600, /Invalid request/)
         }
-        // What can be attributed is.
+        // An error about a message with an id has that id.
         const visit = visitor.post({ id: 99, method: "ping" })
         assert.strictEqual(visit.status, 400)
         assert.strictEqual(visit.json.id, 99)
@@ -226,7 +226,7 @@ describe("authenticate", () => {
     )
   ))
 
-  it.effect("names who asks, for handlers to see", () =>
+  it.effect("gives handlers the principal", () =>
     visiting(who, (visitor) =>
       Effect.gen(function*() {
         const client = yield* visitor.open(undefined, {}, { authorization: "Bearer ada" })
@@ -236,7 +236,7 @@ describe("authenticate", () => {
       authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization!.slice("Bearer ".length) })
     }))
 
-  it.effect("turns away before the body is read, as it likes", () => {
+  it.effect("refuses before the body is read, with its own status and headers", () => {
     const refusal = new HttpRefusal.HttpRefusal({
       status: 401,
       headers: { "www-authenticate": "Bearer realm=\"mcp\"" },
@@ -250,14 +250,14 @@ describe("authenticate", () => {
           assert.strictEqual(visit.sent["www-authenticate"], "Bearer realm=\"mcp\"")
           assert.isFalse(visit.read)
         }
-        // A browser asks before it says who it is for.
+        // A preflight request has no credentials.
         assert.strictEqual(visitor.visit("OPTIONS", proper).status, 204)
       }), { authenticate: () => Effect.fail(refusal) })
   })
 
   class Tokens extends Context.Tag("test/Tokens")<Tokens, ReadonlyMap<string, string>>() {}
 
-  it.effect("may use the services that the endpoint is made with, and say more than a name", () => {
+  it.effect("may use the services that the endpoint is made with, and give claims", () => {
     let seen: unknown
     const look = act(Effect.map(RequestContext.RequestContext, ({ principal }) => seen = principal))
     const test = Effect.gen(function*() {
@@ -294,7 +294,7 @@ describe("authenticate", () => {
         }), { authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
     }))
 
-  it.effect("that dies lets nobody in, and tells the operator alone", () => {
+  it.effect("that dies refuses the request, and only the log has the cause", () => {
     const { layer, lines } = logbook()
     return visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
@@ -310,7 +310,7 @@ describe("authenticate", () => {
 })
 
 describe("close", () => {
-  it.effect("answers what is in flight, ends streams, and turns away what comes", () =>
+  it.effect("answers running requests, ends streams, and refuses new requests", () =>
     visiting(serve(act(Effect.never)), (visitor) =>
       Effect.gen(function*() {
         const client = yield* visitor.open()
@@ -333,7 +333,7 @@ describe("close", () => {
         yield* visitor.endpoint.close
       })))
 
-  it.effect("turns away who was being authenticated meanwhile", () =>
+  it.effect("refuses a client that was being authenticated meanwhile", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const asked: Array<Visit> = []

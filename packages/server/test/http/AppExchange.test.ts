@@ -81,7 +81,7 @@ describe("AppExchange", () => {
       assert.isUndefined(yield* pull(body))
     }))
 
-  it.effect("says when it has enough, and when there is room again", () =>
+  it.effect("reports when it is full, and when there is room again", () =>
     Effect.gen(function*() {
       let drained = 0
       const { body, writer } = yield* streaming(exchange().one, { drained: () => drained++, gone: () => {} })
@@ -90,7 +90,7 @@ describe("AppExchange", () => {
       assert.strictEqual(drained, 1)
     }))
 
-  it.effect("tells that the client has gone, once, and only of its own accord", () =>
+  it.effect("reports that the client has disconnected, once, and not when the stream was ended", () =>
     Effect.gen(function*() {
       let gone = 0
       const reader = { drained: () => {}, gone: () => gone++ }
@@ -105,7 +105,7 @@ describe("AppExchange", () => {
       assert.strictEqual(gone, 1)
     }))
 
-  it.effect("says that the client has gone when it leaves the stream, or is cut off, and not when it was ended", () =>
+  it.effect("reports a client that disconnects or is cut off, and not one whose stream was ended", () =>
     Effect.gen(function*() {
       for (const how of ["leave", "cut", "end"] as const) {
         const { one } = exchange()
@@ -120,7 +120,7 @@ describe("AppExchange", () => {
       }
     }))
 
-  it.effect("cuts, also when nobody reads", () =>
+  it.effect("cuts, also when the client does not read", () =>
     Effect.gen(function*() {
       const { noted, one } = exchange()
       const { body, writer } = yield* streaming(one, nobody)
@@ -132,7 +132,7 @@ describe("AppExchange", () => {
       assert.notInclude(rest, "a")
     }))
 
-  it.effect("says that the client has gone when who answers is interrupted", () =>
+  it.effect("reports that the client has disconnected when the answering fiber is interrupted", () =>
     Effect.gen(function*() {
       const { one } = exchange()
       let gone = false

@@ -40,7 +40,7 @@ describe("EventStream", () => {
       assert.strictEqual(visit.text, "abc")
     }))
 
-  it.scoped("keeps what the reader does not take, and suspends who can wait", () =>
+  it.scoped("buffers what the reader does not take, and suspends senders that can wait", () =>
     Effect.gen(function*() {
       const { stream, visit } = yield* open()
       visit.stalled = true
@@ -50,7 +50,7 @@ describe("EventStream", () => {
       const waiting = yield* Effect.fork(stream.room)
       yield* Effect.yieldNow()
       assert.isNull(waiting.unsafePoll())
-      // Who cannot wait is taken in nevertheless.
+      // A sender that cannot wait adds its event nevertheless.
       assert.isTrue(stream.push("f"))
       assert.isFalse(stream.isFlowing)
       const { flushes } = stream
@@ -79,7 +79,7 @@ describe("EventStream", () => {
       assert.strictEqual(sweeper.size, 0)
     }))
 
-  it.scoped("says what was not written when the reader goes", () =>
+  it.scoped("returns the unwritten events when the reader disconnects", () =>
     Effect.gen(function*() {
       const { closed, stream, visit } = yield* open()
       visit.stalled = true
@@ -121,7 +121,7 @@ describe("EventStream", () => {
       stream.push("b")
       yield* TestClock.adjust("29 seconds")
       assert.isFalse(visit.cut)
-      // Whoever takes something has its time again.
+      // A reader that takes something gets the whole time again.
       visit.reader!.drained()
       yield* TestClock.adjust("29 seconds")
       assert.isFalse(visit.cut)

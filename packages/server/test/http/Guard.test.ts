@@ -7,7 +7,7 @@ const refusal = (guard: Guard.Guard, host: string | undefined, origin?: string) 
 describe("by default", () => {
   const guard = Guard.make()
 
-  it("lets in who means this machine, by any port", () => {
+  it("allows the hosts of this machine, with any port", () => {
     for (
       const host of ["localhost", "localhost:3000", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:80"]
     ) {
@@ -17,7 +17,7 @@ describe("by default", () => {
     }
   })
 
-  it("turns away every other host", () => {
+  it("refuses every other host", () => {
     for (
       const host of [
         "",
@@ -49,7 +49,7 @@ describe("by default", () => {
     assert.strictEqual(refusal(guard, undefined), "Forbidden: the Host header is missing")
   })
 
-  it("turns away every other origin", () => {
+  it("refuses every other origin", () => {
     for (
       const origin of [
         "null",
@@ -68,7 +68,7 @@ describe("by default", () => {
     }
   })
 
-  it("remembers only what was let in", () => {
+  it("remembers only what was allowed", () => {
     assert.isUndefined(refusal(guard, "localhost:1"))
     assert.isDefined(refusal(guard, "evil.com"))
     assert.isDefined(refusal(guard, "evil.com"))
@@ -100,13 +100,13 @@ describe("allowedHosts and allowedOrigins", () => {
     }
   })
 
-  it("may let in anybody", () => {
+  it("may allow every host and origin", () => {
     const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: ["*"] })
     assert.isUndefined(refusal(guard, "anything", "http://anywhere"))
     assert.isDefined(refusal(guard, undefined))
   })
 
-  it("may let in no page at all", () => {
+  it("may allow no origin at all", () => {
     const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: [] })
     assert.isUndefined(refusal(guard, "192.168.1.7"))
     assert.isDefined(refusal(guard, "192.168.1.7", "http://192.168.1.7"))
@@ -127,7 +127,7 @@ describe("isLoopback", () => {
 describe("cors", () => {
   const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: ["*"] })
 
-  it("names the page that asked, never everybody", () => {
+  it("names the origin of the request, never every origin", () => {
     const cors = guard.cors({ origin: "https://a.example" })!
     assert.strictEqual(cors["access-control-allow-origin"], "https://a.example")
     assert.strictEqual(cors.vary, "Origin")

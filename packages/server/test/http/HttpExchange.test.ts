@@ -6,7 +6,7 @@ import type { Visit } from "./Visit.js"
 import { call, initialize, proper, visiting } from "./Visit.js"
 
 describe("an endpoint", () => {
-  it.effect("answers every exchange once, whatever comes, and whoever has gone", () =>
+  it.effect("answers every exchange once, whatever the client sends, and whether it has disconnected", () =>
     visiting(serve(act(Effect.never)), (visitor) =>
       Effect.gen(function*() {
         const client = yield* visitor.open()
@@ -27,7 +27,7 @@ describe("an endpoint", () => {
         for (const visit of visits.filter((_, i) => i % 3 === 0)) visit.hangUp()
         yield* visitor.endpoint.close
         for (const visit of visits) {
-          // The one who has gone before there was an answer gets none that matters.
+          // A client that has disconnected before the answer does not count.
           if (!visit.isGone) assert.strictEqual(visit.answers, 1)
           assert.isAtMost(visit.answers, 1)
           assert.isTrue(visit.ended || visit.isGone)

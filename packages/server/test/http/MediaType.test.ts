@@ -30,7 +30,7 @@ describe("accepted", () => {
     }
   })
 
-  it("says the same when it is asked the same again", () => {
+  it("gives the same result for the same header again", () => {
     for (let i = 0; i < 2; i++) assert.deepStrictEqual(MediaType.accepted("*/*"), both)
     assert.deepStrictEqual(MediaType.accepted(undefined), neither)
   })

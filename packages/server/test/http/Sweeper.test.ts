@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import * as Sweeper from "../../src/http/Sweeper.js"
 
-/** Wants to be asked every so many milliseconds, and notes when it was. */
+/** Is due every so many milliseconds, and records when it was swept. */
 const every = (millis: number) => {
   const asked: Array<number> = []
   return {
@@ -15,7 +15,7 @@ const every = (millis: number) => {
 }
 
 describe("Sweeper", () => {
-  it.scoped("asks when it was told to, and whenever it is told again", () =>
+  it.scoped("sweeps at the given time, and whenever sweep returns", () =>
     Effect.gen(function*() {
       const sweeper = yield* Sweeper.make
       const one = every(15_000)
@@ -28,7 +28,7 @@ describe("Sweeper", () => {
       assert.deepStrictEqual(one.asked, [15_000, 30_000, 45_000, 60_000, 75_000])
     }))
 
-  it.scoped("rests between two looks, however many there are to ask", () =>
+  it.scoped("waits between two sweeps, however many deadlines there are", () =>
     Effect.gen(function*() {
       const sweeper = yield* Sweeper.make
       const all = Array.from({ length: 100 }, (_, i) => {
@@ -40,7 +40,7 @@ describe("Sweeper", () => {
       for (const { asked } of all) assert.isAtMost(asked.length, 11)
     }))
 
-  it.scoped("rings earlier when something is due earlier", () =>
+  it.scoped("sweeps earlier when something is due earlier", () =>
     Effect.gen(function*() {
       const sweeper = yield* Sweeper.make
       const late = every(60_000)
@@ -51,7 +51,7 @@ describe("Sweeper", () => {
       assert.deepStrictEqual(early.asked, [2000])
     }))
 
-  it.scoped("asks no more what was let go, also while it asks", () =>
+  it.scoped("does not sweep what is no longer watched, also during a sweep", () =>
     Effect.gen(function*() {
       const sweeper = yield* Sweeper.make
       const second = every(1000)

@@ -1,6 +1,6 @@
 /**
- * A client of an endpoint without a socket: it says exactly what a test tells it to, reads when it is told to, and keeps
- * what it was answered.
+ * HTTP requests to an endpoint without a socket. A test decides what is sent and when the client reads; a `Visit` records
+ * the answer.
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
@@ -20,12 +20,12 @@ export class Visit implements HttpExchange {
   text = ""
   /** How often it was answered: never more than once. */
   answers = 0
-  /** Whether the body was asked for. */
+  /** Whether the endpoint has read the body. */
   read = false
   ended = false
   cut = false
   reader: Reader | undefined
-  /** Whether the reader takes nothing. */
+  /** Whether the client reads nothing. */
   stalled = false
   private leave: (() => void) | undefined
 
@@ -72,7 +72,7 @@ export class Visit implements HttpExchange {
     this.leave = listener
   }
 
-  /** The client goes away. */
+  /** The client disconnects. */
   hangUp(): void {
     this.isGone = true
     if (!this.ended) {
@@ -81,7 +81,7 @@ export class Visit implements HttpExchange {
     }
   }
 
-  /** The reader takes what there is, and goes on. */
+  /** The client reads what there is, and goes on reading. */
   drain(): void {
     this.stalled = false
     this.reader!.drained()
@@ -119,7 +119,7 @@ export const ACCEPT = "application/json, text/event-stream"
 
 const always = { host: "127.0.0.1:3000" }
 
-/** The headers of a POST as it should be. */
+/** The headers of a valid POST. */
 export const proper: Headers = { ...always, accept: ACCEPT, "content-type": "application/json" }
 
 export const initialize = (version = "2025-11-25", capabilities: object = {}): Message.Request =>
@@ -136,7 +136,7 @@ export const call = (id: Message.RequestId, name: string, args?: object, token?:
     ...(token === undefined ? undefined : { _meta: { progressToken: token } })
   })
 
-/** Somebody who sends requests to one endpoint. */
+/** A client that sends requests to one endpoint. */
 export class Visitor {
   constructor(readonly endpoint: Endpoint.Endpoint, readonly session: Headers = {}) {}
 
@@ -187,7 +187,7 @@ export const answered = (visit: Visit): Effect.Effect<Visit> => Effect.as(until(
 export const visitor = (options?: HttpOptions) =>
   Effect.map(Endpoint.make(options), (endpoint) => new Visitor(endpoint))
 
-/** A test with a visitor of a server. */
+/** Runs a test with a client of a server. */
 export const visiting = <E, E2>(
   server: Layer.Layer<Dispatcher, E2>,
   test: (visitor: Visitor) => Effect.Effect<void, E, import("effect").Scope.Scope>,

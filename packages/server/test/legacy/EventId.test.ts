@@ -5,7 +5,7 @@ import * as EventId from "../../src/legacy/EventId.js"
 const session = "181ba960-2981-46fd-93c8-e870d3b3d831"
 
 describe("EventId", () => {
-  it("says which stream and where, and is read back by its session", () => {
+  it("names stream and position, and is read back by its session", () => {
     fc.assert(fc.property(
       fc.uuid(),
       fc.stringMatching(/^[0-9a-z]{1,16}$/),

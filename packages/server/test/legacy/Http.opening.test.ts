@@ -3,7 +3,7 @@ import { Deferred, Effect, Layer, TestClock } from "effect"
 import { answered, initialize, visiting } from "../http/Visit.js"
 import { GreetLive, serve } from "../Serving.js"
 
-/** A server whose sessions begin when they are let. */
+/** A server whose sessions begin when the gate opens. */
 const gated = Effect.map(Deferred.make<void, string>(), (gate) => ({
   gate,
   server: serve(GreetLive, { session: Layer.effectDiscard(Deferred.await(gate)) })
@@ -11,7 +11,7 @@ const gated = Effect.map(Deferred.make<void, string>(), (gate) => ({
 
 const initialized = { jsonrpc: "2.0", method: "notifications/initialized" }
 
-describe("an initialize that takes its time", () => {
+describe("an initialize that is slow", () => {
   it.effect("is answered when the session has begun", () =>
     Effect.gen(function*() {
       const { gate, server } = yield* gated

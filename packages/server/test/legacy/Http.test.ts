@@ -53,7 +53,7 @@ describe("a session", () => {
         assert.strictEqual(visitor.endpoint.sessions(), 0)
       })))
 
-  it.effect("is gone when nobody has used it for half an hour", () =>
+  it.effect("ends when it was idle for half an hour", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const [idle, used] = [yield* visitor.open(), yield* visitor.open()]
@@ -95,7 +95,7 @@ describe("a session", () => {
         assert.strictEqual((yield* third.ask(ping)).status, 200)
       }), { sessions: { max: 2 } }))
 
-  it.effect("does not come of an initialize that fails, or that nobody waits for", () =>
+  it.effect("is not kept after an initialize that fails, or whose client has disconnected", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const failed = yield* visitor.ask(Message.request(0, "initialize", { protocolVersion: 7 }))
@@ -113,7 +113,7 @@ describe("a session", () => {
         assert.strictEqual((yield* client.ask(ping)).status, 200)
       })))
 
-  it.effect("belongs to the one who opened it", () =>
+  it.effect("belongs to the principal that opened it", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const ada = yield* visitor.open(undefined, {}, { authorization: "ada" })
@@ -138,7 +138,7 @@ describe("a session", () => {
         Effect.succeed(authorization === undefined ? undefined : { id: authorization })
     }))
 
-  it.effect("is told to handlers, with the headers of each request", () => {
+  it.effect("is given to handlers, with the headers of each request", () => {
     let seen: RequestContext.RequestContextService | undefined
     const look = act(Effect.map(RequestContext.RequestContext, (context) => seen = context))
     return visiting(serve(look), (visitor) =>
@@ -188,7 +188,7 @@ describe("MCP-Protocol-Version", () => {
       })))
 })
 
-describe("what needs no answer", () => {
+describe("a notification or a response", () => {
   it.effect("is accepted with 202, without a body", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
@@ -239,7 +239,7 @@ describe("requests", () => {
         )
       })))
 
-  it.effect("that are cancelled end with an answer that says so", () =>
+  it.effect("that are cancelled end with a response that names the cancellation", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const forever = Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
@@ -327,7 +327,7 @@ describe("batches", () => {
         assert.strictEqual(visit.text, "")
       })))
 
-  it.effect("travel as events once something was said", () => {
+  it.effect("leave as events once a handler has sent a notification", () => {
     const speak = Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", "hello"))
     return visiting(serve(act(Effect.zipRight(Effect.yieldNow(), speak))), (visitor) =>
       Effect.gen(function*() {
@@ -358,7 +358,7 @@ describe("batches", () => {
           assert.strictEqual(visit.status, 400)
           assert.strictEqual(visit.json.error.code, -32600)
         }
-        // The one in the batch is no message, the others are.
+        // The batch inside the batch is no message, the other elements are.
         assert.deepStrictEqual((yield* old.ask([[ping]])).json[0].error.code, -32600)
       })))
 })

@@ -46,7 +46,7 @@ describe("HttpSession", () => {
       one.removeStream(new ResumableStream(context, undefined))
       const stored = one.findStream("01")
       assert.notStrictEqual(stored, stream)
-      // It is still the same one while it is looked at.
+      // It stays the same while it has a reader.
       assert.strictEqual(one.findStream("01"), stored)
       one.removeStream(stream)
       assert.strictEqual(one.findStream("01"), stored)

@@ -31,7 +31,7 @@ const rootsList = (visit: { readonly messages: Array<any> }): RequestId | undefi
   visit.messages.find(({ method }) => method === "roots/list")?.id
 
 describe("the answer to a POST", () => {
-  it.effect("is JSON when nothing was said before it, however long it took", () =>
+  it.effect("is JSON when nothing was sent before it, however long it took", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* visiting(serve(act(Deferred.await(gate))), (visitor) =>
@@ -46,7 +46,7 @@ describe("the answer to a POST", () => {
         }))
     }))
 
-  it.effect("is a stream when something was: all of it in order, the answer last, and no event id", () =>
+  it.effect("is a stream when the handler sent something before: all of it in order, the response last, and no event id", () =>
     visiting(serve(steps(3)), (visitor) =>
       Effect.gen(function*() {
         const client = yield* visitor.open()
@@ -59,7 +59,7 @@ describe("the answer to a POST", () => {
         assert.strictEqual(visit.answers, 1)
       })))
 
-  it.effect("is a stream when it takes so long that somebody might think it lost", () =>
+  it.effect("is a stream when it takes longer than keepAlive", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* visiting(serve(act(Deferred.await(gate))), (visitor) =>
@@ -76,7 +76,7 @@ describe("the answer to a POST", () => {
         }))
     }))
 
-  it.effect("is always a stream where streams are wanted", () =>
+  it.effect("is always a stream with the option \"stream\"", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const client = yield* visitor.open()
@@ -86,7 +86,7 @@ describe("the answer to a POST", () => {
         assert.deepStrictEqual(visit.messages[0].result.content[0].text, "Hello, you!")
       }), { responses: "stream" }))
 
-  it.effect("is always JSON where JSON is wanted: what is said meanwhile is dropped, and nobody can be asked", () => {
+  it.effect("is always JSON with the option \"json\": notifications are dropped, and requests to the client fail", () => {
     let asked: Exit.Exit<unknown, unknown> | undefined
     const handler = Effect.flatMap(ServerSession, (session) =>
       log("hello").pipe(
@@ -113,7 +113,7 @@ describe("the answer to a POST", () => {
       })))
 })
 
-describe("a question on behalf of a request", () => {
+describe("a request to the client on behalf of a request", () => {
   it.effect("travels on the stream of that request, and is answered in a POST of its own", () => {
     let asked: Exit.Exit<unknown, unknown> | undefined
     return visiting(serve(asking((exit) => asked = exit)), (visitor) =>
@@ -151,7 +151,7 @@ describe("a question on behalf of a request", () => {
 })
 
 describe("a reader that is slow", () => {
-  it.effect("suspends who speaks, and nobody else", () =>
+  it.effect("suspends the handler that sends to it, and no other", () =>
     Effect.gen(function*() {
       let said = 0
       const handler = Effect.zipRight(

@@ -10,7 +10,7 @@ import { act, GreetLive, serve, until } from "../Serving.js"
 import { makeContext } from "./Context.js"
 import { after, log, resuming, said } from "./Resuming.js"
 
-/** A GET whose reader takes nothing but what it was written first. */
+/** A GET whose reader takes the first write and nothing more. */
 const stalled = (client: Visitor, headers: Headers): Visit => {
   const visit = new Visit("GET", "/mcp", {
     host: "localhost",
@@ -25,7 +25,7 @@ const stalled = (client: Visitor, headers: Headers): Visit => {
 
 const many = Effect.forEach(Array.from({ length: 20 }, (_, i) => i), log)
 
-describe("what is past", () => {
+describe("a replay", () => {
   it.effect("is replayed no faster than it is read, to its end", () =>
     resuming(act(many), (visitor) =>
       Effect.gen(function*() {
@@ -45,7 +45,7 @@ describe("what is past", () => {
         assert.isFalse(visit.cut)
       }), { capacity: 4 }))
 
-  it.effect("has one reader: who comes later takes the place of who was there", () =>
+  it.effect("has one reader: a later one replaces an earlier one", () =>
     resuming(act(many), (visitor) =>
       Effect.gen(function*() {
         const client = yield* visitor.open()
@@ -58,11 +58,11 @@ describe("what is past", () => {
         yield* until(() => last.ended)
         assert.deepStrictEqual(said(last), said(first))
         assert.isTrue(readers.at(-1)!.cut)
-        // And once more, when nobody is there.
+        // And once more, when there is no reader.
         assert.deepStrictEqual(said(client.get(id)), said(first))
       }), { capacity: 4 }))
 
-  it.effect("goes with its session, whoever reads it", () =>
+  it.effect("ends with its session, also while it is read", () =>
     resuming(act(many), (visitor) =>
       Effect.gen(function*() {
         const client = yield* visitor.open()
@@ -74,7 +74,7 @@ describe("what is past", () => {
         assert.isBelow(visit.messages.length, 20)
       }), { capacity: 4 }))
 
-  it.effect("is followed by what is said meanwhile, without a gap", () =>
+  it.effect("is followed by what handlers send meanwhile, without a gap", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* resuming(
@@ -131,7 +131,7 @@ describe("what is past", () => {
     }))
 })
 
-describe("the stream beside requests", () => {
+describe("the standalone stream", () => {
   it.scoped("gives out no id twice when it is opened again with something missed", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()

@@ -5,8 +5,8 @@ import { answered, call } from "../http/Visit.js"
 import { act, logbook, until } from "../Serving.js"
 import { after, log, resuming, said } from "./Resuming.js"
 
-describe("a store that takes its time", () => {
-  /** Whatever it is asked waits for the gate. */
+describe("a slow store", () => {
+  /** Every operation waits for the gate. */
   const slow = (gate: Effect.Effect<void>) =>
     Effect.map(EventStore.memory(), (store): EventStore.EventStoreService => ({
       append: (key, event) => Effect.zipRight(gate, store.append(key, event)),
@@ -62,7 +62,7 @@ describe("a store that takes its time", () => {
       )
     }))
 
-  it.effect("suspends who speaks when too much waits for it", () =>
+  it.effect("suspends senders when too many events wait for the store", () =>
     Effect.gen(function*() {
       let count = 0
       const gate = yield* Deferred.make<void>()

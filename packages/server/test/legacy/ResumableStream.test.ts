@@ -10,7 +10,7 @@ import { answered, call, visiting } from "../http/Visit.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 import { after, log, resuming, said } from "./Resuming.js"
 
-/** Says each letter when it is let, then ends. */
+/** Logs each letter when the gate lets it, then ends. */
 const spelling = (letters: string) =>
   Effect.gen(function*() {
     const gates = yield* Effect.forEach([...letters], () => Deferred.make<void>())
@@ -86,14 +86,14 @@ describe("a stream that can be resumed", () => {
           yield* go
           yield* answered(second)
           assert.deepStrictEqual(said(second), ["b", "c", "d", 1])
-          // From the beginning, which is what the first event was for.
+          // The first event names the position before all others.
           const again = client.get(after(first.events[0]!.id!))
           assert.deepStrictEqual(said(again), ["a", "b", "c", "d", 1])
           assert.isTrue(again.ended)
         }))
     }))
 
-  it.effect("is resumed before anything was said on it", () =>
+  it.effect("is resumed before its first message", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
       yield* resuming(live, (visitor) =>
@@ -126,7 +126,7 @@ describe("a stream that can be resumed", () => {
         }))
     }))
 
-  it.effect("is taken over by who comes back, though its connection looks alive", () =>
+  it.effect("is taken over by a client that reconnects, though its old connection looks alive", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
       yield* resuming(live, (visitor) =>
@@ -204,13 +204,13 @@ describe("a stream that can be resumed", () => {
     }))
 })
 
-describe("the stream beside requests", () => {
+describe("the standalone stream", () => {
   const announce = Effect.gen(function*() {
     const registry = yield* Registry.Registry
     return registry
   })
 
-  it.effect("keeps what nobody listened to, and gives it once", () => {
+  it.effect("keeps what no reader took, and delivers it once", () => {
     let registry!: Registry.RegistryService
     const features = Layer.merge(GreetLive, Layer.effectDiscard(Effect.map(announce, (one) => registry = one)))
     return resuming(features, (visitor) =>
@@ -242,7 +242,7 @@ describe("closeStream", () => {
         Effect.zipRight(context.closeStream, Deferred.await(gate)))
     )
 
-  it.effect("ends the response, says when to come back, and the handler goes on", () =>
+  it.effect("ends the response with a retry time, and the handler goes on", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* resuming(polled(gate), (visitor) =>
@@ -278,7 +278,7 @@ describe("closeStream", () => {
     }))
 })
 
-describe("a question", () => {
+describe("a request to the client", () => {
   it.effect("waits for a client that can come back", () =>
     Effect.gen(function*() {
       let roots: unknown

@@ -1,5 +1,5 @@
 /**
- * Visitors of a server whose streams can be resumed, and what they look at.
+ * Clients of a server whose streams can be resumed, and what they read.
  */
 import * as EventStore from "@effect-mcp/server/EventStore"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
@@ -17,7 +17,7 @@ export const log = (data: unknown) =>
 export const said = (visit: { readonly messages: Array<any> }) =>
   visit.messages.map(({ id, params }) => id ?? params.data)
 
-/** A visitor of a server whose streams can be resumed. */
+/** Runs a test with a client of a server whose streams can be resumed. */
 export const resuming = (
   features: Layer.Layer<never, never, Registry.Registry>,
   test: (visitor: Visitor) => Effect.Effect<void, never, Scope.Scope>,

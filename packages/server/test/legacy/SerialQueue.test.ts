@@ -8,7 +8,7 @@ const make = Effect.map(Effect.runtime<never>(), (runtime) => {
   return { done, steps: new SerialQueue(runtime, 2, () => done.push("rest")) }
 })
 
-describe("Steps", () => {
+describe("SerialQueue", () => {
   it.effect("does at once what takes no time", () =>
     Effect.gen(function*() {
       const { done, steps } = yield* make

@@ -31,13 +31,13 @@ describe("SessionStore", () => {
       assert.isTrue(sessions.remove(a))
       assert.isFalse(sessions.remove(a))
       assert.isUndefined(sessions.find("a"))
-      // Used once more by who does not know yet.
+      // A touch after the removal does nothing.
       sessions.touch(a)
       assert.strictEqual(sessions.size, 0)
       assert.isFalse(a.ended)
     }))
 
-  it.scoped("ends what nobody has used for long", () =>
+  it.scoped("ends sessions that were idle for long", () =>
     Effect.gen(function*() {
       const { store: sessions, sweeper } = yield* store()
       const [a, b] = [session("a"), session("b")]
@@ -97,14 +97,14 @@ describe("SessionStore", () => {
       assert.strictEqual(sessions.add(session("d")), 3)
       assert.isTrue(busy.every(({ ended }) => !ended))
       busy[1]!.isBusy = false
-      // All were looked at just now.
+      // The store has just found all of them busy, and does not look again at once.
       assert.strictEqual(sessions.add(session("d")), 3)
       yield* TestClock.adjust("1 second")
       assert.isUndefined(sessions.add(session("e")))
       assert.isTrue(busy[1]!.ended)
     }))
 
-  it.scoped("keeps them for ever when it is told to", () =>
+  it.scoped("keeps them without limit when idleTimeout is Infinity", () =>
     Effect.gen(function*() {
       const { store: sessions, sweeper } = yield* store(3, Infinity)
       sessions.add(session("a"))
@@ -161,7 +161,7 @@ describe("SessionStore", () => {
       for (const one of [ada, nobody, ...bobs]) assert.isUndefined(sessions.add(one))
       assert.deepStrictEqual(bobs.map(({ ended }) => ended), [true, true, false])
       assert.isFalse(ada.ended || nobody.ended)
-      // Whoever has none takes the place of anybody's.
+      // A session without a principal replaces the one that was idle longest of all.
       assert.isUndefined(sessions.add(session("e", "eve")))
       assert.isTrue(ada.ended)
     }))

@@ -13,7 +13,7 @@ const options = { path: "/mcp", ssePath: "/sse" }
 const listen = (visitor: Visitor, headers = {}): Visit =>
   visitor.visit("GET", { host: "localhost", accept: "text/event-stream", ...headers }, "", "/sse")
 
-/** A stream, and a way to say something to the server. */
+/** A stream, and a function that posts to its URL. */
 const connect = (visitor: Visitor, headers = {}) =>
   Effect.gen(function*() {
     const stream = listen(visitor, headers)
@@ -33,7 +33,7 @@ const shaken = (visitor: Visitor) =>
   })
 
 describe("HTTP+SSE of 2024-11-05", () => {
-  it.effect("says first where to send messages, with an id that nobody guesses", () =>
+  it.effect("sends first the URL for messages, with an id that cannot be guessed", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const one = yield* connect(visitor)
@@ -80,7 +80,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
       }), options)
   })
 
-  it.effect("refuses what comes to nobody, and what is no message", () =>
+  it.effect("refuses messages for unknown sessions, and what is no message", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const client = yield* shaken(visitor)
@@ -96,21 +96,21 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.strictEqual(visitor.visit("DELETE", proper, "", client.uri).status, 405)
         assert.strictEqual(listen(visitor, { accept: "application/json" }).status, 406)
         assert.strictEqual(listen(visitor, { origin: "http://evil.com" }).status, 403)
-        // Whoever can be told is told on the stream, too.
+        // An error about a message with an id is sent on the stream, too.
         assert.strictEqual(client.say({ id: 9, method: "ping" }).status, 400)
         yield* until(() => client.messages().length === 2)
         assert.strictEqual(client.messages()[1].id, 9)
-        // It needs no Accept: there is nothing to accept.
+        // It needs no Accept header: the answer has no body.
         assert.strictEqual(client.say(Message.request(1, "ping"), { accept: undefined }).status, 202)
       }), options))
 
-  it.effect("is not there unless it was asked for", () =>
+  it.effect("is not served unless ssePath is given", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.sync(() => {
         assert.strictEqual(listen(visitor).status, 404)
       }), { path: "/mcp" }))
 
-  it.effect("ends the conversation with the stream: handlers are interrupted, and nobody is answered", () =>
+  it.effect("ends the conversation with the stream: handlers are interrupted, and no response is sent", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const forever = Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
@@ -136,7 +136,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.isFalse(client.stream.cut)
       }), options))
 
-  it.effect("belongs to the one who opened it", () =>
+  it.effect("belongs to the principal that opened it", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const client = yield* connect(visitor, { authorization: "ada" })
@@ -145,7 +145,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.strictEqual((yield* answered(client.say(initialize()))).status, 202)
       }), { ...options, authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization! }) }))
 
-  it.effect("tells handlers who sends each message, and its headers", () => {
+  it.effect("gives handlers the principal and the headers of each message", () => {
     const seen: Array<unknown> = []
     const look = Effect.map(RequestContext.RequestContext, ({ headers, principal, sessionId }) => {
       seen.push([headers["x-trace"], principal?.id, principal?.claims, sessionId])

@@ -17,8 +17,8 @@ const get = () => new Visit("GET", "/mcp", {})
 
 const provided = Effect.provide(serve(GreetLive))
 
-describe("the stream beside requests", () => {
-  it.effect("is asked for with an Accept that allows it", () =>
+describe("the standalone stream", () => {
+  it.effect("needs an Accept header that allows it", () =>
     visiting(serve(GreetLive), (visitor) =>
       Effect.gen(function*() {
         const client = yield* visitor.open()
@@ -43,7 +43,7 @@ describe("the stream beside requests", () => {
         assert.isFalse(first.ended)
         first.hangUp()
         assert.isTrue(client.get().isStream)
-        // Others have one of their own.
+        // Other sessions have a stream of their own.
         assert.isTrue((yield* visitor.open()).get().isStream)
       })))
 })
@@ -60,7 +60,7 @@ describe("Standalone", () => {
       assert.isTrue(standalone.canRequest())
     }).pipe(provided))
 
-  it.scoped("keeps notifications while there is none, and asks nobody", () =>
+  it.scoped("buffers notifications while there is no reader, and sends no requests", () =>
     Effect.gen(function*() {
       const standalone = yield* open()
       assert.isFalse(standalone.canRequest())
@@ -100,7 +100,7 @@ describe("Standalone", () => {
   const news = (uri: string) => Message.notification("notifications/resources/updated", { uri })
   const uris = (visit: Visit) => visit.messages.map(({ params }) => params.uri ?? params.n)
 
-  it.scoped("keeps the same news once, however often, and anything else as often as it is said", () =>
+  it.scoped("buffers the same change once, and any other notification as often as it is sent", () =>
     Effect.gen(function*() {
       const standalone = yield* open()
       for (let n = 1; n <= 1000; n++) {
@@ -110,7 +110,7 @@ describe("Standalone", () => {
       const visit = get()
       standalone.attach(visit, true)
       assert.deepStrictEqual(uris(visit), ["b", 7, "a", 7])
-      // Who reads hears it each time.
+      // A reader that is not slow gets it each time.
       for (let n = 1; n <= 2; n++) yield* standalone.send(news("a"))
       assert.deepStrictEqual(uris(visit).slice(4), ["a", "a"])
       visit.hangUp()
@@ -130,7 +130,7 @@ describe("Standalone", () => {
       visit.reader!.drained()
       assert.deepStrictEqual(uris(visit), ["a", "a"])
       for (let n = 1; n <= 100; n++) yield* standalone.send(news("a"))
-      // What it was not given is kept for the next one, and is not said twice there, either.
+      // What it did not read is buffered for the next reader, once.
       visit.hangUp()
       yield* standalone.send(news("a"))
       const next = get()
@@ -170,7 +170,7 @@ describe("Standalone", () => {
       }).pipe(Effect.provideService(EventStore.EventStore, store))
     }).pipe(provided))
 
-  it.scoped("suspends who can wait while its reader is slow, until that one is cut off", () =>
+  it.scoped("suspends senders that can wait while its reader is slow, until the reader is cut off", () =>
     Effect.gen(function*() {
       const standalone = yield* open({ capacity: 2 })
       const visit = get()
@@ -184,7 +184,7 @@ describe("Standalone", () => {
       yield* Fiber.join(sending)
     }).pipe(provided))
 
-  it.scoped("says nothing more when it is over", () =>
+  it.scoped("sends nothing more after the end", () =>
     Effect.gen(function*() {
       const standalone = yield* open()
       const visit = get()

@@ -22,7 +22,7 @@ describe("without sessions", () => {
         assert.notProperty(first.sent, "mcp-session-id")
         const visit = yield* visitor.ask(greet(1))
         assert.strictEqual(visit.json.result.content[0].text, "Hello, 1!")
-        // What others make of it is not looked at.
+        // The id of a session is ignored.
         assert.strictEqual((yield* visitor.ask(ping, { "mcp-session-id": "any" })).status, 200)
         assert.strictEqual(visitor.endpoint.sessions(), 0)
       }), stateless))
@@ -50,7 +50,7 @@ describe("without sessions", () => {
       }), stateless)
   })
 
-  it.effect("what needs no answer is accepted and dropped, a cancel of somebody else's request, too", () =>
+  it.effect("a message without a response is accepted and dropped, also the cancellation of another client's request", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* visiting(serve(act(Deferred.await(gate))), (visitor) =>
@@ -68,7 +68,7 @@ describe("without sessions", () => {
         }), stateless)
     }))
 
-  it.effect("nobody can be asked, but everybody be told", () => {
+  it.effect("a handler cannot send requests to the client, but notifications", () => {
     let asked: Exit.Exit<unknown, unknown> | undefined
     const handler = Effect.flatMap(ServerSession, (session) =>
       session.log("info", "hello").pipe(
@@ -116,7 +116,7 @@ describe("without sessions", () => {
         }), stateless)
     }))
 
-  it.effect("a handler that nobody waits for is not confused with another of the same id", () =>
+  it.effect("a handler whose client has disconnected is not confused with another of the same id", () =>
     Effect.gen(function*() {
       let running = 0
       const handler = Effect.onInterrupt(
