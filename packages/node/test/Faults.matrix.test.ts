@@ -52,7 +52,7 @@ const over = (how: RegExp, ended: Outcome, row: Partial<Row> = {}): Row => ({
   ...row
 })
 
-const lastWords = "\".*node\" exited with code 3; it said last:\\nits last words$"
+const lastWords = "\".*node\" exited with code 3; the last lines of its stderr:\\nits last words$"
 const bySignal = "\".*node\" was ended by SIGKILL$"
 const died = over(
   new RegExp(`^ConnectionClosed: Connection closed: ${lastWords}`),
@@ -244,7 +244,7 @@ const launching = (stage: Stage, fault: string, mark: string) =>
       command: node,
       args: [path, stage, fault, mark],
       stderr: "ignore",
-      patience: { grace: "200 millis", terminate: "200 millis" }
+      closeTimeouts: { grace: "200 millis", terminate: "200 millis" }
     }))
 
 const suffers = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (mark: string) =>

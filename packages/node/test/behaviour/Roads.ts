@@ -121,7 +121,7 @@ const stdio: Road["open"] = Effect.map(bundled("behaviourServer.ts"), (program) 
       connector: StdioClient.connector({
         ...address,
         stderr: "ignore",
-        patience: { grace: "1 minute" }
+        closeTimeouts: { grace: "1 minute" }
       }),
       told,
       processes,
