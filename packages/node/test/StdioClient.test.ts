@@ -104,7 +104,8 @@ describe("StdioClient", () => {
         const waiting = yield* Effect.fork(Effect.flip(conversation.request("hang")))
         const last = "x".repeat(5000) + "\nCannot open the database\n  at line 7\n"
         const error = yield* Effect.flip(conversation.request("die", { code: 3, last }))
-        const message = `"${node}" exited with code 3; the last lines of its stderr:\nCannot open the database\n  at line 7`
+        const message =
+          `"${node}" exited with code 3; the last lines of its stderr:\nCannot open the database\n  at line 7`
         assert.strictEqual(error._tag, "ConnectionClosed")
         assert.strictEqual(error.message, `Connection closed: ${message}`)
         assert.strictEqual((yield* Fiber.join(waiting)).message, error.message)
