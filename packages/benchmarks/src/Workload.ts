@@ -1,13 +1,13 @@
 /**
- * What every subject of a benchmark does: the same tool, called the same number of times, with every answer checked. It
- * knows no subject; each of those is a file in `subjects`.
+ * The work of every subject of a benchmark: calls of the same tool, with every result checked. The subjects are the files in
+ * `subjects`.
  */
 
-/** One way to make calls. A cell runs one of these in a process of its own. */
+/** One implementation under test. `cell.ts` runs one in a process of its own. */
 export interface Subject {
-  /** Makes `calls` calls with `inFlight` of them at a time; fails on a wrong answer. */
+  /** Makes `calls` calls, `inFlight` of them concurrently. Fails on a wrong result. */
   readonly run: (calls: number, inFlight: number) => Promise<void>
-  /** Processor time used so far, in microseconds. Left out: that of this process. */
+  /** Processor time so far, in microseconds. Default: that of this process. */
   readonly used?: () => Promise<number>
   readonly close: () => Promise<void>
 }

@@ -1,12 +1,12 @@
 /**
  * One measurement, in a process of its own: `node cell.js <subject> <in flight> <calls>` prints the processor time of one
- * call in microseconds, after as many calls again to warm up.
+ * call in microseconds, after as many calls to warm up.
  */
 import type { Subject } from "./Workload.js"
 
 const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
   ...Object.fromEntries(
-    ["own", "hand", "sdk1", "sdk2"].flatMap((who) => ["decode", "project"].map((what) => `${who}-${what}`)).map((
+    ["own", "hand", "sdk1", "sdk2"].flatMap((subject) => ["decode", "project"].map((work) => `${subject}-${work}`)).map((
       name
     ) => [
       name,

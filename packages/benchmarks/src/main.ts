@@ -1,8 +1,9 @@
 /**
- * The benchmarks: `npm run bench`. Each row is the same work done by us and by its best peer, in fresh processes that take
- * turns, so that a slow minute of the machine slows all of them. Read the ratios; the microseconds are this machine's.
+ * The benchmarks: `npm run bench`. Each row compares Effect MCP with the official SDKs at the same work, in new processes
+ * that take turns, so that load on the machine affects all of them. Compare the ratios; the microseconds depend on the
+ * machine.
  *
- * `--smoke` makes few calls and only sees that everything runs. Otherwise a row over its budget ends with exit code 1.
+ * `--smoke` makes few calls and only checks that everything runs. Otherwise a row over its budget ends with exit code 1.
  */
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -13,7 +14,7 @@ interface Row {
   readonly calls: number
   readonly own: string
   readonly peers: ReadonlyArray<string>
-  /** At most this part of the processor time of each peer. */
+  /** The limit of our processor time, as a fraction of each peer's. */
   readonly budget: Readonly<Record<string, number>>
 }
 
@@ -35,7 +36,7 @@ const rows: ReadonlyArray<Row> = [
     budget: { "sdk2-pair": 0.25 }
   },
   {
-    name: "tools/call over HTTP in a session, 16 in flight, the server alone, on Node's own listener",
+    name: "tools/call over HTTP in a session, 16 in flight, the server alone, on Node's HTTP server",
     inFlight: 16,
     calls: 8_000,
     own: "own-http",
@@ -43,7 +44,7 @@ const rows: ReadonlyArray<Row> = [
     budget: { "sdk1-http": 0.33 }
   },
   {
-    name: "tools/call over HTTP in a session, 16 in flight, the server alone, on the platform's",
+    name: "tools/call over HTTP in a session, 16 in flight, the server alone, on @effect/platform's HTTP server",
     inFlight: 16,
     calls: 8_000,
     own: "own-app",
@@ -51,7 +52,7 @@ const rows: ReadonlyArray<Row> = [
     budget: { "sdk1-http": 0.66 }
   },
   {
-    name: "the parameters of a tools/call, checked",
+    name: "validate the parameters of a tools/call",
     inFlight: 1,
     calls: 400_000,
     own: "own-decode",
@@ -59,8 +60,8 @@ const rows: ReadonlyArray<Row> = [
     budget: {}
   },
   {
-    // The official SDK has no projection per revision: what it does to a result before it leaves is check it.
-    name: "the result of a tools/call, made fit for 2025-03-26",
+    // The official SDKs do not narrow results to a revision; they validate them before sending.
+    name: "narrow the result of a tools/call to 2025-03-26",
     inFlight: 1,
     calls: 400_000,
     own: "own-project",
@@ -96,7 +97,7 @@ for (const row of rows) {
   console.log(`  ${row.own.padEnd(12)} ${median(own).toFixed(3).padStart(8)} µs`)
   for (const peer of row.peers) {
     const theirs = times.get(peer)!
-    // Pair by pair: both halves of a ratio were measured next to each other.
+    // Both times of a ratio come from the same round.
     const ratio = median(own.map((time, round) => time / theirs[round]!))
     const budget = row.budget[peer]
     const verdict = budget === undefined || smoke ? "" : ratio <= budget ? `  within ${budget}` : `  OVER ${budget}`

@@ -1,6 +1,6 @@
 /**
- * One HTTP server, in a process of its own, so that its processor time is its own: `served.js <subject>` says where it
- * listens, and what it has used when it is asked. Who calls it is in `subjects/http`.
+ * One HTTP server in a process of its own, to measure its processor time alone: `served.js <subject>` sends its URL to the
+ * parent process, and answers each message with the processor time so far. `subjects/http` calls it.
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -26,9 +26,9 @@ const Server = McpServer.layer(
   McpServer.tool(Add, ({ a, b }) => Effect.succeed({ sum: a + b }))
 )
 
-const say = (message: unknown) => process.send!(message)
+const report = (message: unknown) => process.send!(message)
 
-const raw = Effect.flatMap(HttpServer.HttpServer, ({ url }) => Effect.sync(() => say({ url }))).pipe(
+const raw = Effect.flatMap(HttpServer.HttpServer, ({ url }) => Effect.sync(() => report({ url }))).pipe(
   Effect.zipRight(Effect.never),
   Effect.provide(HttpServer.layer({ port: 0 }).pipe(Layer.provide(Server)))
 )
@@ -36,7 +36,7 @@ const raw = Effect.flatMap(HttpServer.HttpServer, ({ url }) => Effect.sync(() =>
 const app = Effect.flatMap(
   PlatformServer.HttpServer,
   ({ address }) =>
-    Effect.sync(() => say({ url: `http://127.0.0.1:${(address as { readonly port: number }).port}/mcp` }))
+    Effect.sync(() => report({ url: `http://127.0.0.1:${(address as { readonly port: number }).port}/mcp` }))
 ).pipe(
   Effect.zipRight(Effect.never),
   Effect.provide(HttpEndpoint.serve({ path: "/mcp" })),
@@ -44,7 +44,7 @@ const app = Effect.flatMap(
   Effect.provide(NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))
 )
 
-/** As its documentation shows: a transport and a server for each session. */
+/** As the documentation of the SDK shows: a transport and a server for each session. */
 const official = () => {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const begin = async () => {
@@ -76,13 +76,13 @@ const official = () => {
   listener.listen(
     0,
     "127.0.0.1",
-    () => say({ url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/mcp` })
+    () => report({ url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/mcp` })
   )
 }
 
 process.on("message", () => {
   const { system, user } = process.cpuUsage()
-  say({ microseconds: user + system })
+  report({ microseconds: user + system })
 })
 process.on("disconnect", () => process.exit(0))
 

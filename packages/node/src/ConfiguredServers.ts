@@ -1,8 +1,8 @@
 /**
- * The servers that a host's configuration names, as one group: programs are launched, addresses reached over HTTP.
+ * The servers of a host's configuration (`mcpServers`) as one group: launches programs, and connects to URLs over HTTP.
  *
- * What the configuration says is the business of `@effect-mcp/client/ServersConfig`, what a group is that of
- * `ClientSessionGroup`; this room only knows how a server is reached from Node.
+ * `@effect-mcp/client/ServersConfig` describes the configuration and makes the `ClientSessionGroup`; this module provides
+ * the connectors for Node.
  *
  * @since 0.1.0
  */
@@ -22,14 +22,14 @@ import * as StdioClient from "./StdioClient.js"
  * @category models
  */
 export interface Options extends Omit<ServersConfig.Options<HttpClient>, "connector"> {
-  /** What `${NAME}` in the configuration stands for. Default: the environment of this process. */
+  /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** Where programs write what they log. Default: to our stderr. */
+  /** Where the stderr of programs goes. Default: `forward`, to the stderr of this process. */
   readonly stderr?: StdioClient.Options["stderr"]
 }
 
 /**
- * How a server of a configuration is reached.
+ * The connector of one server of a configuration.
  *
  * @since 0.1.0
  * @category constructors
@@ -52,7 +52,8 @@ export const connector = (
     })
 
 /**
- * All servers of a configuration that was read as JSON, as one group. Fails with a `ParseError` when it is none.
+ * All servers of a configuration, given as parsed JSON, as one group. Fails with a `ParseError` when the value is not a
+ * configuration.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 /**
- * A server's HTTP endpoint on Node's own HTTP server: the shell that costs least. An application that has an HTTP server of
- * `@effect/platform` mounts the endpoint there instead, with `@effect-mcp/server/http/App`.
+ * The HTTP endpoint of a server on Node's own HTTP server, which costs less than `@effect/platform`'s. An application that
+ * has an HTTP server of `@effect/platform` uses `@effect-mcp/server/HttpEndpoint` instead.
  *
- * It listens, and stops listening; what is said is the business of the endpoint.
+ * It starts and stops listening; the endpoint handles the requests.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -30,9 +30,9 @@ import { NodeExchange } from "./http/NodeExchange.js"
 export interface HttpServerService {
   readonly host: string
   readonly port: number
-  /** Where clients find the endpoint. */
+  /** The URL of the endpoint, for clients on this machine. */
   readonly url: string
-  /** How many sessions there are. */
+  /** The number of open sessions. */
   readonly sessions: () => number
 }
 
@@ -43,7 +43,7 @@ export interface HttpServerService {
 export class HttpServer extends Context.Tag("@effect-mcp/node/HttpServer")<HttpServer, HttpServerService>() {}
 
 /**
- * Nobody listens: the port is taken, say. `code` is the one of the operating system.
+ * The server could not listen, for example because the port is in use. `code` is that of the operating system.
  *
  * @since 0.1.0
  * @category errors
@@ -59,24 +59,24 @@ export class ServeError extends Data.TaggedError("ServeError")<{
  * @category models
  */
 export interface Options<R = never> extends HttpOptions<R> {
-  /** `0` for any that is free. */
+  /** `0` for any free port. */
   readonly port: number
   /**
-   * The address to listen on. Default: "127.0.0.1", where nobody else's machine can reach it. On any other, all hosts are
-   * let in and no origins, unless `allowedHosts` and `allowedOrigins` say otherwise.
+   * The address to listen on. Default: "127.0.0.1", which other machines cannot reach. On an address that is not loopback,
+   * `allowedHosts` is every host by default, and `allowedOrigins` none.
    */
   readonly host?: string | undefined
-  /** How long closing waits for answers to be read; then sockets are destroyed. Default: 5 seconds. */
+  /** How long closing waits for clients to read their responses, before it destroys sockets. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** More for Node's server: its timeouts, and its limits on headers. */
+  /** More options for Node's server, such as timeouts and limits of headers. */
   readonly node?: Omit<ServerOptions, "joinDuplicateHeaders"> | undefined
 }
 
 /**
- * Serves over HTTP until the scope closes. Fails when nobody can listen there.
+ * Serves over HTTP until the scope closes. Fails with `ServeError` when it cannot listen.
  *
- * Closing stops listening, ends streams, stops and answers what is in flight, and lets clients read the answers for at most
- * `closeTimeout`.
+ * Closing stops listening, ends streams, interrupts handlers and answers their requests, and waits up to `closeTimeout` for
+ * clients to read the responses.
  *
  * @since 0.1.0
  * @category constructors
@@ -107,9 +107,9 @@ export const make = <R = never>(
       () => close(server, sockets, endpoint, options.closeTimeout ?? "5 seconds")
     )
     const runtime = yield* Effect.runtime<never>()
-    // A connection that could not be accepted; nobody who listens would end the process.
+    // A connection that could not be accepted; without a listener the event would end the process.
     server.on("error", (error) => Runtime.runFork(runtime, Effect.logWarning("Cannot accept a connection", error)))
-    // An IPv4 address that IPv6 has a name for is found by its own.
+    // `::ffff:127.0.0.1` is an IPv4 address in the notation of IPv6.
     const ip = address.address.replace(/^::ffff:(?=[\d.]+$)/i, "")
     const name = ip.includes(":") ? `[${ip}]` : ip
     return {
@@ -121,7 +121,7 @@ export const make = <R = never>(
   })
 
 /**
- * `make` as a layer. Provide it with an `EventStore` to let clients resume streams.
+ * `make` as a layer. Provide an `EventStore` to let clients resume streams.
  *
  * @example
  * ```ts
@@ -150,16 +150,16 @@ const listen = (server: Server, port: number, host: string): Effect.Effect<Addre
     server.once("error", failed)
     server.listen(port, host, () => {
       server.off("error", failed)
-      // Of a server that listens on a port it is no text, and not nothing.
+      // A string only for a server on a pipe, and `null` only before it listens.
       resume(Effect.succeed(server.address() as AddressInfo))
     })
   })
 
 const cannotListen = (cause: NodeJS.ErrnoException, host: string, port: number): ServeError => {
   const why = cause.code === "EADDRINUSE"
-    ? "another program listens there; choose another port, or 0 for any that is free"
+    ? "another program uses the port; choose another one, or 0 for any free port"
     : cause.code === "EACCES"
-    ? "this takes permission that the process does not have; choose a port above 1023"
+    ? "the process is not permitted to; choose a port above 1023"
     : cause.message
   return new ServeError({ code: cause.code, message: `Cannot listen on ${host}:${port}: ${why}`, cause })
 }
@@ -168,14 +168,14 @@ const close = (
   server: Server,
   sockets: ReadonlySet<Socket>,
   endpoint: Endpoint.Endpoint,
-  patience: Duration.DurationInput
+  timeout: Duration.DurationInput
 ): Effect.Effect<void> =>
   Effect.suspend(() => {
     let isClosed = false
     server.close(() => {
       isClosed = true
     })
-    // Connections that are used once more are not kept for another time.
+    // Closes the connections that serve one more request.
     server.keepAliveTimeout = 1
     const closed = Effect.async<void>((resume) => {
       if (isClosed) return resume(Effect.void)
@@ -183,13 +183,13 @@ const close = (
     })
     const closeIdle = Effect.sync(() => {
       server.closeIdleConnections()
-      // To Node one that was opened and never used, as clients do in advance, is not idle.
+      // Node does not count a connection as idle that a client has opened in advance and not used.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     })
     return Effect.zipRight(endpoint.close, closeIdle).pipe(
       Effect.zipRight(closed),
       Effect.interruptible,
-      Effect.timeoutOption(patience),
+      Effect.timeoutOption(timeout),
       Effect.zipRight(Effect.sync(() => server.closeAllConnections())),
       Effect.zipRight(Effect.timeoutOption(Effect.interruptible(closed), "1 second")),
       Effect.asVoid

@@ -1,8 +1,8 @@
 /**
- * A client's end of stdio: the server is a program that we launch, and that ends with our scope.
+ * A client's transport over stdio: launches the server as a subprocess, and ends it when the scope closes.
  *
- * What is here joins three rooms that do not know each other: `Subprocess` (the program), `Pipe` (messages over its
- * standard input and output) and `Stderr` (what it logs). How the program ended decides how `incoming` ends.
+ * It combines three modules that do not know each other: `Subprocess` (the program), `Pipe` (messages over its standard
+ * input and output) and `Stderr` (what it logs). How the program ended decides how `incoming` ends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -12,10 +12,11 @@ import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Pipe from "./stdio/Pipe.js"
@@ -24,42 +25,67 @@ import * as Stderr from "./subprocess/Stderr.js"
 import * as Subprocess from "./subprocess/Subprocess.js"
 
 /**
- * A command is run as it stands: take it from nobody who could not run it himself.
+ * How long closing waits at each step of ending the server.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CloseTimeouts {
+  /** For the messages that were sent to be written. Default: 0.5 seconds. */
+  readonly flush?: Duration.DurationInput | undefined
+  /** From the end of its input until `SIGTERM`. Default: 2 seconds. */
+  readonly grace?: Duration.DurationInput | undefined
+  /** From `SIGTERM` until `SIGKILL`. Default: 2 seconds. */
+  readonly terminate?: Duration.DurationInput | undefined
+  /** From `SIGKILL` until closing logs a warning and leaves the process. Default: 2 seconds. */
+  readonly kill?: Duration.DurationInput | undefined
+}
+
+/**
+ * The command runs with the rights of this process: do not take it from an untrusted source.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options extends LineFraming.Options {
-  /** A program on the `PATH`, or the path of a file. No shell looks at it. */
+  /** The name of a program on the `PATH`, or the path of a file. It is not passed to a shell. */
   readonly command: string
   readonly args?: ReadonlyArray<string> | undefined
-  /** Over the variables that are inherited (`Environment.defaultEnvironment`); `undefined` takes one of those away. */
-  readonly env?: Environment.Variables | undefined
+  /**
+   * Variables for the server, in addition to those that it inherits; `undefined` removes an inherited one. It inherits only
+   * `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and on Windows the variables that programs need there.
+   */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  /** The working directory of the server. Default: that of this process. */
   readonly cwd?: string | undefined
-  /** Where its stderr goes. Default: to ours. */
-  readonly stderr?: Stderr.Stderr | undefined
-  /** How long closing waits: for what was said to be written (`flush`, 0.5 seconds), then for each step. */
-  readonly patience?: Subprocess.Patience & { readonly flush?: Duration.DurationInput | undefined } | undefined
-  /** Characters that may wait for a server that does not read before it is given up. Default: 64 Mi. */
+  /**
+   * Where the stderr of the server goes. Default: `forward`.
+   *
+   * - `forward`: to the stderr of this process, byte by byte. Errors quote its last lines.
+   * - `inherit`: the server writes to the stderr of this process itself. Errors cannot quote it.
+   * - `ignore`: it is discarded. Errors quote its last lines.
+   * - a function: runs for each line, one after another. While 256 lines wait for it, further lines are dropped; it gets a
+   *   line that says how many.
+   */
+  readonly stderr?: "forward" | "inherit" | "ignore" | ((line: string) => Effect.Effect<void>) | undefined
+  readonly closeTimeouts?: CloseTimeouts | undefined
+  /** How many characters may wait for a server that does not read, before the transport fails. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
 }
 
-/**
- * How long a program has to end after one of its pipes has, and its pipes after it has.
- *
- * @since 0.1.0
- * @category limits
- */
-export const LAST_WORDS: Duration.Duration = Duration.seconds(1)
+/** How long to wait for the output of a program that has exited, and for the exit of one whose pipe has broken. */
+const EXIT_TIMEOUT = "1 second"
 
 /**
- * Reaches a server by launching it, anew for each connection.
+ * Connects to a server by launching it, once for each connection.
  *
- * Connecting fails with reason `Open` when the program cannot be started. `incoming` ends when it exits with code 0,
- * or closes its output; it fails with reason `Read`, and the last lines of its stderr, when it ends in any other way,
- * and with reason `Write` when it lives on but cannot be written to. Closing the scope ends it, see
- * `Subprocess.make`; that cannot be interrupted, and takes at most the sum of `patience` and a second for a function
- * that hears its stderr.
+ * Connecting fails with reason `Open` when the program cannot be started. `incoming` ends when the program exits with code
+ * 0 or closes its output. It fails with reason `Read`, and the last lines of stderr, when the program ends in any other
+ * way, and with reason `Write` when the program still runs but cannot be written to.
+ *
+ * Closing the scope writes the messages that wait, ends the input of the program, and sends `SIGTERM` and then `SIGKILL` to
+ * its process group if it does not exit. It cannot be interrupted, and takes at most the sum of `closeTimeouts` and one
+ * second for stderr.
  *
  * @since 0.1.0
  * @category constructors
@@ -67,94 +93,88 @@ export const LAST_WORDS: Duration.Duration = Duration.seconds(1)
 export const connector = (options: Options): Connector.Connector =>
   Connector.make(
     options.command,
-    // One scope for all that is opened, so that whoever closes ours closes all of it or, interrupted, none.
+    // One scope for all resources: an interruption while connecting releases all of them.
     Effect.flatMap(
       Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit)),
-      (scope) => Scope.extend(open(options), scope)
+      (scope) => Scope.extend(connect(options), scope)
     )
   )
 
-const open = (options: Options): Effect.Effect<Transport, TransportError, Scope.Scope> =>
+const connect = (options: Options): Effect.Effect<Transport, TransportError, Scope.Scope> =>
   Effect.gen(function*() {
-    const log = yield* Stderr.make(options.stderr ?? "forward")
+    const stderr = yield* Stderr.make(options.stderr ?? "forward")
     const child = yield* Subprocess.make({
       command: options.command,
       args: options.args ?? [],
       env: Environment.merge(Environment.defaultEnvironment(), options.env ?? {}),
       cwd: options.cwd,
       stderr: options.stderr === "inherit" ? "inherit" : "pipe"
-    }, options.patience)
-    if (child.stderr !== undefined) log.attach(child.stderr)
+    }, options.closeTimeouts)
+    if (child.stderr !== undefined) stderr.attach(child.stderr)
     const broken = yield* Deferred.make<TransportError>()
     const pipe = yield* Pipe.make({
       ...options,
       input: child.stdout,
       output: child.stdin,
-      flushTimeout: options.patience?.flush ?? "500 millis",
+      flushTimeout: options.closeTimeouts?.flush ?? "500 millis",
       onBroken: (error) => {
         Deferred.unsafeDone(broken, Effect.succeed(error))
         return undefined
       }
     })
-    let closing = false
+    const isClosing = yield* Ref.make(false)
     yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        closing = true
+      Effect.map(Ref.set(isClosing, true), () => {
         pipe.end(Exit.void)
-        // Unread output is read and dropped: a server that blocks on it would not see its input end.
+        // Read and drop the rest: a server that blocks on its output would not see the end of its input.
         child.stdout.resume()
       })
     )
-    // Interruptible wherever we connect, or closing could not end it.
-    yield* Effect.forkScoped(Effect.interruptible(watch(child, pipe, Deferred.await(broken))))
-    const farewell = Effect.suspend(() => closing ? Effect.void : verdict(options.command, child, log))
+    // Interruptible also where the caller connects uninterruptibly, so that closing can end it.
+    yield* Effect.forkScoped(Effect.interruptible(endWithChild(child, pipe, Deferred.await(broken))))
+    const checkExit = Effect.unlessEffect(failUnlessSuccess(options.command, child, stderr), Ref.get(isClosing))
     return {
-      incoming: Stream.concat(pipe.incoming, Stream.execute(farewell)),
-      run: (receive) => Effect.zipRight(pipe.run(receive), farewell),
+      incoming: Stream.concat(pipe.incoming, Stream.execute(checkExit)),
+      run: (receive) => Effect.asVoid(Effect.zipRight(pipe.run(receive), checkExit)),
       send: pipe.send,
       unsafeSend: pipe.unsafeSend
     }
   })
 
-const within = <A>(effect: Effect.Effect<A>): Effect.Effect<Option.Option<A>> =>
-  Effect.timeoutOption(effect, LAST_WORDS)
-
-/** Ends `incoming` when the output does not end by itself: somebody else holds it open, or nothing can be asked. */
-const watch = (
+/** Ends `incoming` when the output has no end: another process holds it open, or the program cannot be written to. */
+const endWithChild = (
   child: Subprocess.Subprocess,
   pipe: Pipe.Pipe,
   broken: Effect.Effect<TransportError>
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const fault = yield* Effect.raceFirst(Effect.asSome(broken), Effect.as(child.exited, Option.none<TransportError>()))
-    // A pipe breaks most often because the program is about to end, and its end says more.
-    const status = yield* within(child.exited)
+    // A pipe breaks most often because the program exits, and its status tells more than the error of the pipe.
+    const status = yield* Effect.timeoutOption(child.exited, EXIT_TIMEOUT)
     if (Option.isNone(status) && Option.isSome(fault)) return pipe.end(Exit.fail(fault.value))
-    let received: number
-    do {
-      yield* Effect.sleep(LAST_WORDS)
-      received = pipe.input.received
-      // What came while our process was busy with something else is read now.
+    const isSilent = Effect.gen(function*() {
+      yield* Effect.sleep(EXIT_TIMEOUT)
+      const { received } = pipe.input
+      // Time to read what arrived while this process was busy.
       yield* Effect.sleep("10 millis")
-    } while (!pipe.input.isOver && (received !== pipe.input.received || !pipe.input.isFlowing))
+      return pipe.input.isOver || (received === pipe.input.received && pipe.input.isFlowing)
+    })
+    yield* Effect.repeat(isSilent, { until: (is) => is })
     pipe.end(Exit.void)
   })
 
-/** What the end of the program means for who listens to it. */
-const verdict = (
+const failUnlessSuccess = (
   name: string,
   child: Subprocess.Subprocess,
-  log: Stderr.Log
+  stderr: Stderr.Stderr
 ): Effect.Effect<void, TransportError> =>
   Effect.gen(function*() {
-    const status = yield* within(child.exited)
+    const status = yield* Effect.timeoutOption(child.exited, EXIT_TIMEOUT)
     if (Option.isNone(status) || status.value.code === 0) return
-    yield* within(log.ended)
+    yield* Effect.timeoutOption(stderr.ended, EXIT_TIMEOUT)
     const { code, signal } = status.value
     const how = code === null ? `was ended by ${signal}` : `exited with code ${code}`
-    const tail = log.tail()
-    return yield* new TransportError({
-      reason: "Read",
-      message: `${JSON.stringify(name)} ${how}${tail === "" ? "" : `; it said last:\n${tail}`}`
-    })
+    const tail = yield* stderr.tail
+    const message = `${JSON.stringify(name)} ${how}${tail === "" ? "" : `; the last lines of its stderr:\n${tail}`}`
+    return yield* new TransportError({ reason: "Read", message })
   })

@@ -1,8 +1,8 @@
 /**
- * A server's end of stdio: whoever launched this process is the client.
+ * A server's transport over stdio: the client is the process that launched this one.
  *
- * The standard streams are claimed while it serves (`StandardStreams`), so that nothing but protocol reaches standard
- * output. It knows no method: what is served is said by the dispatcher.
+ * While it serves, it claims the standard streams, so that only protocol messages reach standard output. It knows no
+ * method; the `Dispatcher` serves the client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -27,20 +27,23 @@ import * as StandardStreams from "./stdio/StandardStreams.js"
  * @category models
  */
 export interface Options extends LineFraming.Options {
-  /** Read instead of standard input, which is not claimed then. */
+  /** The stream to read. Default: standard input, which is claimed. */
   readonly input?: Readable | undefined
-  /** Written instead of standard output, which is not claimed then. */
+  /** The stream to write. Default: standard output, which is claimed. */
   readonly output?: Writable | undefined
-  /** Characters that may wait for a client that does not read before it is given up. Default: 64 Mi. */
+  /** How many characters may wait for a client that does not read, before the conversation ends. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
 }
 
 /**
- * The transport over this process's standard streams. Fails with reason `Open` when they are claimed already.
+ * The transport over the standard streams of this process. Fails with reason `Open` when another transport has claimed
+ * them.
  *
- * `incoming` ends with the input, after a last line that lacks its end, and when the output is broken: both mean that
- * the client has gone. Bytes that are not UTF-8 are replaced. Closing the scope writes what was accepted, for at most
- * a second, and gives the streams back; see `StandardStreams.output` for what is kept away from them meanwhile.
+ * Until the scope closes, `console`, loggers, `process.stdout.write` and children that inherit standard output write to
+ * stderr instead. Native code and worker threads that write to descriptor 1 themselves are not redirected.
+ *
+ * `incoming` ends when the input ends or the output breaks: both mean that the client has gone. A last line without a
+ * newline is a message. Closing the scope writes the messages that wait, for at most a second.
  *
  * @since 0.1.0
  * @category constructors
@@ -61,8 +64,7 @@ export const transport = (options: Options = {}): Effect.Effect<Transport, Trans
   })
 
 /**
- * The one conversation that a process has on its standard streams. The transport lives as long as the scope around the
- * stream.
+ * `transport` as a stream of one element. The transport is closed with the scope that the stream requires.
  *
  * @since 0.1.0
  * @category constructors
@@ -71,7 +73,7 @@ export const listener = (options?: Options): Listener<TransportError, Scope.Scop
   Stream.fromEffect(transport(options))
 
 /**
- * Serves the client that launched this process until it hangs up.
+ * Serves the client that launched this process until the client closes the connection.
  *
  * @since 0.1.0
  * @category running
@@ -80,8 +82,9 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
   Effect.scoped(Effect.flatMap(transport(options), serve))
 
 /**
- * Serves the client that launched this process. When it has hung up and nothing else is listened to, the process ends too:
- * a server whose client has gone must not stay behind. Applications that outlive their client use `run`.
+ * Serves the client that launched this process. When the client has closed the connection and the server has no other
+ * listener, it ends the process by `SIGTERM`, so that finalizers run. Applications that run longer than their client use
+ * `run`.
  *
  * @since 0.1.0
  * @category layers
@@ -89,7 +92,7 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
 export const layerWith = (options?: Options): Layer.Layer<never, TransportError, Dispatcher> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
-    // Closed when the client has gone: what was accepted is written before the process ends.
+    // Closed when the client has gone: the messages that wait are written before the process ends.
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
     const opened = yield* Scope.extend(transport(options), scope)
     yield* serve(opened).pipe(
@@ -112,15 +115,14 @@ export const layer: Layer.Layer<never, TransportError, Dispatcher> = layerWith()
 const serve = (transport: Transport): Effect.Effect<void, never, Dispatcher> =>
   Effect.flatMap(Dispatcher, (dispatcher) => dispatcher.listen(Stream.succeed(transport)))
 
-// As if we had been told to: `NodeRuntime.runMain` interrupts the application then, and finalizers run. Where nobody
-// listens to that, there is nobody to tell.
+// `NodeRuntime.runMain` listens for the signal, and interrupts the application. Without a listener, exit.
 const endProcess = (): void => {
   if (!process.emit("SIGTERM", "SIGTERM")) process.exit()
 }
 
 /**
- * Runs a program that is a server on stdio and nothing else: `NodeRuntime.runMain`, with everything that is logged or
- * printed sent to stderr from the first moment to the last, and not only while a client is served.
+ * Runs a program that is only a server on stdio: `NodeRuntime.runMain`, with standard output redirected to stderr from
+ * the start to the end of the process, not only while it serves.
  *
  * @since 0.1.0
  * @category running

@@ -3,47 +3,62 @@ import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream } from "effect"
+import { randomUUID } from "node:crypto"
 import { tmpdir } from "node:os"
-import { fixture, node } from "./Fixture.js"
+import { fixture, node, pidsOf } from "./Fixture.js"
 import { bundledOnce } from "./interop/Bundle.js"
-import { leavesNothing } from "./Leftovers.js"
+import { observe } from "./Leftovers.js"
 
 const program = bundledOnce("faultyServer.ts")
 
-// What can go wrong, and when
+/** Runs an effect, with a mark for the processes that it launches, and checks that nothing is left of it. */
+const leavesNothing = <A, E, R>(effect: (mark: string) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const mark = randomUUID()
+    const { exit, left } = yield* observe(Effect.flatMap(Effect.exit(Effect.scoped(effect(mark))), (exit) =>
+      // Closing has waited for the processes.
+      Effect.sync(() => {
+        assert.deepStrictEqual(pidsOf(mark), [], "processes left behind")
+        return exit
+      })))
+    assert.deepInclude(left, { fibers: 0, timers: 0 })
+    return yield* yield* exit
+  })
+
+// The faults, and the stages at which they happen
 
 const stages = {
-  connect: "as soon as it is launched",
-  initialize: "when it is asked to shake hands",
-  idle: "while nothing is asked",
-  call: "in the middle of two calls",
-  close: "when it is to end"
+  connect: "when it is launched",
+  initialize: "during the handshake",
+  idle: "between requests",
+  call: "during two calls",
+  close: "when the client closes"
 }
 type Stage = keyof typeof stages
 
-/** How something ends: it is answered, or fails with this tag and this message. */
+/** How a request ends: with a result, or with this tag and message. */
 type Outcome = "answered" | RegExp
 
 interface Row {
-  /** What it costs. */
+  /** What happens. */
   readonly it: string
   readonly connecting?: Outcome
-  /** The call that the fault is about, and one beside it. */
+  /** The call that the fault affects, and a concurrent one. */
   readonly victim?: Outcome
   readonly beside?: Outcome
-  /** A ping afterwards. */
+  /** A ping after the fault. */
   readonly after?: Outcome
-  /** How the conversation has ended, when it has. */
+  /** How the conversation has ended, if it has. */
   readonly ended?: Outcome
-  /** What was odd. */
+  /** The diagnostics of the client. */
   readonly diagnostics?: ReadonlyArray<string>
 }
 
-const goesOn = (...diagnostics: ReadonlyArray<string>): Row => ({ it: "costs nothing", diagnostics })
+const goesOn = (...diagnostics: ReadonlyArray<string>): Row => ({ it: "has no effect on requests", diagnostics })
 
-/** The conversation is over: there is no client, or everything that is asked of it fails so. */
+/** The conversation ends: connecting fails, or all requests do. */
 const over = (how: RegExp, ended: Outcome, row: Partial<Row> = {}): Row => ({
-  it: "ends the conversation, and everything in it is told how",
+  it: "ends the conversation, and fails all requests with the reason",
   connecting: how,
   victim: how,
   beside: how,
@@ -52,7 +67,7 @@ const over = (how: RegExp, ended: Outcome, row: Partial<Row> = {}): Row => ({
   ...row
 })
 
-const lastWords = "\".*node\" exited with code 3; it said last:\\nits last words$"
+const lastWords = "\".*node\" exited with code 3; the last lines of its stderr:\\nthe last line$"
 const bySignal = "\".*node\" was ended by SIGKILL$"
 const died = over(
   new RegExp(`^ConnectionClosed: Connection closed: ${lastWords}`),
@@ -68,28 +83,28 @@ const unwritable = over(
   /^ConnectionClosed: Connection closed: Cannot write: write EPIPE$/,
   /^TransportError Write: Cannot write/,
   {
-    it: "ends the conversation when something more is asked",
+    it: "ends the conversation at the next request",
     connecting: "answered",
     victim: "answered",
     beside: "answered"
   }
 )
 const late = (method: string, row: Omit<Row, "it"> = {}): Row => ({
-  it: "costs who asked its time",
+  it: "lets the request time out",
   ...row,
   [method === "tools/call" ? "victim" : method === "ping" ? "after" : "connecting"]: new RegExp(
     `^RequestTimeout: Request "${method}" timed out after 500 ms$`
   )
 })
-const ends: Row = { it: "ends the calls that wait, and nothing is left" }
+const ends: Row = { it: "ends the open calls, and leaves nothing behind" }
 
-const unread = (method: string) => `nothing was asked yet that it could ${method}`
+const unread = (method: string) => `the server has no request yet that it could ${method}`
 
-/** For each fault what it costs at each stage, or why there is no such thing. */
+/** What each fault does at each stage, or why the combination does not exist. */
 const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | string>> = {
-  "that dies": { fault: "dies", connect: died, initialize: died, idle: died, call: died, close: ends },
-  "that leaves without a word": {
-    fault: "leaves",
+  "that crashes": { fault: "dies", connect: died, initialize: died, idle: died, call: died, close: ends },
+  "that exits": {
+    fault: "exits",
     connect: left,
     initialize: left,
     idle: left,
@@ -97,24 +112,24 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
     close: ends
   },
   "that is killed": { fault: "killed", connect: killed, initialize: killed, idle: killed, call: killed, close: ends },
-  "that hears no more": {
-    fault: "hearsNoMore",
-    // What was written before is in the pipe, and nobody will ever read it.
+  "that closes its input": {
+    fault: "closesInput",
+    // The request is in the pipe, and nothing will read it.
     connect: late("initialize"),
     initialize: unwritable,
     idle: unwritable,
     call: unwritable,
     close: ends
   },
-  "that says no more": {
-    fault: "saysNoMore",
+  "that closes its output": {
+    fault: "closesOutput",
     connect: left,
     initialize: left,
     idle: left,
     call: left,
     close: ends
   },
-  "that stalls": {
+  "that stops answering": {
     fault: "stalls",
     connect: late("initialize"),
     initialize: late("initialize"),
@@ -122,15 +137,15 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
     call: late("tools/call"),
     close: ends
   },
-  "that stalls and does not want to end": {
-    fault: "clings",
+  "that stops answering and ignores SIGTERM": {
+    fault: "ignoresSigterm",
     connect: late("initialize"),
     initialize: late("initialize"),
     idle: late("ping"),
     call: late("tools/call"),
     close: ends
   },
-  "that ends in the middle of a line": {
+  "that exits in the middle of a line": {
     fault: "cutShort",
     connect: left,
     initialize: left,
@@ -138,15 +153,15 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
     call: cutShort,
     close: ends
   },
-  "that ends without ending its last line": {
+  "that exits without a newline after its last line": {
     fault: "unended",
     connect: left,
-    initialize: { ...left, it: "is heard out, and then it is over", connecting: "answered" },
+    initialize: { ...left, it: "delivers the last message, and ends the conversation", connecting: "answered" },
     idle: left,
-    call: { ...left, it: "is heard out, and then it is over", victim: "answered" },
+    call: { ...left, it: "delivers the last message, and ends the conversation", victim: "answered" },
     close: ends
   },
-  "that writes what is no message": {
+  "that writes lines that are no messages": {
     fault: "garbage",
     connect: goesOn(),
     initialize: goesOn(),
@@ -154,16 +169,16 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
     call: goesOn(...Array(7).fill("Malformed")),
     close: ends
   },
-  "whose answer is none": {
-    fault: "spoiled",
-    connect: unread("spoil"),
+  "whose response is malformed": {
+    fault: "malformed",
+    connect: unread("answer"),
     initialize: {
-      it: "fails the handshake, which is told why",
+      it: "fails the handshake with the reason",
       connecting: /^TransportError Decode: .*"jsonrpc" must be "2.0"/
     },
     idle: goesOn("Malformed"),
     call: {
-      it: "fails the call that it is for",
+      it: "fails the call with that id",
       victim: /^TransportError Decode: .*"jsonrpc" must be "2.0"/,
       diagnostics: ["Malformed"]
     },
@@ -181,7 +196,7 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
     fault: "twice",
     connect: unread("answer"),
     initialize: goesOn("UnknownResponse"),
-    // The handshake was answered before.
+    // The server repeats the response of the handshake.
     idle: goesOn("UnknownResponse", "UnknownResponse"),
     call: goesOn("UnknownResponse", "UnknownResponse"),
     close: ends
@@ -189,29 +204,29 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
   "that answers out of order": {
     fault: "reversed",
     connect: unread("answer"),
-    initialize: "nothing else is asked before it is answered",
+    initialize: "the client sends no other request before the response",
     idle: unread("answer"),
     call: goesOn(),
     close: ends
   },
-  "that answers what was not asked": {
-    fault: "unasked",
+  "that sends responses to unknown requests": {
+    fault: "unknownIds",
     connect: goesOn(),
     initialize: goesOn(),
     idle: goesOn("UnknownResponse", "UnknownResponse", "UnknownResponse", "UnattributedError"),
     call: goesOn("UnknownResponse", "UnknownResponse", "UnknownResponse", "UnattributedError"),
     close: ends
   },
-  "that writes the id as text": {
+  "that sends ids as strings": {
     fault: "textId",
     connect: unread("answer"),
     initialize: goesOn(),
-    // The handshake was answered before.
+    // The server repeats the response of the handshake.
     idle: goesOn("UnknownResponse"),
     call: goesOn(),
     close: ends
   },
-  "that answers under ids of other kinds": {
+  "that sends ids of other types": {
     fault: "wrongId",
     connect: goesOn(),
     initialize: late("initialize"),
@@ -221,7 +236,7 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
   }
 }
 
-// How it is found out
+// The test of one combination
 
 const outcome = <A>(effect: Effect.Effect<A, ConnectError>): Effect.Effect<string> =>
   Effect.match(effect, {
@@ -234,8 +249,8 @@ const expect = (what: string, seen: string, expected: Outcome = "answered") => {
   else assert.match(seen, expected, what)
 }
 
-/** How long one waits who is to wait in vain; the others have all the time of the test. */
-const impatient = (expected: Outcome | undefined) =>
+/** Requests that are expected to time out do so soon. */
+const timeoutFor = (expected: Outcome | undefined) =>
   expected instanceof RegExp && expected.source.startsWith("^RequestTimeout") ? "500 millis" : "1 minute"
 
 const launching = (stage: Stage, fault: string, mark: string) =>
@@ -244,13 +259,13 @@ const launching = (stage: Stage, fault: string, mark: string) =>
       command: node,
       args: [path, stage, fault, mark],
       stderr: "ignore",
-      patience: { grace: "200 millis", terminate: "200 millis" }
+      closeTimeouts: { grace: "200 millis", terminate: "200 millis" }
     }))
 
-const suffers = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (mark: string) =>
+const testFault = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (mark: string) =>
   Effect.gen(function*() {
     const connecting = yield* Effect.exit(Client.make(yield* launching(stage, fault, mark), {
-      timeout: impatient(row.connecting)
+      timeout: timeoutFor(row.connecting)
     }))
     const asked = stage === "connect" || stage === "initialize"
     expect("connecting", yield* outcome(connecting), asked ? row.connecting : "answered")
@@ -258,7 +273,7 @@ const suffers = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (ma
     const client = connecting.value
     const ended = yield* Effect.fork(client.ended)
     const diagnostics: Array<string> = []
-    const noticing = yield* Effect.fork(
+    const watching = yield* Effect.fork(
       Stream.runForEach(client.diagnostics, ({ _tag }) => Effect.sync(() => diagnostics.push(_tag)))
     )
     const done = yield* Effect.fork(
@@ -271,29 +286,29 @@ const suffers = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (ma
     }
     if (stage === "call") {
       const [victim, beside] = yield* Effect.all([
-        outcome(client.callTool("victim", {}, { timeout: impatient(row.victim) })),
+        outcome(client.callTool("victim", {}, { timeout: timeoutFor(row.victim) })),
         outcome(client.callTool("beside"))
       ], { concurrency: 2 })
       expect("the call", victim, row.victim)
       expect("the call beside it", beside, row.beside)
     }
-    expect("afterwards", yield* outcome(client.ping({ timeout: impatient(row.after) })), row.after)
+    expect("afterwards", yield* outcome(client.ping({ timeout: timeoutFor(row.after) })), row.after)
     if (row.ended === undefined) {
       assert.isNull(ended.unsafePoll(), "the conversation goes on")
       yield* Effect.repeatN(Effect.yieldNow(), 10)
     } else {
-      yield* Fiber.join(noticing)
+      yield* Fiber.join(watching)
       expect("the end", yield* outcome(Fiber.join(ended)), row.ended)
     }
     if (!asked) assert.deepStrictEqual(diagnostics, [...row.diagnostics ?? []])
   })
 
-const isClosed = (fault: string) => (mark: string) =>
+const testClose = (fault: string) => (mark: string) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const client = yield* Scope.extend(Effect.flatMap(launching("close", fault, mark), Client.make), scope)
     const calling = yield* Effect.fork(outcome(client.callTool("victim")))
-    // It has been asked for when what was asked after it is answered.
+    // The server has the call when it answers a later request.
     yield* client.ping()
     assert.isNull(calling.unsafePoll())
     yield* Scope.close(scope, Exit.void)
@@ -307,7 +322,7 @@ for (const [what, { fault, ...rows }] of Object.entries(matrix)) {
     for (const [stage, row] of Object.entries(rows as Record<Stage, Row | string>) as Array<[Stage, Row | string]>) {
       if (typeof row === "string") continue
       it.live(`${stages[stage]}, ${row.it}`, () =>
-        leavesNothing(stage === "close" ? isClosed(fault) : suffers(stage, fault, row)).pipe(
+        leavesNothing(stage === "close" ? testClose(fault) : testFault(stage, fault, row)).pipe(
           Logger.withMinimumLogLevel(LogLevel.None)
         ))
     }

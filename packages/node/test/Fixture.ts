@@ -104,6 +104,6 @@ export const connect = (
     command: node,
     args: [fixture(name), ...args],
     stderr: "ignore",
-    patience: { grace: "1 minute" },
+    closeTimeouts: { grace: "1 minute" },
     ...options
   }).connect

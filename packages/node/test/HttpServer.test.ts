@@ -73,7 +73,7 @@ describe("HttpServer", () => {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(served(act(Effect.void), { port }))))
       assert.instanceOf(error, HttpServer.ServeError)
       assert.strictEqual(error.code, "EADDRINUSE")
-      assert.match(error.message, new RegExp(`^Cannot listen on 127.0.0.1:${port}: another program listens there`))
+      assert.match(error.message, new RegExp(`^Cannot listen on 127.0.0.1:${port}: another program uses the port`))
     }).pipe(Effect.provide(served(act(Effect.void)))))
 
   it.scopedLive("serves beside other transports of the same server", () =>

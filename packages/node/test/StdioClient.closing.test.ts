@@ -77,7 +77,7 @@ describe("StdioClient, when it closes", () => {
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
-          const { conversation, heard } = yield* converse("deaf.mjs", [mark], { patience: { grace: "50 millis" } })
+          const { conversation, heard } = yield* converse("deaf.mjs", [mark], { closeTimeouts: { grace: "50 millis" } })
           yield* Queue.take(heard)
           const text = "x".repeat(4 * 1024 * 1024)
           for (const _ of range(4)) {
@@ -124,7 +124,7 @@ describe("StdioClient, when it closes", () => {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
           const { heard } = yield* converse("tree.mjs", ["3", "exit", mark], {
-            patience: { grace: "100 millis", terminate: "100 millis" }
+            closeTimeouts: { grace: "100 millis", terminate: "100 millis" }
           })
           yield* Queue.take(heard)
           assert.strictEqual(pidsOf(mark).length, 3)
@@ -148,7 +148,7 @@ describe("StdioClient, when it closes", () => {
   it.live("ends what comes in for who still reads it", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const transport = yield* Scope.extend(connect("deaf.mjs", [], { patience: { grace: "50 millis" } }), scope)
+      const transport = yield* Scope.extend(connect("deaf.mjs", [], { closeTimeouts: { grace: "50 millis" } }), scope)
       const ready = yield* Deferred.make<void>()
       const reading = yield* Effect.fork(
         Stream.runForEach(transport.incoming, () => Deferred.succeed(ready, undefined))

@@ -104,7 +104,8 @@ describe("StdioClient", () => {
         const waiting = yield* Effect.fork(Effect.flip(conversation.request("hang")))
         const last = "x".repeat(5000) + "\nCannot open the database\n  at line 7\n"
         const error = yield* Effect.flip(conversation.request("die", { code: 3, last }))
-        const message = `"${node}" exited with code 3; it said last:\nCannot open the database\n  at line 7`
+        const message =
+          `"${node}" exited with code 3; the last lines of its stderr:\nCannot open the database\n  at line 7`
         assert.strictEqual(error._tag, "ConnectionClosed")
         assert.strictEqual(error.message, `Connection closed: ${message}`)
         assert.strictEqual((yield* Fiber.join(waiting)).message, error.message)
@@ -161,7 +162,7 @@ describe("StdioClient", () => {
       Effect.gen(function*() {
         const mark = randomUUID()
         const { conversation, heard } = yield* converse("tree.mjs", ["3", "stay", mark], {
-          patience: { grace: 0, terminate: 0 }
+          closeTimeouts: { grace: 0, terminate: 0 }
         })
         yield* Queue.take(heard)
         const [leader] = [...pidsOf(mark)].sort((a, b) => a - b)
@@ -173,7 +174,7 @@ describe("StdioClient", () => {
 
   it.scopedLive("fails who waits for a server that lives on but cannot be written to", () =>
     Effect.gen(function*() {
-      const { conversation } = yield* converse("server.mjs", [], { patience: { grace: 0 } })
+      const { conversation } = yield* converse("server.mjs", [], { closeTimeouts: { grace: 0 } })
       yield* conversation.request("mute")
       const error = yield* Effect.flip(conversation.request("echo"))
       assert.strictEqual(error._tag, "ConnectionClosed")
@@ -183,7 +184,7 @@ describe("StdioClient", () => {
 
   it.scopedLive("ends with a server that says no more, although it lives on", () =>
     Effect.gen(function*() {
-      const { conversation } = yield* converse("server.mjs", [], { patience: { grace: 0 } })
+      const { conversation } = yield* converse("server.mjs", [], { closeTimeouts: { grace: 0 } })
       const error = yield* Effect.flip(conversation.request("silence"))
       assert.strictEqual(error.message, "Connection closed")
       yield* conversation.ended

@@ -1,8 +1,8 @@
 /**
- * The oracle: each revision's official message schema, asked whether a message may be said. Everything that crosses a test
- * transport is put to it, from both sides.
+ * Checks messages against the official JSON schema of each revision. `TestTransport` checks all messages of both sides.
  *
- * It knows the specification's own file and nothing of our vocabulary, which is what makes its word worth something.
+ * It uses the schema file of the specification, and none of the schemas in `@effect-mcp/protocol`: a mistake there cannot
+ * hide itself.
  *
  * @since 0.1.0
  */
@@ -20,13 +20,13 @@ import * as Effect from "effect/Effect"
  */
 export interface OfficialSchema {
   readonly version: Version
-  /** What is wrong with a request or a notification; `undefined` when nothing is, or when it is no method of the revision. */
+  /** The violations in a request or notification; `undefined` for none, and for a method that the revision lacks. */
   readonly call: (message: Message.Request | Message.Notification) => string | undefined
-  /** What is wrong with a result of a method. */
+  /** The violations in a result of this method; `undefined` for none. */
   readonly result: (method: string, result: unknown) => string | undefined
   /**
-   * What is wrong with the shape of any message, whatever its method. That an error has no id is not wrong: it answers what
-   * could not be read.
+   * The violations of JSON-RPC in any message; `undefined` for none. An error without an id is valid: it answers a message
+   * that could not be read.
    */
   readonly message: (message: Message.Message) => string | undefined
 }
@@ -52,22 +52,22 @@ const documents: Readonly<Record<Version, () => Promise<{ readonly default: unkn
   "2026-07-28": () => import("./schema/2026-07-28.json", { with: { type: "json" } })
 }
 
-const made = new Map<Version, OfficialSchema>()
+const compiled = new Map<Version, OfficialSchema>()
 
 /**
- * The oracle of a revision, read and compiled on first use.
+ * The schema of a revision, read and compiled on first use.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (version: Version): Effect.Effect<OfficialSchema> =>
   Effect.suspend(() => {
-    const known = made.get(version)
+    const known = compiled.get(version)
     if (known !== undefined) return Effect.succeed(known)
     return Effect.map(Effect.promise(documents[version]), (module) => {
-      // Whoever asked at the same time may have been first.
-      const schema = made.get(version) ?? compile(version, module.default as Document)
-      made.set(version, schema)
+      // A concurrent caller may have compiled it.
+      const schema = compiled.get(version) ?? compile(version, module.default as Document)
+      compiled.set(version, schema)
       return schema
     })
   })
@@ -93,7 +93,7 @@ const compile = (version: Version, document: Document): OfficialSchema => {
   const byMethod = new Map<string, string>()
   for (const [name, { properties }] of Object.entries(definitions)) {
     const method = properties?.method?.const
-    // A name of the modern schema stands for another one.
+    // The modern schema has a second name for one definition.
     if (method !== undefined && !byMethod.has(method)) byMethod.set(method, name)
   }
   return {
@@ -105,22 +105,22 @@ const compile = (version: Version, document: Document): OfficialSchema => {
     result: (method, result) => {
       const name = byMethod.get(method)?.replace(/Request$/, "Result")
       if (name === undefined) return undefined
-      if (isQuestion(result) && mayAsk(definitions[`${name}Response`])) return check("InputRequiredResult", result)
+      if (isInputRequired(result) && canRequireInput(definitions[`${name}Response`])) return check("InputRequiredResult", result)
       return check(definitions[name] === undefined ? "EmptyResult" : name, result)
     },
-    message: (message) => check("JSONRPCMessage", attributed(message))
+    message: (message) => check("JSONRPCMessage", withId(message))
   }
 }
 
-// The schema of a question lets any result pass that says of what type it is: the type decides.
-const isQuestion = (result: unknown): boolean =>
+// `InputRequiredResult` accepts any result with a type, so the type decides which schema applies.
+const isInputRequired = (result: unknown): boolean =>
   (result as { readonly resultType?: unknown } | null)?.resultType === "input_required"
 
-const mayAsk = (response: Definition | undefined): boolean =>
+const canRequireInput = (response: Definition | undefined): boolean =>
   response?.properties?.result?.anyOf?.some(({ $ref }) => $ref.endsWith("/InputRequiredResult")) === true
 
-// The revisions before 2025-11-25 have no words for an error that belongs to no request; JSON-RPC has.
-const attributed = (message: Message.Message): Message.Message =>
+// Before 2025-11-25 the schemas require an id in errors; JSON-RPC does not.
+const withId = (message: Message.Message): Message.Message =>
   Message.isResponse(message) && !Message.isSuccess(message) && (message.id === undefined || message.id === null)
     ? { ...message, id: 0 }
     : message

@@ -1,6 +1,6 @@
 /**
- * A client under test, and the server it talks to, played by the test. `TestServer` is the other way round: a server under
- * test, and a real client.
+ * A client under test, connected to a server that the test scripts. `TestServer` is the counterpart: a server under test
+ * with a real client.
  *
  * @since 0.1.0
  */
@@ -24,6 +24,7 @@ import type * as TestTransport from "./TestTransport.js"
  */
 export interface TestClient {
   readonly client: ClientSession.ClientSessionService
+  /** The scripted server. */
   readonly server: TestPeer.TestPeer
 }
 
@@ -32,16 +33,16 @@ export interface TestClient {
  * @category models
  */
 export interface Options<E = never, R = never> extends TestTransport.Options {
-  /** What the server says that it can do. Default: nothing. */
+  /** The capabilities of the server. Default: none. */
   readonly capabilities?: JsonObject | undefined
-  /** The revision that the server answers. Default: the latest that begins with a handshake. */
+  /** The revision in the response of the server. Default: the newest with a handshake. */
   readonly version?: string | undefined
   readonly client?: Client.Options<E, R> | undefined
 }
 
 /**
- * A client that has shaken hands with a server that says it has these capabilities. What the client says is put to the
- * official schema.
+ * A client that has completed the handshake with a server that has these capabilities. All messages of the client are
+ * checked against the official schema. Fails with the error of `Client.make`.
  *
  * @since 0.1.0
  * @category constructors
@@ -52,18 +53,18 @@ export const make = <E = never, R = never>(
   Effect.gen(function*() {
     const { capabilities, client: session, version, ...transport } = options
     const [server, connector] = yield* TestPeer.server(transport)
-    const shaking = Effect.onError(Effect.orDie(server.initialized({ capabilities, version })), () => server.hangUp)
-    const [shaken, connected] = yield* Effect.all(
-      [Effect.exit(shaking), Effect.exit(Client.make(connector, session))],
+    const handshake = Effect.onError(Effect.orDie(server.initialized({ capabilities, version })), () => server.hangUp)
+    const [accepted, connected] = yield* Effect.all(
+      [Effect.exit(handshake), Effect.exit(Client.make(connector, session))],
       { concurrency: 2 }
     )
     if (Exit.isFailure(connected)) {
-      // A client that failed has hung up, and one whose server has hung up has failed: who was first?
-      const first = Exit.isFailure(shaken) && isHungUp(connected.cause) ? shaken : connected
+      // When one side fails, it closes the connection, and the other fails with that: report the first failure.
+      const first = Exit.isFailure(accepted) && isClosed(connected.cause) ? accepted : connected
       return yield* Effect.failCause(first.cause)
     }
     return { client: connected.value, server }
   })
 
-const isHungUp = (cause: Cause.Cause<unknown>): boolean =>
+const isClosed = (cause: Cause.Cause<unknown>): boolean =>
   Option.exists(Cause.failureOption(cause), (error) => error instanceof ConnectionClosed)

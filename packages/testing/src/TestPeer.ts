@@ -1,8 +1,8 @@
 /**
- * The other side, played by the test: it says what it is told to and takes what it hears in the order in which it hears it.
- * A script must be finished: what was heard and not expected fails the test when the scope closes.
+ * The peer of the side under test, scripted by the test: it sends the messages that the test gives it, and receives the
+ * messages of the side under test one by one, in order. It sends anything, valid or not.
  *
- * It says anything, right or wrong; what the side under test makes of it is the point.
+ * A script must receive all messages: one that it has not received makes the closing of the scope die.
  *
  * @since 0.1.0
  */
@@ -26,79 +26,79 @@ import * as Transcript from "./Transcript.js"
  * @category models
  */
 export interface TestPeer {
-  /** Says a message, whatever it is. Fails when nobody is left to hear it. */
+  /** Sends a message, valid or not. Fails when the connection is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, LocalError.TransportError>
-  /** Asks, under an id of its own unless one is given; gives the id. */
+  /** Sends a request and returns its id. Default: a new id. */
   readonly request: (
     method: string,
     params?: JsonObject,
     id?: Message.RequestId
   ) => Effect.Effect<Message.RequestId, LocalError.TransportError>
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void, LocalError.TransportError>
-  /** The next thing that is heard, as soon as it is; dies when it is no message, and when the other side has hung up. */
+  /** Waits for the next message. Dies when it is malformed, and when the connection is closed. */
   readonly next: Effect.Effect<Message.Message>
-  /** The next thing, which must be a request of this method. */
+  /** The next message, which must be a request of this method; dies otherwise. */
   readonly expectRequest: (method: string) => Effect.Effect<Message.Request>
-  /** The next thing, which must be a notification of this method; gives its parameters. */
+  /** The parameters of the next message, which must be a notification of this method; dies otherwise. */
   readonly expectNotification: (method: string) => Effect.Effect<JsonObject>
-  /** The next thing, which must be the result of this request. */
+  /** The result in the next message, which must answer this request with success; dies otherwise. */
   readonly expectResult: (id: Message.RequestId) => Effect.Effect<JsonObject>
-  /** The next thing, which must be an error for this request, or for none that could be read. */
+  /** The error in the next message, which must answer this request, or none (`undefined`); dies otherwise. */
   readonly expectError: (id: Message.RequestId | undefined) => Effect.Effect<{
     readonly code: number
     readonly message: string
     readonly data?: unknown
   }>
-  /** Proves that nothing was said: a `ping` is the next thing that is answered. */
+  /** Checks that no message is on its way: sends a `ping`, whose result must be the next message. */
   readonly expectSilence: Effect.Effect<void, LocalError.TransportError>
-  /** The handshake, as a client; gives the server's result. */
+  /** Performs the handshake as a client, and returns the result of the server. */
   readonly initialize: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<JsonObject, LocalError.TransportError>
-  /** The handshake, as a server, with this result. */
+  /** Performs the handshake as a server, with this result. */
   readonly initialized: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<void, LocalError.TransportError>
-  /** Waits until the other side has hung up. */
+  /** Waits until the other side closes the connection; dies when it sends a message instead. */
   readonly expectEnd: Effect.Effect<void>
-  /** Hangs up. */
+  /** Closes the connection. */
   readonly hangUp: Effect.Effect<void>
 }
 
 /**
- * Plays one end of a pipe.
+ * Scripts one end of a transport.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const heard = Outbox.make<Message.Incoming>()
-    const unheard: Array<Message.Incoming> = []
+    const received = Outbox.make<Message.Incoming>()
+    const unread: Array<Message.Incoming> = []
     const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
       Transport.run(transport, (incoming) => {
-        // What a transport says itself was said by nobody.
-        if (!Transport.isUndelivered(incoming)) heard.unsafeOffer(incoming)
+        // The transport itself reports these, not the peer.
+        if (!Transport.isUndelivered(incoming)) received.unsafeOffer(incoming)
       }),
-      Effect.sync(() => heard.end(Exit.void))
+      Effect.sync(() => received.end(Exit.void))
     )))
     yield* Effect.addFinalizer((exit) =>
       Effect.gen(function*() {
         yield* reader.interruptAsFork(reader.id())
-        const rest = [...unheard, ...heard.unsafeTakeAll()]
-        // A test that failed has said enough.
+        const rest = [...unread, ...received.unsafeTakeAll()]
+        // A test that failed reports its own error.
         if (rest.length > 0 && Exit.isSuccess(exit)) {
-          yield* Effect.dieMessage(`The script ended, and this was not expected:\n${rest.map(show).join("\n")}`)
+          yield* Effect.dieMessage(`The script ended, and did not receive:\n${rest.map(show).join("\n")}`)
         }
       })
     )
     const tryNext: Effect.Effect<Option.Option<Message.Incoming>> = Effect.suspend(() => {
-      const first = unheard.shift()
+      const first = unread.shift()
       if (first !== undefined) return Effect.succeedSome(first)
-      return Effect.matchEffect(heard.takeAll, {
+      return Effect.matchEffect(received.takeAll, {
         onFailure: () => Effect.succeedNone,
         onSuccess: (messages) => {
-          for (const message of messages) unheard.push(message)
+          for (const message of messages) unread.push(message)
           return tryNext
         }
       })
@@ -106,10 +106,10 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
     const next = Effect.flatMap(
       tryNext,
       Option.match({
-        onNone: () => Effect.dieMessage("The other side has hung up"),
+        onNone: () => Effect.dieMessage("The other side has closed the connection"),
         onSome: (incoming) =>
           Message.isMalformed(incoming)
-            ? Effect.dieMessage(`Expected a message, heard:\n${show(incoming)}`)
+            ? Effect.dieMessage(`Expected a message, received:\n${show(incoming)}`)
             : Effect.succeed(incoming)
       })
     )
@@ -118,7 +118,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
       Effect.flatMap(next, (message) => {
         const found = f(message)
         return found === undefined
-          ? Effect.dieMessage(`Expected ${what}, heard:\n${show(message)}`)
+          ? Effect.dieMessage(`Expected ${what}, received:\n${show(message)}`)
           : Effect.succeed(found)
       })
     const request: TestPeer["request"] = (method, params, given) =>
@@ -185,7 +185,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
         tryNext,
         Option.match({
           onNone: () => Effect.void,
-          onSome: (message) => Effect.dieMessage(`Expected the other side to hang up, heard:\n${show(message)}`)
+          onSome: (message) => Effect.dieMessage(`Expected the other side to close the connection, received:\n${show(message)}`)
         })
       ),
       hangUp: Effect.asVoid(reader.interruptAsFork(reader.id()))
@@ -193,8 +193,8 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
   })
 
 /**
- * Plays the client of the server in the context. What the server says is put to the official schema, what the test says is
- * not.
+ * Scripts a client of the server in the context. Messages of the server are checked against the official schema, those of
+ * the test are not.
  *
  * @since 0.1.0
  * @category constructors
@@ -213,8 +213,8 @@ export const client = (
   })
 
 /**
- * Plays the server of whoever connects with the connector, which can be used once. What the client says is put to the
- * official schema, what the test says is not.
+ * Scripts a server for the client that connects with the connector, which can be used once. Messages of the client are
+ * checked against the official schema, those of the test are not.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * A server and a client in one room: what a test needs to call a server through everything but the network. The wire is in
- * memory, and what crosses it is put to the official schema.
+ * A server and a client in one process, for tests that call a server through all its layers but the network. The transport
+ * is in memory, and all messages are checked against the official schema.
  *
  * @since 0.1.0
  */
@@ -24,15 +24,16 @@ import * as TestTransport from "./TestTransport.js"
  * @category models
  */
 export interface Options extends TestTransport.Options {
-  /** `wire`: as text, checked against the specification. `direct`: without a wire, as fast as it gets. Default: `wire`. */
+  /** `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`. */
   readonly transport?: "wire" | "direct" | undefined
+  /** Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
   readonly server?: McpServer.Options | undefined
   readonly client?: ClientSession.Options | undefined
 }
 
 /**
- * How to reach a server over a checked wire in memory. Each connection is a wire of its own.
+ * Connects to the server in the context over a checked transport in memory; each connection has a new one.
  *
  * @since 0.1.0
  * @category constructors
@@ -51,7 +52,8 @@ export const connector = (
     ))
 
 /**
- * A client of a server that keeps `definition` with these features. Dies when something that it promises is not kept.
+ * A client and its server with these features. Dies when the server does not list every tool, resource, resource template
+ * and prompt of `definition`.
  *
  * @since 0.1.0
  * @category layers
@@ -65,16 +67,16 @@ export const layer = <D extends Definition.Definition.Any, E = never, R = never>
   const client = Layer.scoped(
     Client.Client,
     Effect.gen(function*() {
-      const reach = options.transport === "direct" ? yield* InProcess.connector : yield* connector(options)
-      const session = yield* Client.make(reach, options.client)
-      const broken = yield* Effect.all([
+      const connectTo = options.transport === "direct" ? yield* InProcess.connector : yield* connector(options)
+      const session = yield* Client.make(connectTo, options.client)
+      const unlisted = yield* Effect.all([
         missing(definition.tools, session.tools, ({ name }) => name),
         missing(byUri(definition.resources), session.resources, ({ uri }) => uri),
         missing(byTemplate(definition.templates), session.resourceTemplates, ({ uriTemplate }) => uriTemplate),
         missing(definition.prompts, session.prompts, ({ name }) => name)
       ])
-      if (broken.flat().length > 0) {
-        return yield* Effect.dieMessage(`The server does not keep: ${broken.flat().join(", ")}`)
+      if (unlisted.flat().length > 0) {
+        return yield* Effect.dieMessage(`The server does not list: ${unlisted.flat().join(", ")}`)
       }
       return session
     })
@@ -82,15 +84,15 @@ export const layer = <D extends Definition.Definition.Any, E = never, R = never>
   return Layer.provideMerge(client, server)
 }
 
-/** What is promised and not listed; nothing is asked where nothing is promised. */
+/** The keys that the definition has and the server does not list. Lists nothing for an empty definition. */
 const missing = <A>(
-  promised: ReadonlyMap<string, unknown>,
+  defined: ReadonlyMap<string, unknown>,
   listed: Stream.Stream<A, ClientError>,
   key: (listed: A) => string
 ): Effect.Effect<ReadonlyArray<string>, ClientError> =>
-  promised.size === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(listed), (kept) => {
-    const keys = new Set(Array.from(kept, key))
-    return [...promised.keys()].filter((one) => !keys.has(one))
+  defined.size === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(listed), (found) => {
+    const keys = new Set(Array.from(found, key))
+    return [...defined.keys()].filter((one) => !keys.has(one))
   })
 
 const byUri = (resources: Definition.Definition.Any["resources"]): ReadonlyMap<string, unknown> =>

@@ -1,8 +1,8 @@
 /**
- * A pair of transports in memory that writes everything down and puts it to the oracle: what a client and a server say to
- * each other must be what the specification allows, in the revision they agreed on.
+ * A pair of transports in memory that records all messages in a transcript and checks them against the official schema of
+ * the revision that client and server have agreed on.
  *
- * A message that it does not allow ends the test: the scope's closing dies with every violation there was.
+ * A message that the schema does not allow fails the test: the closing of the scope dies with all violations.
  *
  * @since 0.1.0
  */
@@ -21,9 +21,9 @@ import * as Transcript from "./Transcript.js"
  * @category models
  */
 export interface Options {
-  /** Whether messages are put to the official schema: those of both sides, or of one. Default: true. */
+  /** Which messages are checked against the official schema: all, none, or those of one side. Default: all. */
   readonly oracle?: boolean | Transcript.Entry["from"] | undefined
-  /** Where messages are written down. */
+  /** Records the messages. Default: they are not recorded. */
   readonly transcript?: Transcript.Transcript | undefined
   /** How many messages may wait before `send` suspends. Default: 256. */
   readonly capacity?: number | undefined
@@ -36,12 +36,12 @@ export interface Options {
 export interface Pair {
   readonly client: Transport.Transport
   readonly server: Transport.Transport
-  /** What was said that may not be said. */
+  /** The messages so far that the schema does not allow, each with the reason. */
   readonly violations: ReadonlyArray<string>
 }
 
 /**
- * Two ends that hand each other the text of their messages, as a wire would.
+ * Two ends that exchange the JSON text of their messages, as a network would.
  *
  * @since 0.1.0
  * @category constructors
@@ -49,98 +49,98 @@ export interface Pair {
 export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [left, right] = yield* Transport.memory({ capacity: options.capacity })
-    const judge = options.oracle === false ? undefined : yield* makeJudge(options.oracle ?? true)
-    const violations = judge?.violations ?? []
-    if (judge !== undefined) {
+    const check = options.oracle === false ? undefined : yield* makeCheck(options.oracle ?? true)
+    const violations = check?.violations ?? []
+    if (check !== undefined) {
       yield* Effect.addFinalizer(() =>
         violations.length === 0
           ? Effect.void
           : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
       )
     }
-    const hear = (from: Transcript.Entry["from"]) => (said: Message.Incoming, message: Message.Message): void => {
+    const observe = (from: Transcript.Entry["from"]) => (sent: Message.Incoming, message: Message.Message): void => {
       options.transcript?.add({ from, message })
-      judge?.hear(from, said, message)
+      check?.observe(from, sent, message)
     }
     return {
-      client: overWire(left, hear("client")),
-      server: overWire(right, hear("server")),
+      client: asText(left, observe("client")),
+      server: asText(right, observe("server")),
       violations
     }
   })
 
-type Hear = (said: Message.Incoming, message: Message.Message) => void
+type Observe = (sent: Message.Incoming, message: Message.Message) => void
 
-// What has no text cannot be said, and what is said is what the text says: no `undefined`, no shared references, and what
-// is no message arrives as a malformed one. It is heard when it was taken in: that is the order in which it arrives.
-const overWire = (transport: Transport.Transport, hear: Hear): Transport.Transport => {
-  const say = (message: Message.Incoming): Message.Incoming | undefined => {
+// The receiver gets what the text contains: no `undefined` and no shared references; text that is no message arrives as
+// malformed. Messages are observed once the pair has accepted them, which is the order of their arrival.
+const asText = (transport: Transport.Transport, observe: Observe): Transport.Transport => {
+  const encode = (message: Message.Incoming): Message.Incoming | undefined => {
     if (Message.isMalformed(message)) return message
     const text = MessageText.stringify(message)
     return text === undefined ? undefined : MessageText.parse(text)
   }
-  const taken = (said: Message.Incoming, message: Message.Message) =>
-    hear(said, Message.isMalformed(said) ? message : said)
+  const accepted = (sent: Message.Incoming, message: Message.Message) =>
+    observe(sent, Message.isMalformed(sent) ? message : sent)
   return {
     ...transport,
     send: (message) =>
       Effect.suspend(() => {
-        const said = say(message)
-        return said === undefined
+        const sent = encode(message)
+        return sent === undefined
           ? Effect.fail(new LocalError.TransportError({ reason: "Encode", message: "The message has no JSON form" }))
-          : Effect.map(transport.send(asSent(said)), () => taken(said, message))
+          : Effect.map(transport.send(asSent(sent)), () => accepted(sent, message))
       }),
     unsafeSend: (message) => {
-      const said = say(message)
-      if (said === undefined || !transport.unsafeSend(asSent(said))) return false
-      taken(said, message)
+      const sent = encode(message)
+      if (sent === undefined || !transport.unsafeSend(asSent(sent))) return false
+      accepted(sent, message)
       return true
     }
   }
 }
 
-// The pair in memory delivers what it is given.
-const asSent = (said: Message.Incoming): Message.Message => said as Message.Message
+// The pair in memory also delivers malformed messages.
+const asSent = (sent: Message.Incoming): Message.Message => sent as Message.Message
 
-interface Judge {
-  readonly hear: (from: Transcript.Entry["from"], said: Message.Incoming, message: Message.Message) => void
+interface SchemaCheck {
+  readonly observe: (from: Transcript.Entry["from"], sent: Message.Incoming, message: Message.Message) => void
   readonly violations: Array<string>
 }
 
-const makeJudge = (whose: true | Transcript.Entry["from"]): Effect.Effect<Judge> =>
+const makeCheck = (checked: true | Transcript.Entry["from"]): Effect.Effect<SchemaCheck> =>
   Effect.gen(function*() {
-    const oracles = new Map(
+    const schemas = new Map(
       yield* Effect.forEach(Version.all, (version) =>
-        Effect.map(OfficialSchema.make(version), (oracle) => [version as string, oracle] as const))
+        Effect.map(OfficialSchema.make(version), (schema) => [version as string, schema] as const))
     )
-    const asked = { client: new Map<Message.RequestId, string>(), server: new Map<Message.RequestId, string>() }
+    const requested = { client: new Map<Message.RequestId, string>(), server: new Map<Message.RequestId, string>() }
     const violations: Array<string> = []
-    let oracle = oracles.get(Version.latestLegacy)!
-    const problemsOf = (from: Transcript.Entry["from"], said: Message.Incoming): ReadonlyArray<string | undefined> => {
-      if (Message.isMalformed(said)) {
-        return [said.message]
+    let schema = schemas.get(Version.latestLegacy)!
+    const problemsOf = (from: Transcript.Entry["from"], sent: Message.Incoming): ReadonlyArray<string | undefined> => {
+      if (Message.isMalformed(sent)) {
+        return [sent.message]
       }
-      if (!Message.isResponse(said)) {
-        if (Message.isRequest(said)) {
-          asked[from].set(said.id, said.method)
+      if (!Message.isResponse(sent)) {
+        if (Message.isRequest(sent)) {
+          requested[from].set(sent.id, sent.method)
         }
-        return [oracle.message(said), oracle.call(said)]
+        return [schema.message(sent), schema.call(sent)]
       }
-      const asker = asked[from === "client" ? "server" : "client"]
-      const method = said.id === undefined || said.id === null ? undefined : asker.get(said.id)
-      if (method === undefined || !Message.isSuccess(said)) {
-        return [oracle.message(said)]
+      const requester = requested[from === "client" ? "server" : "client"]
+      const method = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)
+      if (method === undefined || !Message.isSuccess(sent)) {
+        return [schema.message(sent)]
       }
       if (method === "initialize") {
-        oracle = oracles.get(String(said.result.protocolVersion)) ?? oracle
+        schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
       }
-      return [oracle.message(said), oracle.result(method, said.result)]
+      return [schema.message(sent), schema.result(method, sent.result)]
     }
     return {
       violations,
-      hear: (from, said, message) => {
-        for (const problem of problemsOf(from, said)) {
-          if (problem !== undefined && (whose === true || whose === from)) {
+      observe: (from, sent, message) => {
+        for (const problem of problemsOf(from, sent)) {
+          if (problem !== undefined && (checked === true || checked === from)) {
             violations.push(`${Transcript.line({ from, message })}\n    ${problem}`)
           }
         }

@@ -1,6 +1,5 @@
 /**
- * A conversation as text: what was said, by whom, in order. To be read, and to be compared. It writes down what it is
- * given; `TestTransport` gives it everything that crosses a wire.
+ * The messages of a conversation in order, and as text that tests can print and compare. `TestTransport` records them.
  *
  * @since 0.1.0
  */
@@ -22,12 +21,12 @@ export interface Entry {
  */
 export interface Transcript {
   readonly entries: ReadonlyArray<Entry>
-  /** Keeps one more; the oldest leave when there are more than the limit. */
+  /** Adds an entry, and drops the oldest one beyond the limit. */
   readonly add: (entry: Entry) => void
 }
 
 /**
- * How many messages a transcript keeps.
+ * How many messages a transcript keeps: the newest 10,000.
  *
  * @since 0.1.0
  * @category limits
@@ -51,8 +50,8 @@ export const make = (): Transcript => {
 
 /**
  * One line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`,
- * `server · notifications/message {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`; what is no message is
- * shown after a `?`.
+ * `server · notifications/message {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`. Malformed messages
+ * follow a `?`.
  *
  * @since 0.1.0
  * @category rendering
@@ -60,6 +59,8 @@ export const make = (): Transcript => {
 export const render = (transcript: Transcript): string => transcript.entries.map(line).join("\n")
 
 /**
+ * The line of one entry.
+ *
  * @since 0.1.0
  * @category rendering
  */

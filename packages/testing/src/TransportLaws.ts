@@ -1,6 +1,6 @@
 /**
- * What every transport must satisfy, as laws that any test runner can run: give it a way to make a pair, and it says which
- * law was broken and how. Who writes a transport runs them; ours do.
+ * The laws that every transport must satisfy, as effects for any test runner: each gets a function that makes a pair of
+ * transports, and fails with the law that the pair has broken. Authors of transports run them in their tests.
  *
  * @since 0.1.0
  */
@@ -22,7 +22,7 @@ import * as Scope from "effect/Scope"
 export class LawBroken extends Data.TaggedError("LawBroken")<{ readonly law: string; readonly message: string }> {}
 
 /**
- * Two ends of one pipe, made in a scope. Closing the scope ends both.
+ * Makes two connected ends in a scope; closing the scope ends both.
  *
  * @since 0.1.0
  * @category models
@@ -38,7 +38,7 @@ export type MakePair<E = never, R = never> = Effect.Effect<
  * @category models
  */
 export interface Law {
-  /** A sentence, for the name of a test. */
+  /** A sentence for the name of a test. */
   readonly name: string
   readonly check: <E, R>(pair: MakePair<E, R>) => Effect.Effect<void, E | LawBroken, Exclude<R, Scope.Scope>>
 }
@@ -60,29 +60,29 @@ const law = (name: string, body: Body): Law => ({
     }))
 })
 
-const hold = (holds: boolean, law: string, message: string): Effect.Effect<void, LawBroken> =>
-  holds ? Effect.void : Effect.fail(new LawBroken({ law, message }))
+const check = (isKept: boolean, law: string, message: string): Effect.Effect<void, LawBroken> =>
+  isKept ? Effect.void : Effect.fail(new LawBroken({ law, message }))
 
-/** What an end hears, to be taken one by one; and how its hearing ends. */
+/** The messages that an end receives, one by one, and how its `incoming` ends. */
 const listen = (transport: Transport.Transport) =>
   Effect.gen(function*() {
-    const heard = Outbox.make<Message.Incoming>()
+    const received = Outbox.make<Message.Incoming>()
     const pulled: Array<Message.Incoming> = []
     const ended = yield* Deferred.make<Exit.Exit<void, LocalError.TransportError>>()
     const fiber = yield* Effect.forkScoped(Effect.onExit(
       Transport.run(transport, (incoming) => {
-        // What a transport says itself was said by nobody.
-        if (!Transport.isUndelivered(incoming)) heard.unsafeOffer(incoming)
+        // The transport itself reports these, not the peer.
+        if (!Transport.isUndelivered(incoming)) received.unsafeOffer(incoming)
       }),
       (exit) => {
-        heard.end(Exit.void)
+        received.end(Exit.void)
         return Deferred.succeed(ended, exit)
       }
     ))
     const next: Effect.Effect<Message.Incoming | undefined> = Effect.suspend(() => {
       const first = pulled.shift()
       if (first !== undefined) return Effect.succeed(first)
-      return Effect.matchEffect(heard.takeAll, {
+      return Effect.matchEffect(received.takeAll, {
         onFailure: () => Effect.succeed(undefined),
         onSuccess: (messages) => {
           for (const message of messages) pulled.push(message)
@@ -100,7 +100,7 @@ const numberOf = (incoming: Message.Incoming | undefined): unknown =>
     ? incoming.params?.i
     : undefined
 
-const inOrder = "delivers what is sent, once and in order, both ways"
+const inOrder = "delivers each message once and in order, in both directions"
 
 const delivery = law(inOrder, ([left, right]) =>
   Effect.gen(function*() {
@@ -114,7 +114,7 @@ const delivery = law(inOrder, ([left, right]) =>
     for (const end of [atLeft, atRight]) {
       for (let i = 0; i < 100; i++) {
         const number = numberOf(yield* end.next)
-        yield* hold(number === i, inOrder, `message ${i} arrived as ${String(number)}`)
+        yield* check(number === i, inOrder, `message ${i} arrived as ${String(number)}`)
       }
     }
   }))
@@ -126,20 +126,20 @@ const order = law(mixed, ([left, right]) =>
     const atRight = yield* listen(right)
     for (const [i, message] of numbered(50).entries()) {
       if (i % 2 === 0) yield* left.send(message)
-      else yield* hold(left.unsafeSend(message), mixed, "an open transport did not take a message")
+      else yield* check(left.unsafeSend(message), mixed, "an open transport did not accept a message")
     }
     for (let i = 0; i < 50; i++) {
       const number = numberOf(yield* atRight.next)
-      yield* hold(number === i, mixed, `message ${i} arrived as ${String(number)}`)
+      yield* check(number === i, mixed, `message ${i} arrived as ${String(number)}`)
     }
   }))
 
-const verbatim = "delivers every kind of message as it was"
+const verbatim = "delivers every kind of message unchanged"
 
 const kinds = law(verbatim, ([left, right]) =>
   Effect.gen(function*() {
     const atRight = yield* listen(right)
-    const said: ReadonlyArray<Message.Message> = [
+    const sent: ReadonlyArray<Message.Message> = [
       Message.request(1, "m"),
       Message.request("1", "m", { text: "line\nbreak \u2028 \u{1f600} \\ \"" }),
       Message.request(0, "m", { nested: { list: [1, null, true, { deep: "ü" }] } }),
@@ -148,35 +148,35 @@ const kinds = law(verbatim, ([left, right]) =>
       Message.failure(7, { code: -32603, message: "no", data: { why: "not" } }),
       Message.failure(undefined, { code: -32700, message: "what?" })
     ]
-    for (const message of said) {
+    for (const message of sent) {
       yield* left.send(message)
-      const heard = yield* atRight.next
-      yield* hold(
-        JSON.stringify(heard) === JSON.stringify(message),
+      const received = yield* atRight.next
+      yield* check(
+        JSON.stringify(received) === JSON.stringify(message),
         verbatim,
-        `${JSON.stringify(message)} arrived as ${JSON.stringify(heard)}`
+        `${JSON.stringify(message)} arrived as ${JSON.stringify(received)}`
       )
     }
   }))
 
-const hangsUp = "ends for both when one stops listening, and then takes nothing more"
+const readerStops = "ends for both sides when one stops reading, and then accepts no message"
 
-const hangUp = law(hangsUp, ([left, right]) =>
+const stopReading = law(readerStops, ([left, right]) =>
   Effect.gen(function*() {
     const atLeft = yield* listen(left)
     const atRight = yield* listen(right)
-    // Both have begun to listen.
+    // Both ends read from here on.
     yield* left.send(Message.notification("n"))
     yield* atRight.next
     yield* right.send(Message.notification("n"))
     yield* atLeft.next
     yield* Fiber.interrupt(atRight.fiber)
-    yield* hold(Exit.isSuccess(yield* atLeft.ended), hangsUp, "the other end's incoming failed instead of ending")
-    yield* hold(!left.unsafeSend(Message.notification("n")), hangsUp, "a message to nobody was taken")
-    yield* hold(Exit.isFailure(yield* Effect.exit(left.send(Message.notification("n")))), hangsUp, "`send` succeeded")
+    yield* check(Exit.isSuccess(yield* atLeft.ended), readerStops, "the other end's incoming failed instead of ending")
+    yield* check(!left.unsafeSend(Message.notification("n")), readerStops, "a message without a reader was accepted")
+    yield* check(Exit.isFailure(yield* Effect.exit(left.send(Message.notification("n")))), readerStops, "`send` succeeded")
   }))
 
-const closes = "ends for both when its scope closes, whoever listens or not"
+const closes = "ends for both sides when its scope closes, also for a side that does not read"
 
 const closing = law(closes, ([left], scope) =>
   Effect.gen(function*() {
@@ -184,13 +184,13 @@ const closing = law(closes, ([left], scope) =>
     yield* Effect.yieldNow()
     yield* Scope.close(scope, Exit.void)
     yield* atLeft.ended
-    yield* hold(!left.unsafeSend(Message.notification("n")), closes, "a closed transport took a message")
+    yield* check(!left.unsafeSend(Message.notification("n")), closes, "a closed transport accepted a message")
   }))
 
 /**
- * All of them.
+ * All laws.
  *
  * @since 0.1.0
  * @category laws
  */
-export const laws: ReadonlyArray<Law> = [delivery, order, kinds, hangUp, closing]
+export const laws: ReadonlyArray<Law> = [delivery, order, kinds, stopReading, closing]

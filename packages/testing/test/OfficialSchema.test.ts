@@ -15,14 +15,14 @@ const request = (method: string, params?: JsonObject) => Message.request(1, meth
 
 for (const version of Version.all) {
   describe(`The oracle of ${version}`, () => {
-    it.effect("is made once", () =>
+    it.effect("is compiled once", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         assert.strictEqual(oracle.version, version)
         assert.strictEqual(yield* OfficialSchema.make(version), oracle)
       }))
 
-    it.effect("allows every shape that a message may have", () =>
+    it.effect("accepts every kind of message", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         const messages = [
@@ -39,7 +39,7 @@ for (const version of Version.all) {
         for (const message of messages) assert.isUndefined(oracle.message(message), JSON.stringify(message))
       }))
 
-    it.effect("convicts what has no such shape", () =>
+    it.effect("reports values that are no messages", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         const messages: ReadonlyArray<unknown> = [
@@ -60,7 +60,7 @@ for (const version of Version.all) {
         }
       }))
 
-    it.effect("has no opinion on methods that it does not know", () =>
+    it.effect("accepts calls of unknown methods", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         assert.isUndefined(oracle.call(request("ours/do", { anything: 1 })))
@@ -68,7 +68,7 @@ for (const version of Version.all) {
         assert.isUndefined(oracle.result("ours/do", 7))
       }))
 
-    it.effect("knows what a tool's result must have", () =>
+    it.effect("checks the result of a tool", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         assert.isUndefined(oracle.result("tools/call", { content: [], resultType: "complete" }))
@@ -80,7 +80,7 @@ for (const version of Version.all) {
 
 for (const version of Version.legacy) {
   describe(`The oracle of ${version}, as any with a handshake,`, () => {
-    it.effect("knows what a request of a method must have", () =>
+    it.effect("checks the requests of a method", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         assert.isUndefined(oracle.call(request("initialize", initialize)))
@@ -92,7 +92,7 @@ for (const version of Version.legacy) {
         assert.isUndefined(oracle.call(request("ping")))
       }))
 
-    it.effect("knows what a notification must have", () =>
+    it.effect("checks notifications", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         const progress = (params: JsonObject) => oracle.call(Message.notification("notifications/progress", params))
@@ -101,7 +101,7 @@ for (const version of Version.legacy) {
         assert.isString(progress({ progressToken: 1, progress: "half" }))
       }))
 
-    it.effect("takes any object for a result that has nothing to say", () =>
+    it.effect("accepts any object as an empty result", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         for (const method of ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]) {
@@ -116,7 +116,7 @@ describe("The oracles", () => {
   const says = (version: Version.Version, method: string, result: unknown) =>
     Effect.map(OfficialSchema.make(version), (oracle) => oracle.result(method, result))
 
-  it.effect("know what came when", () =>
+  it.effect("differ by what each revision introduced", () =>
     Effect.gen(function*() {
       const audio = { content: [{ type: "audio", data: "", mimeType: "audio/wav" }] }
       assert.isString(yield* says("2024-11-05", "tools/call", audio))
@@ -126,7 +126,7 @@ describe("The oracles", () => {
       assert.isUndefined(yield* says("2026-07-28", "tools/call", { ...list, resultType: "complete" }))
     }))
 
-  it.effect("know that a modern call may be answered with a question", () =>
+  it.effect("accept a required input as the answer to a modern call", () =>
     Effect.gen(function*() {
       const question = { resultType: "input_required", requestState: "sealed" }
       assert.isUndefined(yield* says("2026-07-28", "tools/call", question))

@@ -5,7 +5,7 @@ import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Effect, Exit, Fiber } from "effect"
 
 describe("TestClient", () => {
-  it.scoped("is a client that has shaken hands, and the server that the test plays", () =>
+  it.scoped("is a client after the handshake, and the server that the test scripts", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       assert.strictEqual(client.version, "2025-11-25")
@@ -17,7 +17,7 @@ describe("TestClient", () => {
       assert.deepStrictEqual(yield* Fiber.join(calling), { content: [] })
     }))
 
-  it.scoped("has the server say what the test wants it to say", () =>
+  it.scoped("answers the handshake with the given capabilities and version", () =>
     Effect.gen(function*() {
       const transcript = Transcript.make()
       const { client } = yield* TestClient.make({
@@ -34,19 +34,19 @@ describe("TestClient", () => {
       )
     }))
 
-  it.scoped("fails as its client does when the two have nothing in common", () =>
+  it.scoped("fails with the error of the client when they have no revision in common", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(TestClient.make({ version: "1999-01-01" }))
       assert.strictEqual(error._tag, "NoCommonVersion")
     }))
 
-  it.scoped("fails as its client does when the time is over", () =>
+  it.scoped("fails with the error of the client when the handshake times out", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(TestClient.make({ client: { timeout: 0 } }))
       assert.strictEqual(error._tag, "RequestTimeout")
     }))
 
-  it.effect("ends a test in which the client says what the specification does not allow", () =>
+  it.effect("fails a test in which the client sends what the specification does not allow", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
         const { client, server } = yield* TestClient.make()
@@ -56,7 +56,7 @@ describe("TestClient", () => {
       assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("ProgressNotification of 2025-11-25"))
     }))
 
-  it.effect("ends a test in which the client says what the test did not expect", () =>
+  it.effect("fails a test that does not receive all messages of the client", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
         const { client, server } = yield* TestClient.make()
@@ -64,6 +64,6 @@ describe("TestClient", () => {
         yield* client.notify("notifications/ours")
         yield* server.next
       })))
-      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("not expected:\n· notifications/ours"))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("did not receive:\n· notifications/ours"))
     }))
 })

@@ -14,8 +14,8 @@ const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
 const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))
 const Server = McpServer.layer({ name: "test", version: "0.0.0" }, GreetLive)
 
-/** A played side, and the other end of its pipe. */
-const played = Effect.gen(function*() {
+/** A connected side, and the other end of its pipe. */
+const connected = Effect.gen(function*() {
   const [mine, other] = yield* Transport.memory()
   return { peer: yield* TestPeer.make(mine), other }
 })
@@ -27,10 +27,10 @@ const ends = <A, E, R>(script: Effect.Effect<A, E, R>): Effect.Effect<string, ne
     Exit.match({ onFailure: (cause) => String(cause), onSuccess: () => "well" })
   )
 
-describe("A played side", () => {
-  it.scoped("says what it is told to, right or wrong", () =>
+describe("A connected side", () => {
+  it.scoped("sends what the test gives it, valid or not", () =>
     Effect.gen(function*() {
-      const { other, peer } = yield* played
+      const { other, peer } = yield* connected
       yield* peer.send(Message.success("made up", {}))
       assert.strictEqual(yield* peer.request("x", { a: 1 }), "test-1")
       const ask = peer.request("x")
@@ -38,12 +38,12 @@ describe("A played side", () => {
       assert.strictEqual(yield* ask, "test-3")
       assert.strictEqual(yield* peer.request("x", undefined, 0), 0)
       yield* peer.notify("y")
-      const heard: Array<Transport.Delivery> = []
+      const received: Array<Transport.Delivery> = []
       yield* Effect.fork(Transport.run(other, (incoming) => {
-        heard.push(incoming)
+        received.push(incoming)
       }))
-      yield* Effect.repeat(Effect.yieldNow(), { until: () => heard.length === 6 })
-      assert.deepStrictEqual(heard, [
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => received.length === 6 })
+      assert.deepStrictEqual(received, [
         Message.success("made up", {}),
         Message.request("test-1", "x", { a: 1 }),
         Message.request("test-2", "x"),
@@ -53,9 +53,9 @@ describe("A played side", () => {
       ])
     }))
 
-  it.scoped("takes what it hears in the order in which it hears it", () =>
+  it.scoped("receives messages in the order in which they were sent", () =>
     Effect.gen(function*() {
-      const { other, peer } = yield* played
+      const { other, peer } = yield* connected
       other.unsafeSend(Message.request(1, "a", { n: 1 }))
       other.unsafeSend(Message.notification("b"))
       other.unsafeSend(Message.notification("c", { n: 3 }))
@@ -72,9 +72,9 @@ describe("A played side", () => {
       assert.deepStrictEqual(yield* peer.next, Message.notification("last"))
     }))
 
-  it.scoped("waits for what it has not heard yet", () =>
+  it.scoped("waits for a message that has not arrived", () =>
     Effect.gen(function*() {
-      const { other, peer } = yield* played
+      const { other, peer } = yield* connected
       const waiting = yield* Effect.fork(peer.expectNotification("late"))
       yield* Effect.yieldNow()
       assert.isNull(waiting.unsafePoll())
@@ -89,34 +89,34 @@ describe("A played side", () => {
       complaint: string
     ]
   > = [
-    [Message.request(1, "a"), (peer) => peer.expectRequest("b"), "Expected a request \"b\", heard:\n→ 1 a"],
-    [Message.notification("b"), (peer) => peer.expectRequest("b"), "Expected a request \"b\", heard:\n· b"],
-    [Message.request(1, "b"), (peer) => peer.expectNotification("b"), "Expected a notification \"b\", heard:\n→ 1 b"],
-    [Message.success("1", {}), (peer) => peer.expectResult(1), "Expected the result of 1, heard:\n← \"1\" {}"],
+    [Message.request(1, "a"), (peer) => peer.expectRequest("b"), "Expected a request \"b\", received:\n→ 1 a"],
+    [Message.notification("b"), (peer) => peer.expectRequest("b"), "Expected a request \"b\", received:\n· b"],
+    [Message.request(1, "b"), (peer) => peer.expectNotification("b"), "Expected a notification \"b\", received:\n→ 1 b"],
+    [Message.success("1", {}), (peer) => peer.expectResult(1), "Expected the result of 1, received:\n← \"1\" {}"],
     [
       Message.failure(1, { code: 2, message: "no" }),
       (peer) => peer.expectResult(1),
-      "Expected the result of 1, heard:\n✗ 1 2 \"no\""
+      "Expected the result of 1, received:\n✗ 1 2 \"no\""
     ],
-    [Message.success(1, {}), (peer) => peer.expectError(1), "Expected an error for 1, heard:\n← 1 {}"],
+    [Message.success(1, {}), (peer) => peer.expectError(1), "Expected an error for 1, received:\n← 1 {}"],
     [
       Message.failure(1, { code: 2, message: "no" }),
       (peer) => peer.expectError(undefined),
-      "Expected an error for undefined, heard:\n✗ 1 2 \"no\""
+      "Expected an error for undefined, received:\n✗ 1 2 \"no\""
     ],
-    [Message.notification("a"), (peer) => peer.expectEnd, "Expected the other side to hang up, heard:\n· a"],
-    [Message.notification("a"), (peer) => peer.expectSilence, "heard:\n· a"],
+    [Message.notification("a"), (peer) => peer.expectEnd, "Expected the other side to close the connection, received:\n· a"],
+    [Message.notification("a"), (peer) => peer.expectSilence, "received:\n· a"],
     [
       new Message.Malformed("request", -32600, "no message") as unknown as Message.Message,
       (peer) => peer.next,
-      "Expected a message, heard:\n? no message"
+      "Expected a message, received:\n? no message"
     ]
   ]
 
   for (const [said, expect, complaint] of unexpected) {
-    it.effect(`ends the test when it hears something else: ${complaint.replace("\n", " ")}`, () =>
+    it.effect(`fails the test when it receives another message: ${complaint.replace("\n", " ")}`, () =>
       Effect.gen(function*() {
-        const ended = yield* ends(Effect.flatMap(played, ({ other, peer }) => {
+        const ended = yield* ends(Effect.flatMap(connected, ({ other, peer }) => {
           other.unsafeSend(said)
           return expect(peer)
         }))
@@ -124,39 +124,39 @@ describe("A played side", () => {
       }))
   }
 
-  it.effect("ends the test when its script does not take all that it hears", () =>
+  it.effect("fails the test when the script does not receive all messages", () =>
     Effect.gen(function*() {
       const script = (pass: Effect.Effect<void, string>) =>
         Effect.gen(function*() {
-          const { other, peer } = yield* played
+          const { other, peer } = yield* connected
           for (const method of ["a", "b", "c"]) other.unsafeSend(Message.notification(method))
           yield* peer.expectNotification("a")
           yield* pass
         })
       assert.include(
         yield* ends(script(Effect.void)),
-        "The script ended, and this was not expected:\n· b\n· c"
+        "The script ended, and did not receive:\n· b\n· c"
       )
-      // What has failed already has said enough.
-      assert.notInclude(yield* ends(script(Effect.fail("failed"))), "not expected")
+      // A script that fails reports its own error.
+      assert.notInclude(yield* ends(script(Effect.fail("failed"))), "did not receive")
     }))
 
-  it.scoped("knows that the other side has hung up", () =>
+  it.scoped("sees that the other side has closed the connection", () =>
     Effect.gen(function*() {
-      const { other, peer } = yield* played
+      const { other, peer } = yield* connected
       const listening = yield* Effect.fork(Transport.run(other, () => {}))
       yield* Effect.yieldNow()
       other.unsafeSend(Message.notification("last"))
       yield* Fiber.interrupt(listening)
       yield* peer.expectNotification("last")
       yield* peer.expectEnd
-      assert.include(String(yield* Effect.cause(peer.next)), "The other side has hung up")
+      assert.include(String(yield* Effect.cause(peer.next)), "The other side has closed the connection")
       assert.strictEqual((yield* Effect.flip(peer.notify("late"))).reason, "Write")
     }))
 
-  it.scoped("hangs up, also where it was made to be left alone", () =>
+  it.scoped("closes the connection, also where it was made uninterruptibly", () =>
     Effect.gen(function*() {
-      const { other, peer } = yield* Effect.uninterruptible(played)
+      const { other, peer } = yield* Effect.uninterruptible(connected)
       const listening = yield* Effect.fork(Transport.run(other, () => {}))
       yield* Effect.yieldNow()
       yield* peer.hangUp
@@ -165,8 +165,8 @@ describe("A played side", () => {
     }))
 })
 
-describe("A played client", () => {
-  it.effect("shakes hands with a server, or does not", () =>
+describe("A scripted client", () => {
+  it.effect("performs the handshake with a server, or omits it", () =>
     Effect.gen(function*() {
       const peer = yield* TestPeer.client()
       const early = yield* peer.request("tools/list")
@@ -178,7 +178,7 @@ describe("A played client", () => {
       yield* peer.expectSilence
     }).pipe(Effect.scoped, Effect.provide(Server)))
 
-  it.effect("SHOULD NOT be answered when it cancels", () =>
+  it.effect("SHOULD NOT get an answer to a request that it cancels", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
@@ -198,7 +198,7 @@ describe("A played client", () => {
       }).pipe(Effect.scoped, Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, HangLive)))
     }))
 
-  it.effect("may say what the specification does not allow; its server may not", () =>
+  it.effect("may send what the specification does not allow; its server may not", () =>
     Effect.gen(function*() {
       const LoudLive = McpServer.tool(Greet, () =>
         Effect.gen(function*() {
@@ -221,8 +221,8 @@ describe("A played client", () => {
     }))
 })
 
-describe("A played server", () => {
-  it.scoped("shakes hands with whoever connects, and says what it is told to", () =>
+describe("A connected server", () => {
+  it.scoped("performs the handshake with the client that connects, and sends what the test gives it", () =>
     Effect.gen(function*() {
       const transcript = Transcript.make()
       const [server, connector] = yield* TestPeer.server({ transcript })
@@ -244,7 +244,7 @@ describe("A played server", () => {
       ])
     }))
 
-  it.effect("may say what the specification does not allow; its client may not", () =>
+  it.effect("may send what the specification does not allow; its client may not", () =>
     Effect.gen(function*() {
       const ended = yield* ends(Effect.gen(function*() {
         const [server, connector] = yield* TestPeer.server()
@@ -257,7 +257,7 @@ describe("A played server", () => {
       assert.notInclude(ended, "server ·")
     }))
 
-  it.scoped("is reached by a connector like any other", () =>
+  it.scoped("can be connected to in a scope, like any server", () =>
     Effect.gen(function*() {
       const [, connector] = yield* TestPeer.server()
       const same: Connector.Connector = Connector.make("the same", connector.connect)

@@ -42,7 +42,7 @@ for (const transport of ["wire", "direct"] as const) {
         assert.deepStrictEqual((yield* sums.greet({ name: "Ada" })).content, [{ type: "text", text: "Hello, Ada!" }])
       }).pipe(Effect.provide(TestServer.layer(Sums, SumsLive, { transport }))))
 
-    it.effect("dies when a resource, a template or a prompt is promised and not kept", () =>
+    it.effect("dies when the server lacks a resource, a template or a prompt of the definition", () =>
       Effect.gen(function*() {
         const promised = Definition.make(
           Resource.make("readme", { uri: "a:readme" }),
@@ -56,20 +56,20 @@ for (const transport of ["wire", "direct"] as const) {
         const exit = yield* Effect.exit(Effect.scoped(Layer.build(TestServer.layer(promised, kept, { transport }))))
         assert.include(
           String((exit as Exit.Failure<never, never>).cause),
-          "The server does not keep: a:readme, a:note/{id}, hello"
+          "The server does not list: a:readme, a:note/{id}, hello"
         )
       }))
 
-    it.effect("dies when the server does not keep what the definition promises", () =>
+    it.effect("dies when the server lacks a tool of the definition", () =>
       Effect.gen(function*() {
         const exit = yield* Effect.exit(Effect.scoped(Layer.build(TestServer.layer(Sums, GreetLive, { transport }))))
-        assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("The server does not keep: root"))
+        assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("The server does not list: root"))
       }))
   })
 }
 
 describe("TestServer's wire", () => {
-  it.effect("fails a test in which something is said that the specification does not allow", () =>
+  it.effect("fails a test in which a side sends what the specification does not allow", () =>
     Effect.gen(function*() {
       const WrongLive = McpServer.tool(Greet, () =>
         Effect.gen(function*() {
@@ -87,7 +87,7 @@ describe("TestServer's wire", () => {
 })
 
 describe("TestServer.connector", () => {
-  it.effect("gives each client a wire of its own, to one server", () =>
+  it.effect("gives each client a transport of its own, to one server", () =>
     Effect.gen(function*() {
       const transcript = Transcript.make()
       const connector = yield* TestServer.connector({ transcript })

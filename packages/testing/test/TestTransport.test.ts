@@ -20,7 +20,7 @@ const hears = (transport: Transport.Transport, count: number) =>
 const audio = { content: [{ type: "audio", data: "", mimeType: "audio/wav" }] }
 
 describe("A test transport", () => {
-  it.scoped("delivers what a wire would: no undefined, and nothing shared", () =>
+  it.scoped("delivers copies, without undefined, as a network would", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestTransport.pair()
       const list: Array<number> = [1]
@@ -32,7 +32,7 @@ describe("A test transport", () => {
       ])
     }))
 
-  it.scoped("fails who says what has no text, and delivers nothing", () =>
+  it.scoped("fails to send what has no JSON text, and delivers nothing", () =>
     Effect.gen(function*() {
       const transcript = Transcript.make()
       const { client, server } = yield* TestTransport.pair({ transcript })
@@ -48,7 +48,7 @@ describe("A test transport", () => {
       assert.strictEqual(Transcript.render(transcript), "client · after")
     }))
 
-  it.scoped("answers an answer that has no text with an internal error, as any transport", () =>
+  it.scoped("delivers an internal error in place of a response without JSON text", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestTransport.pair()
       assert.isTrue(server.unsafeSend(Message.success(1, { big: 1n })))
@@ -57,7 +57,7 @@ describe("A test transport", () => {
       ])
     }))
 
-  it.scoped("delivers what is no message as malformed", () =>
+  it.scoped("delivers values that are no messages as malformed", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestTransport.pair({ oracle: false })
       const said: ReadonlyArray<unknown> = [[Message.request(1, "x")], { jsonrpc: "2.0", id: null, method: "x" }, 7]
@@ -69,7 +69,7 @@ describe("A test transport", () => {
       assert.strictEqual((heard[3] as Message.Malformed).message, "spoilt")
     }))
 
-  it.scoped("writes down who said what, in the order in which it arrives", () =>
+  it.scoped("records messages in the order of their arrival", () =>
     Effect.gen(function*() {
       const transcript = Transcript.make()
       const { client, server } = yield* TestTransport.pair({ transcript, capacity: 1, oracle: false })
@@ -88,7 +88,7 @@ describe("A test transport", () => {
       )
     }))
 
-  it.scoped("writes nothing down that nobody was there to hear", () =>
+  it.scoped("records no message that was not accepted", () =>
     Effect.gen(function*() {
       const transcript = Transcript.make()
       const { client, server } = yield* TestTransport.pair({ transcript })
@@ -101,9 +101,9 @@ describe("A test transport", () => {
     }))
 })
 
-describe("The judge of a test transport", () => {
-  /** What a conversation of these messages is convicted of. */
-  const convicts = (
+describe("The schema check of a test transport", () => {
+  /** The violations in a conversation of these messages. */
+  const violationsOf = (
     said: ReadonlyArray<readonly [from: "client" | "server", message: unknown]>,
     oracle?: TestTransport.Options["oracle"]
   ) =>
@@ -129,9 +129,9 @@ describe("The judge of a test transport", () => {
     ["client", { jsonrpc: "2.0", id: 1 }]
   ] as const
 
-  it.effect("lets a conversation pass in which nothing is wrong", () =>
+  it.effect("accepts a conversation without violations", () =>
     Effect.gen(function*() {
-      const violations = yield* convicts([
+      const violations = yield* violationsOf([
         ["client", initialize],
         ["server", initialized("2025-11-25")],
         ["client", Message.notification("notifications/initialized")],
@@ -146,9 +146,9 @@ describe("The judge of a test transport", () => {
       assert.deepStrictEqual(violations, [])
     }))
 
-  it.effect("ends a test in which something is wrong, and says what and by whom", () =>
+  it.effect("fails a test with violations, and says which side sent what", () =>
     Effect.gen(function*() {
-      const violations = yield* convicts(wrong)
+      const violations = yield* violationsOf(wrong)
       assert.lengthOf(violations, 4)
       assert.match(violations[0]!, /^client → 1 tools\/call .*\n {4}CallToolRequest of 2025-11-25: .*'name'/)
       assert.match(violations[1]!, /^server ← 1 .*\n {4}CallToolResult of 2025-11-25: /)
@@ -159,20 +159,20 @@ describe("The judge of a test transport", () => {
       assert.match(violations[3]!, /^client \? .*\n {4}Invalid request: "method" is missing/)
     }))
 
-  it.effect("judges one side only, when it was told so", () =>
+  it.effect("checks one side only, if so configured", () =>
     Effect.gen(function*() {
       const by = (violations: ReadonlyArray<string>) => violations.map((violation) => violation.slice(0, 6))
-      assert.deepStrictEqual(by(yield* convicts(wrong, "client")), ["client", "client"])
-      assert.deepStrictEqual(by(yield* convicts(wrong, "server")), ["server", "server"])
-      assert.deepStrictEqual(by(yield* convicts(wrong, true)), ["client", "server", "server", "client"])
-      assert.deepStrictEqual(by(yield* convicts(wrong, false)), [])
+      assert.deepStrictEqual(by(yield* violationsOf(wrong, "client")), ["client", "client"])
+      assert.deepStrictEqual(by(yield* violationsOf(wrong, "server")), ["server", "server"])
+      assert.deepStrictEqual(by(yield* violationsOf(wrong, true)), ["client", "server", "server", "client"])
+      assert.deepStrictEqual(by(yield* violationsOf(wrong, false)), [])
     }))
 
-  it.effect("judges by the revision that the two agreed on", () =>
+  it.effect("checks by the revision that both sides agreed on", () =>
     Effect.gen(function*() {
       const call = ["client", Message.request(2, "tools/call", { name: "x" })] as const
       const at = (version: string) =>
-        convicts([["client", initialize], ["server", initialized(version)], call, [
+        violationsOf([["client", initialize], ["server", initialized(version)], call, [
           "server",
           Message.success(2, audio)
         ]])
@@ -181,9 +181,9 @@ describe("The judge of a test transport", () => {
       assert.include(violation, "CallToolResult of 2024-11-05")
     }))
 
-  it.effect("knows an answer by who asked: the two sides may use the same ids", () =>
+  it.effect("matches a response to the request of the other side, when both sides use the same ids", () =>
     Effect.gen(function*() {
-      const violations = yield* convicts([
+      const violations = yield* violationsOf([
         ["client", Message.request(1, "tools/list")],
         ["server", Message.request(1, "roots/list")],
         ["client", Message.success(1, { roots: [] })],

@@ -20,7 +20,7 @@ describe("A line of a transcript", () => {
   ]
 
   for (const [message, line] of lines) {
-    it(`says who says what: ${line}`, () => {
+    it(`renders an entry: ${line}`, () => {
       assert.strictEqual(Transcript.line({ from: "client", message: message as Message.Message }), `client ${line}`)
       assert.strictEqual(Transcript.line({ from: "server", message: message as Message.Message }), `server ${line}`)
     })
@@ -28,7 +28,7 @@ describe("A line of a transcript", () => {
 })
 
 describe("A transcript", () => {
-  it("keeps what was said, in order", () => {
+  it("keeps the entries in order", () => {
     const transcript = Transcript.make()
     assert.strictEqual(Transcript.render(transcript), "")
     transcript.add({ from: "client", message: Message.request(1, "ping") })
@@ -37,7 +37,7 @@ describe("A transcript", () => {
     assert.strictEqual(Transcript.render(transcript), "client → 1 ping\nserver ← 1 {}")
   })
 
-  it("forgets the oldest when there is too much of it", () => {
+  it("drops the oldest entries beyond its limit", () => {
     const transcript = Transcript.make()
     for (let n = 0; n <= Transcript.LIMIT; n++) transcript.add({ from: "client", message: Message.request(n, "x") })
     assert.lengthOf(transcript.entries, Transcript.LIMIT)

@@ -62,7 +62,7 @@ describe("TransportLaws", () => {
       (names) => names.flat()
     )
 
-  it.effect("convict a transport that turns two messages around", () =>
+  it.effect("find a transport that reorders messages", () =>
     Effect.gen(function*() {
       const held: Array<Message.Message> = []
       const names = yield* failing(broken((transport) => ({
@@ -74,12 +74,12 @@ describe("TransportLaws", () => {
             : Effect.zipRight(transport.send(held.pop()!), transport.send(held.pop()!))
         }
       })))
-      assert.include(names, "delivers what is sent, once and in order, both ways")
+      assert.include(names, "delivers each message once and in order, in both directions")
     }))
 
-  it.effect("convict a transport that takes what it cannot deliver", () =>
+  it.effect("find a transport that accepts messages that it cannot deliver", () =>
     Effect.gen(function*() {
       const names = yield* failing(broken((transport) => ({ ...transport, unsafeSend: () => true })))
-      assert.include(names, "ends for both when one stops listening, and then takes nothing more")
+      assert.include(names, "ends for both sides when one stops reading, and then accepts no message")
     }))
 })

@@ -1,6 +1,6 @@
 /**
- * The parameters of a `tools/call` checked, and its result made fit for an older peer: by us, by hand, and by the official
- * SDK's schemas. No transport and no fiber, only what a message costs beside them.
+ * Validates the parameters of a `tools/call`, and narrows its result to an older revision: by Effect MCP, by hand-written
+ * code, and by the schemas of the official SDKs. No transport and no fiber.
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
@@ -10,7 +10,7 @@ import { specTypeSchemas } from "@modelcontextprotocol/server"
 import { Either } from "effect"
 import type { Subject } from "../Workload.js"
 
-// More than one, so that no compiler can know the answer.
+// Several, so that the compiler cannot optimize a constant.
 const variants = Array.from({ length: 16 }, (_, i) => i)
 
 const params = variants.map((i) => ({ name: `add${i}`, arguments: { a: i, b: 2 }, _meta: { progressToken: i } }))
@@ -46,7 +46,7 @@ const narrow = Narrow.compile(Tools.CallToolResult, "2025-03-26")
 const subject = <A>(inputs: ReadonlyArray<A>, once: (input: A) => boolean): Subject => ({
   run: (calls) => {
     for (let i = 0; i < calls; i++) {
-      if (!once(inputs[i & 15]!)) throw new Error("A good message was refused")
+      if (!once(inputs[i & 15]!)) throw new Error("A valid message was refused")
     }
     return Promise.resolve()
   },

@@ -1,6 +1,6 @@
 /**
- * A server over HTTP, called over connections that stay open, each call a POST in the same session. What is measured is
- * the server's process alone: the one that calls is the same for all.
+ * A server over HTTP, called over connections that stay open; each call is a POST in the same session. The processor time
+ * is that of the server's process; the client is the same for all subjects.
  */
 import { fork } from "node:child_process"
 import { Agent, request } from "node:http"
@@ -8,28 +8,28 @@ import { fileURLToPath } from "node:url"
 import type { Subject } from "../Workload.js"
 import { check } from "../Workload.js"
 
-interface Answer {
+interface Response {
   readonly sessionId: string | undefined
   readonly body: string
 }
 
 export const start = (name: string) => async (): Promise<Subject> => {
   const child = fork(fileURLToPath(new URL("../served.js", import.meta.url)), [name])
-  const told = <A>() =>
+  const nextMessage = <A>() =>
     new Promise<A>((resolve, reject) => {
-      const gone = () => reject(new Error(`The server "${name}" has ended`))
-      child.once("exit", gone)
+      const onExit = () => reject(new Error(`The server "${name}" has ended`))
+      child.once("exit", onExit)
       child.once("message", (message) => {
-        child.off("exit", gone)
+        child.off("exit", onExit)
         resolve(message as A)
       })
     })
-  const { url } = await told<{ readonly url: string }>()
+  const { url } = await nextMessage<{ readonly url: string }>()
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const post = (message: object, sessionId?: string) =>
-    new Promise<Answer>((resolve, reject) => {
+    new Promise<Response>((resolve, reject) => {
       const body = JSON.stringify(message)
-      const asked = request(url, {
+      const sent = request(url, {
         agent,
         method: "POST",
         headers: {
@@ -46,8 +46,8 @@ export const start = (name: string) => async (): Promise<Subject> => {
         response.on("data", (text: string) => body += text)
         response.on("end", () => resolve({ sessionId: response.headers["mcp-session-id"] as string | undefined, body }))
       })
-      asked.on("error", reject)
-      asked.end(body)
+      sent.on("error", reject)
+      sent.end(body)
     })
   const { sessionId } = await post({
     jsonrpc: "2.0",
@@ -76,7 +76,7 @@ export const start = (name: string) => async (): Promise<Subject> => {
       }))
     },
     used: async () => {
-      const answer = told<{ readonly microseconds: number }>()
+      const answer = nextMessage<{ readonly microseconds: number }>()
       child.send("used")
       return (await answer).microseconds
     },

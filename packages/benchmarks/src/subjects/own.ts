@@ -1,6 +1,5 @@
 /**
- * Effect MCP, client and server, over a pair of transports or `Direct`. It does what the official SDK does beside it, in
- * the way a user of Effect would.
+ * Effect MCP: client and server over a pair of transports, or in process. The code is that of an ordinary application.
  */
 import type { ClientSession } from "@effect-mcp/client"
 import { Client } from "@effect-mcp/client"
@@ -39,10 +38,10 @@ const calls = (client: ClientSession.ClientSessionService, count: number): Effec
     }
   })
 
-// The official client puts results to output schemas only after it has listed the tools; here nobody lists them.
-const start = (connector: typeof pair) => async (): Promise<Subject> => {
+// The official client validates results by output schemas only after it has listed the tools, which this one does not.
+const start = (makeConnector: typeof pair) => async (): Promise<Subject> => {
   const runtime = ManagedRuntime.make(
-    Layer.unwrapScoped(Effect.map(connector, (reach) => Client.layer(reach, { checkOutputs: false }))).pipe(
+    Layer.unwrapScoped(Effect.map(makeConnector, (connector) => Client.layer(connector, { checkOutputs: false }))).pipe(
       Layer.provide(Server)
     )
   )

@@ -1,5 +1,5 @@
 /**
- * The official TypeScript SDK, version 1: client and server over its pair of transports, in the way its documentation
+ * The official TypeScript SDK, version 1: client and server over its pair of transports, as its documentation
  * shows.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"

@@ -1,6 +1,5 @@
 /**
- * Tools that show what a tool can answer with: text, pictures, sound, resources, several of them, structured content, and
- * failures.
+ * Tools with every kind of result: text, image, audio, resource, several of them, structured content, and failures.
  */
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as Tool from "@effect-mcp/definition/Tool"
@@ -9,34 +8,34 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer, Schema } from "effect"
 import { png, wav } from "./Samples.js"
 
-const SimpleText = Tool.make("test_simple_text", { description: "Answers with text." })
-const ImageContent = Tool.make("test_image_content", { description: "Answers with a picture." })
-const AudioContent = Tool.make("test_audio_content", { description: "Answers with sound." })
+const SimpleText = Tool.make("test_simple_text", { description: "Returns text." })
+const ImageContent = Tool.make("test_image_content", { description: "Returns an image." })
+const AudioContent = Tool.make("test_audio_content", { description: "Returns audio." })
 const EmbeddedResource = Tool.make("test_embedded_resource", {
-  description: "Answers with a resource, content and all."
+  description: "Returns a resource with its content."
 })
 const MultipleContent = Tool.make("test_multiple_content_types", {
-  description: "Answers with text, a picture and a resource."
+  description: "Returns text, an image and a resource."
 })
-const ResourceLink = Tool.make("test_resource_link", { description: "Answers with a resource to read." })
+const ResourceLink = Tool.make("test_resource_link", { description: "Returns a link to a resource." })
 
-// A failure that is declared is told to the model, with `isError`.
+// The model receives a declared failure as a result with `isError`.
 class Intended extends Schema.TaggedError<Intended>()("Intended", { message: Schema.String }) {}
 const ErrorHandling = Tool.make("test_error_handling", {
-  description: "Fails, and says so.",
+  description: "Fails with a declared failure.",
   failure: Schema.String
 })
 const Dice = Tool.make("test_structured_content", {
-  description: "Rolls dice: what it gives is for programs as much as for the model.",
+  description: "Rolls a die, and returns structured content.",
   parameters: { sides: Schema.optionalWith(Schema.Int.pipe(Schema.between(2, 100)), { default: () => 6 }) },
   success: Schema.Struct({ sides: Schema.Int, rolled: Schema.Int }),
   failure: Intended,
   annotations: { readOnlyHint: true }
 })
 
-// A schema that was written by hand, or by another program, is advertised as it is.
+// A JSON Schema from elsewhere is listed as it is.
 const RawSchema = RawTool.make("json_schema_2020_12_tool", {
-  description: "Takes what a JSON Schema of draft 2020-12 describes.",
+  description: "Takes arguments that a JSON Schema of draft 2020-12 describes.",
   inputSchema: {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",

@@ -1,24 +1,25 @@
 /**
- * The server of everything, as a layer: all of its features, put together once. Over what it is reached is the business of
- * who provides it; `server.ts` listens, `tour.ts` looks around.
+ * The everything server as a layer: one of each feature that a server can have.
+ *
+ * It knows no transport: `server.ts` serves it over HTTP, and `tour.ts` calls it.
  */
 import type * as Version from "@effect-mcp/protocol/Version"
 import * as ClientLogger from "@effect-mcp/server/ClientLogger"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Layer } from "effect"
-import * as Asking from "./Asking.js"
+import * as ServerRequests from "./ServerRequests.js"
 import * as Content from "./Content.js"
 import * as Prompts from "./Prompts.js"
 import * as Resources from "./Resources.js"
-import * as Work from "./Work.js"
+import * as LongRunning from "./LongRunning.js"
 
-const features = Layer.mergeAll(Content.layer, Work.layer, Asking.layer, Prompts.layer, Resources.layer)
+const features = Layer.mergeAll(Content.layer, LongRunning.layer, ServerRequests.layer, Prompts.layer, Resources.layer)
 
 export const layer = (version?: Version.LegacyVersion) =>
   McpServer.layer({ name: "everything", title: "Everything", version: "1.0.0" }, features, {
     instructions: "One of each: tools, resources and prompts that show what a server can do.",
     ...(version === undefined ? undefined : { versions: [version] })
   }).pipe(
-    // What handlers log with `Effect.log` reaches the client that they work for.
+    // Sends what handlers log with `Effect.log` to their client.
     Layer.provide(ClientLogger.layer)
   )

@@ -1,6 +1,6 @@
 /**
- * Prompts: without arguments, with arguments that complete themselves or are completed, and with more than text. Each
- * is a value and a handler; `server.ts` puts them together.
+ * Prompts: without arguments, with arguments and their completion, and with images and resources. Each is a definition and
+ * a handler; `Everything.ts` collects them.
  */
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as McpServer from "@effect-mcp/server/McpServer"
@@ -16,12 +16,12 @@ const WithArguments = Prompt.make("test_prompt_with_arguments", {
   }
 })
 const WithResource = Prompt.make("test_prompt_with_embedded_resource", {
-  description: "A prompt with a resource in it.",
-  arguments: { resourceUri: Schema.String.annotations({ description: "The address of the resource" }) }
+  description: "A prompt with a resource.",
+  arguments: { resourceUri: Schema.String.annotations({ description: "The URI of the resource" }) }
 })
-const WithImage = Prompt.make("test_prompt_with_image", { description: "A prompt with a picture in it." })
+const WithImage = Prompt.make("test_prompt_with_image", { description: "A prompt with an image." })
 const WithChoice = Prompt.make("test_prompt_with_choice", {
-  description: "A prompt whose one argument completes itself.",
+  description: "A prompt whose argument is completed from its literals.",
   arguments: { tone: Schema.Literal("friendly", "formal", "funny") }
 })
 

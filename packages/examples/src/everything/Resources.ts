@@ -1,6 +1,7 @@
 /**
- * Resources: text, bytes, one that changes while clients watch it, and a template with a typed parameter. Who has
- * subscribed to what is known to the server alone.
+ * Resources: text, bytes, one that changes, and a template with a typed parameter.
+ *
+ * The server keeps the subscriptions; the handlers only say that a resource has changed.
  */
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
@@ -12,23 +13,23 @@ import { png } from "./Samples.js"
 const StaticText = Resource.make("static-text", {
   uri: "test://static-text",
   title: "Static text",
-  description: "Text that stays the same.",
+  description: "Text that does not change.",
   mimeType: "text/plain"
 })
 const StaticBinary = Resource.make("static-binary", {
   uri: "test://static-binary",
   title: "Static picture",
-  description: "Bytes that stay the same.",
+  description: "Bytes that do not change.",
   mimeType: "image/png"
 })
 const Watched = Resource.make("watched-resource", {
   uri: "test://watched-resource",
   title: "Watched resource",
-  description: "Text that changes: see the tool `test_update_resource`.",
+  description: "Text that the tool `test_update_resource` changes.",
   mimeType: "text/plain"
 })
 const Update = Tool.make("test_update_resource", {
-  description: "Changes the watched resource; clients that have subscribed to it are told."
+  description: "Changes the watched resource, and notifies its subscribers."
 })
 
 const id = ResourceTemplate.param("id")
@@ -37,7 +38,7 @@ const Data = ResourceTemplate.make("template-data", {
   mimeType: "application/json"
 })`test://template/${id}/data`
 
-// What changes is shared by the resource and the tool that changes it: a layer of two features over one `Ref`.
+// A resource and the tool that changes it share one `Ref`.
 const watched = Layer.unwrapEffect(Effect.map(Ref.make(0), (version) =>
   Layer.merge(
     McpServer.resource(Watched, Effect.map(Ref.get(version), (n) => `This resource has changed ${n} times.`)),

@@ -1,6 +1,5 @@
 /**
- * What the everything-server shows of each kind of content: a picture and a sound, as small as they get. Where they are
- * shown is not known here.
+ * A small image and a small sound, as base64.
  */
 export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 

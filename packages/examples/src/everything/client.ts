@@ -1,7 +1,6 @@
 /**
- * A client that does what the official conformance suite asks of one: an example of what a client can do for its server,
- * and what the suite is run with. `node client.js <url>`; the scenario is in `MCP_CONFORMANCE_SCENARIO`, the revision in
- * `MCP_CONFORMANCE_PROTOCOL_VERSION`.
+ * The client that the official conformance suite runs: `node client.js <url>`. The environment variable
+ * `MCP_CONFORMANCE_SCENARIO` names the scenario, and `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -21,7 +20,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   tools_call: (client) => Effect.zipRight(tools(client), client.callTool("add_numbers", { a: 5, b: 3 })),
   "elicitation-sep1034-client-defaults": (client) =>
     Effect.zipRight(tools(client), client.callTool("test_client_elicitation_defaults", {})),
-  // The stream ends without an answer; the transport comes back for it by itself.
+  // The stream ends without a response; the transport reconnects for it.
   "sse-retry": (client) => Effect.zipRight(tools(client), client.callTool("test_reconnection", {})),
   "json-schema-2020-12-preservation": (client) =>
     Effect.flatMap(tools(client), (listed) => {
@@ -32,8 +31,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     })
 }
 
-// A person who agrees to everything and fills in nothing: the form's defaults do.
-const agreeing = Features.elicitation(() => Effect.succeed({ action: "accept" }))
+// A user who accepts every form without a value: the fields get their defaults.
+const accepting = Features.elicitation(() => Effect.succeed({ action: "accept" }))
 
 const program = Effect.gen(function*() {
   const url = process.argv.at(-1) ?? ""
@@ -41,8 +40,8 @@ const program = Effect.gen(function*() {
   const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? Version.latestLegacy
   const scenario = scenarios[name]
   if (scenario === undefined) return yield* Effect.fail(new Error(`There is no scenario "${name}"`))
-  if (!Version.isLegacy(version)) return yield* Effect.fail(new Error(`Revision ${version} is not spoken`))
-  const client = yield* Client.make(Remote.connector(url), { versions: [version], features: agreeing })
+  if (!Version.isLegacy(version)) return yield* Effect.fail(new Error(`Revision ${version} is not supported`))
+  const client = yield* Client.make(Remote.connector(url), { versions: [version], features: accepting })
   yield* scenario(client)
 })
 

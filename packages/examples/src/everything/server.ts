@@ -1,6 +1,6 @@
 /**
- * A server of everything that a server can do, over HTTP: an example, and what the official conformance suite is run
- * against. `--port` is where it listens, `--version` the one revision that it speaks, all of them by default.
+ * The everything server over HTTP; the official conformance suite tests it. `--port` is the port (default: 3000), and
+ * `--version` the only revision that it supports (default: all).
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
@@ -22,7 +22,7 @@ const Announce = Layer.effectDiscard(
 
 Announce.pipe(
   Layer.provide(Http),
-  // Streams can be resumed, and polled, because what was said is kept for a while.
+  // The event store keeps messages for a while, so that clients can resume and poll streams.
   Layer.provide([Everything.layer(version), EventStore.layerMemory()]),
   Layer.launch,
   NodeRuntime.runMain

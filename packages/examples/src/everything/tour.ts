@@ -1,6 +1,6 @@
 /**
- * A client that looks around in the server of everything, over HTTP: it calls, reads and gets, and answers what it is asked.
- * It serves and connects in one process, on a port that the system chooses. It knows nothing of how the features are made.
+ * A client of the everything server, over HTTP and in one process: it calls tools, reads a resource, completes an argument,
+ * and answers the requests of the server.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -13,9 +13,9 @@ import { Console, Effect, Layer, Stream } from "effect"
 import * as Everything from "./Everything.js"
 
 const text = ({ content }: { readonly content: ReadonlyArray<object> }): string =>
-  content.map((block) => "text" in block ? String(block.text) : "(more than text)").join(" ")
+  content.map((block) => "text" in block ? String(block.text) : "(not text)").join(" ")
 
-const abilities = Layer.mergeAll(
+const features = Layer.mergeAll(
   Features.sampling(({ messages }) =>
     Effect.succeed({
       role: "assistant",
@@ -32,7 +32,7 @@ const abilities = Layer.mergeAll(
 
 const tour = Effect.gen(function*() {
   const { url } = yield* HttpServer.HttpServer
-  const client = yield* Client.make(Remote.connector(url), { features: abilities })
+  const client = yield* Client.make(Remote.connector(url), { features })
   yield* Console.log(`${client.serverInfo.name} ${client.serverInfo.version}, protocol ${client.version}`)
   yield* Console.log(
     `${yield* Stream.runCount(client.tools)} tools, ${yield* Stream.runCount(client.resources)} resources`
@@ -49,9 +49,9 @@ const tour = Effect.gen(function*() {
   yield* Console.log(data.contents.map((one) => "text" in one ? one.text : "bytes").join())
   const ref = { type: "ref/prompt", name: "test_prompt_with_choice" } as const
   const { values } = yield* client.complete(ref, { name: "tone", value: "f" })
-  yield* Console.log(`a tone that begins with "f": ${values.join(", ")}`)
+  yield* Console.log(`tones that begin with "f": ${values.join(", ")}`)
   const cancelled = yield* Effect.timeoutOption(client.callTool("test_sleep", { seconds: 60 }), "100 millis")
-  yield* Console.log(`a call of a minute was given up: ${cancelled._tag === "None"}`)
+  yield* Console.log(`a call of a minute timed out: ${cancelled._tag === "None"}`)
 })
 
 tour.pipe(

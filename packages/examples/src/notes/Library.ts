@@ -1,16 +1,17 @@
 /**
- * The notes of a folder: an ordinary service of an ordinary Effect application, which knows nothing of MCP.
+ * The notes of a folder: a service of an Effect application, which knows nothing of MCP.
  *
- * What is not in its list cannot be read: a path is looked up, never joined.
+ * It reads only notes that are in its list, so that a client cannot read other files with a path of its own.
  */
-import { FileSystem, Path } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import { Effect } from "effect"
 
-/** A folder with more in it is cut off: any folder may be named, also one with a million files. */
+/** How many files and folders are searched for notes; the rest of a larger folder is ignored. */
 export const MAX_ENTRIES = 20_000
 
-/** Larger files are no notes. */
+/** Larger files are ignored. */
 export const MAX_BYTES = 2 * 1024 * 1024
 
 const skipped = new Set(["node_modules", "dist", "build"])
@@ -30,7 +31,7 @@ export class Library extends Effect.Service<Library>()("examples/notes/Library",
           if (info.type === "Directory") {
             const names = yield* fs.readDirectory(path.join(folder, relative))
             const found = yield* Effect.forEach(names.sort(), (name) =>
-              // What cannot be looked at (a dangling link, a folder that is not ours) is no note.
+              // Ignore what cannot be read, such as a dangling link or a folder of another user.
               Effect.orElseSucceed(walk(path.join(relative, name), seen), () => []))
             return found.flat()
           }

@@ -1,33 +1,34 @@
 /**
- * What the notes server promises: three tools over a folder of Markdown. The server keeps it, the client calls it, and both
- * are checked against this file.
+ * The definition of the notes server: three tools over a folder of Markdown files. The server implements it and the client
+ * calls it; the compiler checks both against this file.
  */
-import { Definition, Tool } from "@effect-mcp/definition"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
 import { Schema } from "effect"
 
-/** There is no such note. The model reads this, with a guess at what was meant. */
+/** The note does not exist. The model reads this error, with a note of a similar name. */
 export class NoteNotFound extends Schema.TaggedError<NoteNotFound>()("NoteNotFound", {
   note: Schema.String,
   didYouMean: Schema.optional(Schema.String)
 }) {}
 
-const note = Schema.String.annotations({ description: "The path of a note, as search and outline give it" })
+const note = Schema.String.annotations({ description: "The path of a note, as in the result of search" })
 
 export const Search = Tool.make("search", {
   title: "Search the notes",
-  description: "Finds the lines that contain a text, whatever its case, in all notes. Says how far it is.",
+  description: "Finds the lines of all notes that contain a text, ignoring case. Reports progress.",
   parameters: {
-    text: Schema.NonEmptyString.annotations({ description: "What to look for" }),
+    text: Schema.NonEmptyString.annotations({ description: "The text to search for" }),
     limit: Schema.optionalWith(Schema.Int.pipe(Schema.between(1, 100)), { default: () => 10 }).annotations({
-      description: "How many lines to give at most"
+      description: "The maximum number of lines in the result"
     }),
     pauseMillis: Schema.optionalWith(Schema.Int.pipe(Schema.between(0, 1000)), { default: () => 0 }).annotations({
-      description: "How long to rest after each note, to go easy on a slow disk"
+      description: "Milliseconds to wait after each note"
     })
   },
   success: Schema.Struct({
     lines: Schema.Array(Schema.Struct({ note: Schema.String, line: Schema.Int, text: Schema.String })),
-    /** How many lines there are in all; more than are given when the limit was reached. */
+    /** The number of all lines with the text; `lines` has at most `limit` of them. */
     found: Schema.Int,
     notes: Schema.Int
   }),
@@ -36,7 +37,7 @@ export const Search = Tool.make("search", {
 
 export const Outline = Tool.make("outline", {
   title: "Outline a note",
-  description: "The headings of a note, with the lines they stand on.",
+  description: "The headings of a note, with their line numbers.",
   parameters: { note },
   success: Schema.Struct({
     headings: Schema.Array(Schema.Struct({ level: Schema.Int, title: Schema.String, line: Schema.Int }))
@@ -47,7 +48,7 @@ export const Outline = Tool.make("outline", {
 
 export const Read = Tool.make("read", {
   title: "Read a note",
-  description: "The lines of a note, from one on, at most 200 at a time.",
+  description: "Up to 200 lines of a note, from a given line on.",
   parameters: {
     note,
     from: Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => 1 }),
@@ -57,7 +58,7 @@ export const Read = Tool.make("read", {
     text: Schema.String,
     from: Schema.Int,
     to: Schema.Int,
-    /** How many lines the note has. */
+    /** The number of lines of the note. */
     of: Schema.Int
   }),
   failure: NoteNotFound,

@@ -1,11 +1,12 @@
 /**
- * A notes server on stdio: `node server.js [folder]`. Without a folder it serves this repository's README and docs.
+ * A notes server on stdio: `node server.js [folder]`. Without a folder it serves the README and the docs of this repository.
  *
- * What a note is, and where it lies, is the business of `Library`.
+ * `contract` defines the tools, and `Library` reads the notes.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { StdioServer } from "@effect-mcp/node"
-import { McpServer, ServerSession } from "@effect-mcp/server"
+import * as StdioServer from "@effect-mcp/node/StdioServer"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as ServerSession from "@effect-mcp/server/ServerSession"
 import { Effect, Layer } from "effect"
 import { fileURLToPath } from "node:url"
 import { NoteNotFound, Outline, Read, Search } from "./contract.js"
@@ -18,7 +19,7 @@ const SearchLive = McpServer.tool(Search, ({ limit, pauseMillis, text }) =>
     const notes = yield* library.list
     const wanted = text.toLowerCase()
     const lines: Array<{ note: string; line: number; text: string }> = []
-    // Some twenty steps, however many notes there are.
+    // About twenty notifications of progress, for any number of notes.
     const step = Math.ceil(notes.length / 20)
     let found = 0
     let searched = 0
@@ -46,8 +47,8 @@ const linesOf = (note: string) =>
     const library = yield* Library
     const notes = yield* library.list
     if (notes.includes(note)) return yield* Effect.orDie(library.lines(note))
-    const meant = note.toLowerCase().replace(/^.*\//, "").replace(/\.\w*$/, "")
-    const didYouMean = notes.find((known) => meant !== "" && known.toLowerCase().includes(meant))
+    const wanted = note.toLowerCase().replace(/^.*\//, "").replace(/\.\w*$/, "")
+    const didYouMean = notes.find((known) => wanted !== "" && known.toLowerCase().includes(wanted))
     return yield* new NoteNotFound({ note, ...(didYouMean === undefined ? {} : { didYouMean }) })
   })
 
@@ -72,7 +73,7 @@ const ReadLive = McpServer.tool(Read, ({ from, lines: wanted, note }) =>
 const Server = McpServer.layer(
   { name: "notes", title: "Notes", version: "1.0.0" },
   Layer.mergeAll(SearchLive, OutlineLive, ReadLive),
-  { instructions: "Search first; then outline or read the notes that were found." }
+  { instructions: "Search first, then outline or read the notes in the result." }
 )
 
 const folder = process.argv[2]

@@ -1,27 +1,16 @@
 /**
- * One request of Node's HTTP server as the endpoint takes it. Node's own objects do the work: nothing is read that was not
- * asked for, nothing is buffered beside Node's buffers.
+ * One HTTP exchange over Node's own request and response objects, as the endpoint needs it. It reads a body only when the
+ * endpoint requests it, and buffers nothing beside Node's buffers.
  *
- * It knows no MCP; `HttpServer` listens and makes these.
- *
- * @since 0.1.0
+ * It knows nothing of MCP; `HttpServer` makes one for each request.
  */
 import type { BodyFault, Headers, HttpExchange, Reader, Writer } from "@effect-mcp/server/unstable/HttpExchange"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 
-/**
- * How many bytes of a body that is too large are still read, so that the client gets to the answer; then it is cut off.
- *
- * @since 0.1.0
- * @category limits
- */
+/** How many bytes beyond the limit of a body are read and dropped, so that the client can read the answer. */
 export const MAX_DISCARDED = 64 * 1024 * 1024
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
@@ -31,7 +20,7 @@ export class NodeExchange implements HttpExchange {
   constructor(private readonly request: IncomingMessage, private readonly response: ServerResponse) {
     this.method = request.method!
     this.url = request.url!
-    // Only `set-cookie`, which no client sends, would be an array.
+    // Only `set-cookie` would be an array, and clients do not send it.
     this.headers = request.headers as Headers
   }
 
@@ -58,7 +47,7 @@ export class NodeExchange implements HttpExchange {
         return
       }
       first = rest = undefined
-      // Answered at once, but read on: to close with bytes unread would take the answer back.
+      // Answer at once, but read on: closing a socket with unread bytes would discard the answer.
       if (before <= maxBytes) then({ fault: "size" })
       else if (size - maxBytes > MAX_DISCARDED) request.destroy()
     })
@@ -75,7 +64,7 @@ export class NodeExchange implements HttpExchange {
     if (response.headersSent || this.isGone) return
     const length = Buffer.byteLength(body)
     const all: OutgoingHttpHeaders = this.added === undefined ? { ...headers } : { ...headers, ...this.added }
-    // There is none to a 204, not even an empty one.
+    // A 204 has no content, and no header of its length.
     if (status !== 204) all["content-length"] = length
     response.writeHead(status, all)
     if (length === 0) response.end()

@@ -1,10 +1,8 @@
 /**
- * The messages of a Node readable: bytes in, messages out, nothing read that nobody takes. One reader at a time.
+ * Reads messages from a Node readable, for one reader at a time, and pauses the readable while there is none.
  *
- * It knows neither whose readable it is nor what is said back: `Output` is the other half, `Pipe` the two as a
- * transport.
- *
- * @since 0.1.0
+ * It knows neither where the readable comes from nor what is answered: `Output` writes, and `Pipe` makes a transport of
+ * the two.
  */
 import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
@@ -24,18 +22,17 @@ interface Reader {
   readonly end: (end: End) => void
 }
 
-// How an operating system says that the other end is gone for good: an end of input, not a fault of ours.
+// The operating system reports that the peer has closed its end: the input has ended, it has not failed.
 const HUNG_UP: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE", "EIO"])
 
 /**
- * Listens to the readable from the moment it is made until `release`; reads only while somebody takes the messages.
- *
- * @since 0.1.0
- * @category models
+ * A class with mutable fields, because it handles every chunk of a conversation. It listens to the readable from its
+ * construction to `release`. `reader` is the only consumer, and `early` is empty while there is one; `over` is set once,
+ * and no message is delivered after it.
  */
 export class Input {
   private readonly decoder: LineFraming.Decoder
-  /** What came while nobody took it: Node reads on by itself when a child exits. */
+  /** Messages that arrived without a reader: when a child exits, Node reads the rest of its output. */
   private early: Array<Message.Incoming> = []
   private reader: Reader | undefined
   private over: End | undefined
@@ -54,20 +51,20 @@ export class Input {
     return this.count
   }
 
-  /** Whether the input has ended, or was told to. */
+  /** Whether the input has ended, by itself or by `end`. */
   get isOver(): boolean {
     return this.over !== undefined
   }
 
-  /** Whether somebody is ready to take more. */
+  /** Whether there is a reader that can take more. */
   get isFlowing(): boolean {
     return this.reader !== undefined && this.readable.readableFlowing === true
   }
 
-  /** Hands every message to `receive` until the input ends. */
+  /** Passes every message to `receive` until the input ends. */
   run(receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> {
     return Effect.async<void, TransportError>((resume) => {
-      if (this.reader !== undefined) return resume(Effect.fail(beingRead))
+      if (this.reader !== undefined) return resume(Effect.fail(alreadyRead))
       const reader: Reader = { receive, end: resume }
       this.attach(reader)
       if (this.reader === reader) this.readable.resume()
@@ -75,9 +72,9 @@ export class Input {
     })
   }
 
-  /** The messages as a stream, which asks for bytes only when it has handed on all messages it had. */
+  /** The messages as a stream; it reads more bytes only when all messages it had were pulled. */
   readonly incoming: Stream.Stream<Message.Incoming, TransportError> = Stream.unwrapScoped(Effect.suspend(() => {
-    if (this.reader !== undefined) return Effect.fail(beingRead)
+    if (this.reader !== undefined) return Effect.fail(alreadyRead)
     const { readable } = this
     const messages = Outbox.make<Message.Incoming, TransportError>()
     const reader: Reader = {
@@ -100,14 +97,14 @@ export class Input {
     )
   }))
 
-  /** Ends the input for its reader, this way, whatever more there is to read. The first end decides. */
+  /** Ends the input with this exit and drops what was not read. The first end decides. */
   end(end: End): void {
     if (this.over !== undefined) return
     this.early = []
     this.finish(end)
   }
 
-  /** Ends the input and lets go of the readable, which is left paused. */
+  /** Ends the input and removes all listeners from the readable, which stays paused. */
   release(): void {
     this.end(Exit.void)
     const { readable } = this
@@ -119,7 +116,7 @@ export class Input {
     const { early } = this
     this.early = []
     this.deliver(early)
-    if (this.over !== undefined) this.leave(reader)
+    if (this.over !== undefined) this.notify(reader)
   }
 
   private detach(reader: Reader): void {
@@ -131,15 +128,15 @@ export class Input {
   private finish(end: End): void {
     if (this.over !== undefined) return
     this.over = end
-    if (this.reader !== undefined) this.leave(this.reader)
+    if (this.reader !== undefined) this.notify(this.reader)
   }
 
-  private leave(reader: Reader): void {
+  private notify(reader: Reader): void {
     this.detach(reader)
     reader.end(this.over!)
   }
 
-  // The reader may leave in the middle.
+  // The reader may detach while messages are delivered.
   private deliver(messages: ReadonlyArray<Message.Incoming>): void {
     for (let i = 0; i < messages.length; i++) {
       if (this.reader !== undefined) this.reader.receive(messages[i]!)
@@ -148,10 +145,10 @@ export class Input {
   }
 
   private readonly onData = (chunk: Uint8Array | string): void => {
-    // Whoever has ended us may let the rest flow by.
+    // After `end`, `StdioClient` resumes the readable to drop the rest.
     if (this.over !== undefined) return
     this.count += chunk.length
-    // A string only if the application has given its own standard input an encoding.
+    // A string only if the application has set an encoding on its standard input.
     this.deliver(this.decoder.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk))
     if (this.reader === undefined) this.readable.pause()
   }
@@ -171,13 +168,9 @@ export class Input {
   private readonly onClose = (): void => this.finish(Exit.void)
 }
 
-const beingRead: TransportError = new TransportError({
+const alreadyRead: TransportError = new TransportError({
   reason: "Read",
-  message: "The transport is being read already"
+  message: "The transport has a reader already"
 })
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (readable: Readable, options?: LineFraming.Options): Input => new Input(readable, options)

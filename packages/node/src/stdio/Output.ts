@@ -1,10 +1,8 @@
 /**
- * The way out through a Node writable: what is said during one turn of the event loop leaves in one write, one write
- * at a time, in order. Who can wait waits while much is on its way; an answer is always taken in.
+ * Writes messages to a Node writable, in order: the messages of one turn of the event loop in one write, one write at a
+ * time. `send` suspends while much waits to be written; `unsafeSend` never does.
  *
- * A peer that does not read is given up when too much waits for it. It knows nothing of what comes in: that is `Input`.
- *
- * @since 0.1.0
+ * When too much waits for a peer that does not read, the output is broken. `Input` reads the peer's messages.
  */
 import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
@@ -15,59 +13,40 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Writable } from "node:stream"
 
-/**
- * Writes text to a writable and calls back when it is out of our hands, with the error if it could not be written.
- *
- * @since 0.1.0
- * @category models
- */
+/** Writes text and calls back when it was written, or with the error. */
 export type Write = (text: string, callback: (error?: Error | null) => void) => void
 
-/**
- * How many characters may wait, written or not, before `send` suspends.
- *
- * @since 0.1.0
- * @category limits
- */
+/** How many characters may wait, written or not, before `send` suspends. */
 export const SEND_LIMIT = 1024 * 1024
 
-/**
- * How many characters may wait for a peer that does not read before it is given up. A single message always fits.
- *
- * @since 0.1.0
- * @category limits
- */
+/** How many characters may wait for a peer that does not read. Beyond that the output is broken. */
 export const MAX_BACKLOG = 64 * 1024 * 1024
 
-/** One write joins lines until it has that many characters. */
+/** One write joins lines up to this number of characters. */
 const BATCH = 1024 * 1024
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly writable: Writable
-  /** How text gets there, when not by the writable's own `write`. */
+  /** Writes text to the writable. Default: its own `write`. */
   readonly write?: Write | undefined
-  /** Characters that may wait for a peer that does not read. Default: 64 Mi. */
+  /** How many characters may wait; a message beyond that breaks the output. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
-  /** Called once, when nothing can be written any more. What waited is dropped. */
+  /** Runs once, when nothing can be written any more. The messages that waited are dropped. */
   readonly onBroken: (error: TransportError) => void
 }
 
 /**
- * @since 0.1.0
- * @category models
+ * A class with mutable fields, because it handles every message of a conversation. `backlog` counts the characters in
+ * `outbox`, in `lines` and in the write that runs, whose part is `writing` (0 if none runs). A flush is scheduled (`turn`)
+ * or a write runs while `backlog` is above 0. `broken` and `released` are set once; after either nothing is written.
  */
 export class Output {
   private readonly outbox = Outbox.make<string>()
   private readonly waiting = new Set<() => void>()
   private readonly write: Write
   private readonly maxBacklog: number
-  /** Taken from the outbox, in reverse: the next one is the last. */
+  /** Lines taken from the outbox, in reverse order: the next to write is the last. */
   private lines: Array<string> = []
-  /** Characters accepted and not yet written. */
   private backlog = 0
   private writing = 0
   private turn: NodeJS.Immediate | undefined
@@ -82,36 +61,36 @@ export class Output {
     if (writable.destroyed || writable.writableEnded) this.onClose()
   }
 
-  /** Says something now: `false` when nothing can be said any more, or the message has no JSON form. */
+  /** Accepts a message without suspending; `false` when the output has ended or the message has no JSON form. */
   readonly unsafeSend = (message: Message.Message): boolean => {
     const line = LineFraming.encode(message)
     return line !== undefined && this.accept(line)
   }
 
-  /** Says something as soon as there is room. */
+  /** Suspends while the output is full, then accepts the message. */
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
     Effect.suspend(() => {
       const line = LineFraming.encode(message)
       return line === undefined ? Effect.fail(unencodable) : this.push(line)
     })
 
-  /** Waits until everything accepted is written, or nothing can be written any more. */
+  /** Waits until all accepted messages are written, or the output is broken. */
   get drained(): Effect.Effect<void> {
     return Effect.suspend(() => this.backlog === 0 ? Effect.void : Effect.zipRight(this.progress, this.drained))
   }
 
-  /** Takes nothing in any more; what waits is still written. */
+  /** Accepts no more messages; those that wait are still written. */
   end(): void {
     this.outbox.end(Exit.void)
     this.wake()
   }
 
-  /** Drops what waits and lets go of the writable. */
+  /** Drops the messages that wait and removes all listeners from the writable. */
   release(): void {
     this.stop()
     this.released = true
     this.options.writable.off("close", this.onClose)
-    // What is being written may still fail, and an error that nobody listens to ends the process.
+    // The write that runs may still fail, and an error event without a listener ends the process.
     if (this.writing === 0) this.options.writable.off("error", this.onError)
   }
 
@@ -135,8 +114,7 @@ export class Output {
     return true
   }
 
-  // Not at once, so that what is said in the same turn goes along, and so that a sender who never pauses leaves the
-  // event loop its turns.
+  // In the next turn: this joins the messages of one turn, and a sender that never pauses does not block the event loop.
   private schedule(): void {
     if (this.writing === 0 && this.turn === undefined) this.turn = setImmediate(this.flush)
   }
@@ -164,14 +142,14 @@ export class Output {
 
   private readonly progress: Effect.Effect<void> = Effect.async<void>((resume) => {
     const wake = () => resume(Effect.void)
-    // Asked again here, because a fiber may be made to yield between looking and waiting.
+    // Checked again, because the fiber may have yielded since its caller looked.
     if (this.backlog === 0) return wake()
     this.waiting.add(wake)
     return Effect.sync(() => this.waiting.delete(wake))
   })
 
   private wake(): void {
-    // Who finds no room when it runs waits once more, in the same order.
+    // A sender that still finds no room waits again, in the same order.
     const woken = [...this.waiting]
     this.waiting.clear()
     for (const wake of woken) wake()
@@ -203,8 +181,4 @@ const unencodable: TransportError = new TransportError({
   message: "The message has no JSON form"
 })
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (options: Options): Output => new Output(options)

@@ -1,10 +1,8 @@
 /**
- * A Node readable and a Node writable as one transport. Both stdio roles are one of these with something around it; a
- * socket is one with nothing around it.
+ * A Node readable and a Node writable as one transport, for stdio and for sockets.
  *
- * It neither opens nor closes the two streams, and it knows no process.
- *
- * @since 0.1.0
+ * It neither opens nor closes the two streams. `Input` reads messages and `Output` writes them; `StdioServer` and
+ * `StdioClient` provide the streams.
  */
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
@@ -14,44 +12,32 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type { Readable, Writable } from "node:stream"
-import * as Wait from "../subprocess/Wait.js"
 import * as Input from "./Input.js"
 import * as Output from "./Output.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends LineFraming.Options {
   readonly input: Readable
   readonly output: Writable
-  /** How text gets to the output, when not by its own `write`. */
+  /** Writes text to the output. Default: its own `write`. */
   readonly write?: Output.Write | undefined
-  /** Characters that may wait for a peer that does not read. Default: 64 Mi. */
+  /** How many characters may wait for a peer that does not read. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
-  /** How long closing waits for what was accepted to be written. Default: 1 second. */
+  /** How long closing waits for the accepted messages to be written. Default: 1 second. */
   readonly flushTimeout?: Duration.DurationInput | undefined
-  /** Says how `incoming` ends when nothing can be written any more; `undefined` to read on. Default: with the error. */
+  /** How `incoming` ends when the output is broken; `undefined` to read on. Default: it fails with the error. */
   readonly onBroken?: ((error: TransportError) => Exit.Exit<void, TransportError> | undefined) | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Pipe extends Transport {
   readonly run: NonNullable<Transport["run"]>
-  /** Ends `incoming` this way, whatever more there is to read. The first end decides. */
+  /** Ends `incoming` with this exit and drops what was not read. The first end decides. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => void
   readonly input: Pick<Input.Input, "isFlowing" | "isOver" | "received">
 }
 
 /**
- * A transport over the two streams until the scope closes: then it ends `incoming`, writes what was accepted, as long
- * as that takes no longer than `flushTimeout`, and takes its listeners off both streams.
- *
- * @since 0.1.0
- * @category constructors
+ * Closing the scope ends `incoming`, writes the accepted messages within `flushTimeout`, and removes all listeners from
+ * both streams.
  */
 export const make = (options: Options): Effect.Effect<Pipe, never, Scope.Scope> =>
   Effect.map(
@@ -73,9 +59,12 @@ export const make = (options: Options): Effect.Effect<Pipe, never, Scope.Scope> 
         Effect.suspend(() => {
           input.release()
           output.end()
-          return Effect.zipRight(
-            Wait.atMost(output.drained, options.flushTimeout ?? "1 second"),
-            Effect.sync(() => output.release())
+          return output.drained.pipe(
+            Effect.interruptible,
+            Effect.timeoutOption(options.flushTimeout ?? "1 second"),
+            // An interruption of the closing fiber would reach a timeout of that fiber.
+            Effect.disconnect,
+            Effect.zipRight(Effect.sync(() => output.release()))
           )
         })
     ),

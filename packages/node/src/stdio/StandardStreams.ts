@@ -1,3 +1,8 @@
+/**
+ * Claims the standard streams of this process for one transport, so that standard output carries protocol messages only.
+ *
+ * `StdoutRedirect` replaces Node's functions while a claim holds; `StdioServer` makes the claims.
+ */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
@@ -6,10 +11,10 @@ import type { Readable, Writable } from "node:stream"
 import type * as Output from "./Output.js"
 import * as StdoutRedirect from "./StdoutRedirect.js"
 
-// One for the process, also when this module is loaded twice.
+// One set for the process, also when this module is loaded twice.
 const taken = globalValue("@effect-mcp/node/StandardStreams", () => new Set<StdoutRedirect.StandardStream>())
 
-// The way out that was there before everybody was kept from it for good.
+// The original `write` of standard output, once `reserve` has replaced it.
 const reserved = globalValue(
   "@effect-mcp/node/StandardStreams/reserved",
   () => ({ write: undefined as Write | undefined })
@@ -18,25 +23,18 @@ const reserved = globalValue(
 type Write = typeof process.stdout.write
 
 /**
- * Keeps everybody away from standard output for the rest of the process's life, as `output` does for the life of a
- * claim: for programs that are a server on stdio and nothing else, so that what is logged before and after serving does
- * not end up between the messages either. `output` can still be claimed.
- *
- * @since 0.1.0
- * @category constructors
+ * Redirects standard output to stderr until the process ends, as `output` does until its scope closes. For programs that
+ * are only a server on stdio: what they log before and after serving goes to stderr too. `output` can still be claimed.
  */
 export const reserve: Effect.Effect<void> = Effect.sync(() => {
   if (reserved.write !== undefined || taken.has("output")) return
   reserved.write = process.stdout.write.bind(process.stdout)
-  StdoutRedirect.install("output")
+  StdoutRedirect.redirect("output")
 })
 
 /**
  * Claims standard input until the scope closes: children that would inherit it get none. Fails with reason `Open` when
- * another claim holds. Who reads `process.stdin` besides is not kept from it.
- *
- * @since 0.1.0
- * @category constructors
+ * another claim holds. It does not prevent other code from reading `process.stdin`.
  */
 export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effect.suspend(() =>
   Effect.as(claim("input"), process.stdin)
@@ -45,15 +43,12 @@ export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effec
 /**
  * Claims standard output until the scope closes. Fails with reason `Open` when another claim holds.
  *
- * To stderr go meanwhile: `console`, hence Effect's default logger; `process.stdout.write` and what is piped into it;
- * `fs.write` and its like to descriptor 1, hence pino; the output of children that would inherit ours.
+ * While claimed, these write to stderr: `console`, and so Effect's default logger; `process.stdout.write` and streams piped
+ * into it; `fs.write`, `fs.writev` and their synchronous forms on descriptor 1, and so pino; children that would inherit
+ * standard output.
  *
- * Not covered, because Node has no `dup2`: native code, worker threads that write to descriptor 1 themselves, files
- * opened by the name `/dev/stdout`, `process.stdout.end`, and who kept one of these functions of Node's in a variable
- * from before the claim.
- *
- * @since 0.1.0
- * @category constructors
+ * Not covered, because Node has no `dup2`: native code, worker threads that write to descriptor 1, files opened by the name
+ * `/dev/stdout`, `process.stdout.end`, and code that stored one of these functions in a variable before the claim.
  */
 export const output: Effect.Effect<
   { readonly stream: Writable; readonly write: Output.Write },
@@ -76,7 +71,7 @@ const claim = (which: StdoutRedirect.StandardStream): Effect.Effect<void, Transp
       if (taken.has(which)) return Effect.fail(claimed(which))
       taken.add(which)
       return Effect.succeed(
-        which === "output" && reserved.write !== undefined ? () => {} : StdoutRedirect.install(which)
+        which === "output" && reserved.write !== undefined ? () => {} : StdoutRedirect.redirect(which)
       )
     }),
     (restore) =>

@@ -1,11 +1,8 @@
 /**
- * Sends what is meant for this process's standard input and output elsewhere: calls of Node's own functions that would
- * reach descriptor 1 reach descriptor 2, and children that would inherit either get neither.
+ * Replaces Node's functions that write to standard output by ones that write to stderr, and those that start children by
+ * ones that do not let them inherit a standard stream of this process. Node cannot duplicate a descriptor.
  *
- * Node cannot move a descriptor, so this replaces functions, for as long as it is asked to. `StandardStreams` asks;
- * this room does not know why.
- *
- * @since 0.1.0
+ * `StandardStreams` decides when.
  */
 import { Buffer } from "node:buffer"
 import ChildProcess from "node:child_process"
@@ -16,12 +13,6 @@ import type { Writable } from "node:stream"
 type Any = (...args: Array<any>) => any
 type Restore = () => void
 
-/**
- * The one to keep others away from.
- *
- * @since 0.1.0
- * @category models
- */
 export type StandardStream = "input" | "output"
 
 const STDIN = 0
@@ -29,22 +20,19 @@ const STDOUT = 1
 const STDERR = 2
 
 /**
- * Puts a function around a method until the result is called. Whoever has kept or wrapped the method meanwhile has the
- * original in it from then on.
- *
- * @since 0.1.0
- * @category constructors
+ * Replaces a method until the result is called. Code that has stored or wrapped the replacement calls the original from
+ * then on.
  */
-export const around = (target: object, name: string, make: (original: Any) => Any): Restore => {
+export const replaceMethod = (target: object, name: string, make: (original: Any) => Any): Restore => {
   const methods = target as Record<string, Any>
   const own = Object.getOwnPropertyDescriptor(target, name)
   const original = methods[name]!
-  const detoured = make(original)
+  const redirected = make(original)
   let active = true
   const replacement = function(this: unknown, ...args: Array<unknown>): unknown {
-    return (active ? detoured : original).apply(this, args)
+    return (active ? redirected : original).apply(this, args)
   }
-  // Functions of Node carry properties, such as how to make a promise of them.
+  // Some functions of Node have properties, such as `util.promisify.custom`.
   Object.setPrototypeOf(replacement, original)
   Object.defineProperty(target, name, { value: replacement, configurable: true, enumerable: true, writable: true })
   return () => {
@@ -57,13 +45,7 @@ export const around = (target: object, name: string, make: (original: Any) => An
 
 const ignore = (): void => {}
 
-/**
- * Writes to a stream of our own that may be broken without anybody minding: a logger whose reader has gone ends no
- * process.
- *
- * @since 0.1.0
- * @category writing
- */
+/** Writes to a standard stream of this process. Unlike `write`, an error does not end the process. */
 export const writeQuietly = (
   stream: Writable,
   chunk: string | Uint8Array,
@@ -76,13 +58,13 @@ export const writeQuietly = (
   })
 
 const stdoutToStderr = (): Restore =>
-  around(process.stdout, "write", () => (chunk, encoding, callback) => {
+  replaceMethod(process.stdout, "write", () => (chunk, encoding, callback) => {
     const done = typeof encoding === "function" ? encoding : callback
     const bytes = typeof chunk === "string" && typeof encoding === "string"
       ? Buffer.from(chunk, encoding as BufferEncoding)
       : chunk
     const writable = writeQuietly(process.stderr, bytes, (error) => {
-      // Who pipes into stdout waits for stdout to say so.
+      // Streams that are piped into stdout wait for this event.
       if (!writable) process.stdout.emit("drain")
       done?.(error)
     })
@@ -92,7 +74,7 @@ const stdoutToStderr = (): Restore =>
 const descriptorWriters = ["write", "writeSync", "writev", "writevSync"]
 
 const descriptorToStderr = (name: string): Restore =>
-  around(Fs, name, (original) => (fd, ...rest) => original(fd === STDOUT ? STDERR : fd, ...rest))
+  replaceMethod(Fs, name, (original) => (fd, ...rest) => original(fd === STDOUT ? STDERR : fd, ...rest))
 
 const standsFor = (entry: unknown, index: number): unknown => {
   if (entry === "inherit") return index
@@ -100,13 +82,8 @@ const standsFor = (entry: unknown, index: number): unknown => {
   return entry === process.stdout ? STDOUT : entry
 }
 
-/**
- * What a child gets in place of the standard streams it was to inherit: no input, and stderr for output.
- *
- * @since 0.1.0
- * @category conversions
- */
-export const inherited = (stdio: unknown, which: StandardStream): unknown => {
+/** The `stdio` option for a child: instead of the standard streams it gets no input, and stderr for its output. */
+export const stdioOfChild = (stdio: unknown, which: StandardStream): unknown => {
   const entries = stdio === "inherit" ? ["inherit", "inherit", "inherit"] : stdio
   if (!Array.isArray(entries)) return stdio
   return entries.map((entry, index) => {
@@ -118,32 +95,27 @@ export const inherited = (stdio: unknown, which: StandardStream): unknown => {
 
 const withStdio = (options: unknown, which: StandardStream): unknown =>
   typeof options === "object" && options !== null && "stdio" in options
-    ? { ...options, stdio: inherited(options.stdio, which) }
+    ? { ...options, stdio: stdioOfChild(options.stdio, which) }
     : options
 
-/** Every asynchronous way to start a child ends in one method; the synchronous ones have nothing in common. */
+/** All asynchronous functions that start a child call one method; the synchronous ones share nothing. */
 const children = (which: StandardStream): ReadonlyArray<Restore> => [
-  around(ChildProcess.ChildProcess.prototype, "spawn", (original) =>
+  replaceMethod(ChildProcess.ChildProcess.prototype, "spawn", (original) =>
     function(this: unknown, options) {
       return original.call(this, withStdio(options, which))
     }),
   ...["spawnSync", "execFileSync", "execSync"].map((name) =>
-    around(ChildProcess, name, (original) => (...args) => original(...args.map((arg) => withStdio(arg, which))))
+    replaceMethod(ChildProcess, name, (original) => (...args) => original(...args.map((arg) => withStdio(arg, which))))
   )
 ]
 
-/**
- * Installs the detours around one stream; the result takes them away again.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const install = (which: StandardStream): Restore => {
+/** Redirects one stream until the result is called. */
+export const redirect = (which: StandardStream): Restore => {
   const restores = [
     ...children(which),
     ...(which === "output" ? [stdoutToStderr(), ...descriptorWriters.map(descriptorToStderr)] : [])
   ]
-  // `import { writeSync } from "node:fs"` sees the change only now.
+  // Updates named imports, such as `import { writeSync } from "node:fs"`.
   syncBuiltinESMExports()
   return () => {
     for (const restore of restores.reverse()) restore()

@@ -1,26 +1,12 @@
 /**
- * What a launched server sees of our environment: an allow-list, so that no secret of the application reaches a program
- * that was not given it.
- *
- * @since 0.1.0
+ * The environment of a launched server: a list of allowed variables, so that no secret of the application reaches a server
+ * that the application did not give it to. The lists are those of the reference SDK.
  */
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/**
- * @since 0.1.0
- * @category constants
- */
 export const POSIX: ReadonlyArray<string> = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 
-/**
- * @since 0.1.0
- * @category constants
- */
 export const WINDOWS: ReadonlyArray<string> = [
   "APPDATA",
   "HOMEDRIVE",
@@ -36,12 +22,7 @@ export const WINDOWS: ReadonlyArray<string> = [
   "USERPROFILE"
 ]
 
-/**
- * The variables that a launched server inherits. A value that starts with `()` is a shell function and is left out.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The variables that a launched server inherits. Values that start with `()`, shell functions, are left out. */
 export const defaultEnvironment = (
   from: Variables = process.env,
   platform: NodeJS.Platform = process.platform
@@ -53,12 +34,7 @@ export const defaultEnvironment = (
     })
   )
 
-/**
- * The inherited variables with others over them; `undefined` takes one away. On Windows `Path` is over `PATH`.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** `others` win; `undefined` removes a variable. On Windows, `Path` and `PATH` are one variable. */
 export const merge = (
   inherited: Variables,
   others: Variables,

@@ -1,3 +1,8 @@
+/**
+ * Starts a program with pipes for its standard streams, and explains why when that fails.
+ *
+ * `ProcessGroup` and `WindowsCommand` know what differs between systems; `Subprocess` ends the program.
+ */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -9,10 +14,6 @@ import type { Variables } from "./Environment.js"
 import * as ProcessGroup from "./ProcessGroup.js"
 import * as WindowsCommand from "./WindowsCommand.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Command {
   readonly command: string
   readonly args: ReadonlyArray<string>
@@ -22,17 +23,11 @@ export interface Command {
   readonly stderr: "pipe" | "inherit"
 }
 
-/**
- * Starts the program with pipes for its standard streams, as leader of its own process group where there are such.
- * Fails with reason `Open`, and then nothing is left open. It cannot be interrupted between the start and the result.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The program leads a process group of its own, except on Windows. Fails with reason `Open`, and then leaves nothing open. */
 export const launch = (command: Command): Effect.Effect<ChildProcess.ChildProcess, TransportError> =>
   Effect.uninterruptible(Effect.gen(function*() {
-    const flaw = flawOf(command)
-    if (flaw !== undefined) return yield* refused(command, flaw)
+    const problem = problemOf(command)
+    if (problem !== undefined) return yield* refused(command, problem)
     const invocation = invocationOf(command)
     if (invocation === undefined) {
       return yield* refused(command, "a batch file takes no argument with a line break in it")
@@ -61,13 +56,13 @@ const invocationOf = ({ args, command, cwd, env }: Command): WindowsCommand.Invo
     })
     : { command, args, verbatim: false }
 
-// One synchronous step: what the child says of its start, it says in the next one.
+// Listens in the same turn as the start: Node reports the result in a later one.
 const started = (
   command: Command,
   invocation: WindowsCommand.Invocation
 ): Effect.Effect<ChildProcess.ChildProcess, TransportError> =>
   Effect.async<ChildProcess.ChildProcess, TransportError>((resume) => {
-    const fail = (error: unknown) => resume(Effect.fail(refused(command, why(command, error), error)))
+    const fail = (error: unknown) => resume(Effect.fail(refused(command, reasonOf(command, error), error)))
     const attempt = Either.try({ try: () => start(command, invocation), catch: (error) => error })
     if (Either.isLeft(attempt)) return fail(attempt.left)
     const child = attempt.right
@@ -82,15 +77,15 @@ const started = (
       fail(error)
     }
     child.once("spawn", onSpawn).once("error", onError)
-    // An error that nobody listens to would end our process: of the child later, of its pipes at any time.
+    // An error event without a listener would end this process; the child and its pipes may emit them at any time.
     child.on("error", ignore)
     for (const pipe of pipes) pipe?.on("error", ignore)
   })
 
 const ignore = (): void => {}
 
-// Node would quote the value, which in the environment may be a secret.
-const flawOf = ({ args, command, cwd, env }: Command): string | undefined => {
+// Node reports these too, but with the value, which may be a secret.
+const problemOf = ({ args, command, cwd, env }: Command): string | undefined => {
   if (command === "") return "the command is empty"
   const bad = (text: string | undefined): boolean => text !== undefined && text.includes("\0")
   if (bad(command)) return "the command has a NUL byte in it"
@@ -110,7 +105,7 @@ const refused = (command: Command, reason: string, cause?: unknown): TransportEr
     cause
   })
 
-const why = (command: Command, error: unknown): string => {
+const reasonOf = (command: Command, error: unknown): string => {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === "ENOENT" || code === "ENOTDIR") return missing(command)
   if (code === "EACCES" || code === "EPERM") return forbidden(command)
@@ -129,7 +124,7 @@ const access = Option.liftThrowable(Fs.accessSync)
 const isFolder = (path: string): boolean => Option.exists(stat(path), (found) => found?.isDirectory() === true)
 
 const missing = ({ command, cwd }: Command): string => {
-  if (cwd !== undefined && !isFolder(cwd)) return `its working directory ${JSON.stringify(cwd)} is no folder`
+  if (cwd !== undefined && !isFolder(cwd)) return `its working directory ${JSON.stringify(cwd)} is not a folder`
   if (!/[\\/]/.test(command)) return "there is no such program on its PATH; install it, or give the path of the file"
   return Fs.existsSync(Path.resolve(cwd ?? "", command))
     ? "the file is there, but not the interpreter that its first line names"

@@ -1,22 +1,15 @@
 /**
- * A process and everything it started, as one: whether any of it is left, and how to signal all of it.
+ * A process and all processes that it started: whether any is alive, and how to signal all of them. On POSIX this is the
+ * process group; Windows has none, and there it is the tree of child processes.
  *
- * On POSIX this is the process group of a leader; on Windows, which has none, the tree below the process. It starts and
- * waits for nothing: that is `Subprocess`.
- *
- * @since 0.1.0
+ * It neither starts processes nor waits for them; `Subprocess` does.
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 
-/**
- * Whether processes have groups here.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Whether this system has process groups. */
 export const supported: boolean = process.platform !== "win32"
 
 const kill = (pid: number, signal: NodeJS.Signals | 0): string | undefined =>
@@ -26,24 +19,16 @@ const kill = (pid: number, signal: NodeJS.Signals | 0): string | undefined =>
   )
 
 /**
- * Whether a process of the group is left that could be signalled. One that is dead and that its parent has not asked
- * about does not count: where the first process of a container adopts orphans and never asks, they stay for ever.
- *
- * @since 0.1.0
- * @category getters
+ * Whether a process of the group is alive. Zombies do not count: in a container whose first process does not wait for the
+ * orphans that it adopts, they stay forever.
  */
 export const isAlive = (leader: number): boolean =>
   supported && kill(-leader, 0) === undefined && Option.getOrElse(countOnLinux(leader), () => 1) > 0
 
-/**
- * Signals every process of the group; `false` when there is none that could be.
- *
- * @since 0.1.0
- * @category signals
- */
+/** Signals every process of the group; `false` when that is not possible for any of them. */
 export const signal = (leader: number, signal: "SIGTERM" | "SIGKILL"): boolean => {
   if (supported) return kill(-leader, signal) === undefined
-  // There is no polite way to end a program that has no window: both signals end the tree.
+  // Windows cannot ask a program without a window to end: both signals kill the tree.
   ChildProcess.spawn("taskkill", ["/pid", String(leader), "/T", "/F"], { stdio: "ignore", windowsHide: true })
     .on("error", () => {})
     .unref()
@@ -60,7 +45,7 @@ const countOnLinux = (leader: number): Option.Option<number> =>
     Option.map(list(), (names) =>
       names.filter((name) =>
         /^\d+$/.test(name) && Option.exists(read(name), (stat) => {
-          // The name of the program comes before these and may hold anything, spaces and parentheses too.
+          // The name of the program comes first and may contain spaces and parentheses.
           const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
           return group === String(leader) && state !== "Z" && state !== "X"
         })

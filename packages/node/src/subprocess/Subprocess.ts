@@ -1,152 +1,154 @@
+/**
+ * A program that runs in a scope: closing the scope ends the program and everything in its process group.
+ *
+ * `Launch` starts the program and `ProcessGroup` sends the signals; what the program's streams carry is left to
+ * `StdioClient`.
+ */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type * as ChildProcess from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import * as Launch from "./Launch.js"
 import * as ProcessGroup from "./ProcessGroup.js"
-import * as Wait from "./Wait.js"
 
-/**
- * How long each step of ending a program may take.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Patience {
-  /** From the end of its input until it is told to stop. Default: 2 seconds. */
+/** How long each step of ending a program may take. Default: 2 seconds each. */
+export interface Timeouts {
+  /** From the end of its input until `SIGTERM`. */
   readonly grace?: Duration.DurationInput | undefined
-  /** From `SIGTERM` to `SIGKILL`. Default: 2 seconds. */
+  /** From `SIGTERM` until `SIGKILL`. */
   readonly terminate?: Duration.DurationInput | undefined
-  /** From `SIGKILL` until it is given up. Default: 2 seconds. */
+  /** From `SIGKILL` until closing stops waiting. */
   readonly kill?: Duration.DurationInput | undefined
 }
 
-/**
- * How a program ended: one of the two is given.
- *
- * @since 0.1.0
- * @category models
- */
+/** How a program ended: either the code or the signal is `null`. */
 export interface Status {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Subprocess {
   readonly pid: number
   readonly stdin: Writable
   readonly stdout: Readable
-  /** Absent when the program inherits ours. */
+  /** `undefined` when the program inherits the stderr of this process. */
   readonly stderr: Readable | undefined
-  /** Waits until the program has ended; those it started may live on. */
+  /** Waits until the program has ended. Programs that it started may still run. */
   readonly exited: Effect.Effect<Status>
 }
 
-const defaults = Duration.seconds(2)
+interface Exit {
+  readonly status: Status
+  /** Whether processes of the group were alive then. If not, another process may have the same id by now. */
+  readonly leftOthers: boolean
+}
+
+const DEFAULT_TIMEOUT = Duration.seconds(2)
+
+/** 5, 10, 20 … milliseconds, and never more than 100: no event reports the end of a process that is not a child. */
+const polling = Schedule.union(Schedule.exponential("5 millis"), Schedule.spaced("100 millis"))
 
 /**
- * Starts the program; closing the scope ends it, and everything in its process group. Being in a group of its own it
- * has no terminal: what is typed at ours, Ctrl-C too, reaches us alone.
+ * Starts the program in a process group of its own, so that signals of the terminal, such as Ctrl-C, do not reach it.
+ * Closing the scope ends the group in three steps:
  *
- * 1. its input ends, or is cut off if it has not read it, and it may end by itself within `grace`;
- * 2. what is left of the group gets `SIGTERM` and may end within `terminate`;
- * 3. what is left of it gets `SIGKILL`; what is still there after `kill` is left behind, with a warning.
- *
- * @since 0.1.0
- * @category constructors
+ * 1. It ends the input, or destroys it if the program has not read all of it; the program may exit within `grace`.
+ * 2. It sends `SIGTERM` to the processes that are left; they may exit within `terminate`.
+ * 3. It sends `SIGKILL` to the processes that are left. After `kill` it logs a warning and leaves them.
  */
 export const make = (
   command: Launch.Command,
-  patience: Patience = {}
+  timeouts: Timeouts = {}
 ): Effect.Effect<Subprocess, TransportError, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.gen(function*() {
-      const exited = yield* Deferred.make<Status>()
-      return new Running(yield* Launch.launch(command), exited)
-    }),
-    (running) => Effect.ensuring(end(running, command.command, patience), Effect.sync(() => running.release()))
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.gen(function*() {
+        const exit = yield* Deferred.make<Exit>()
+        const child = yield* Launch.launch(command)
+        yield* Effect.sync(() => observeExit(child, exit))
+        return { child, exit }
+      }),
+      ({ child, exit }) => Effect.ensuring(end(child, exit, command.command, timeouts), release(child, exit))
+    ),
+    ({ child, exit }) => ({
+      // `Launch` starts every program with pipes, so all of these are present.
+      pid: child.pid!,
+      stdin: child.stdin!,
+      stdout: child.stdout!,
+      stderr: child.stderr ?? undefined,
+      exited: Effect.map(Deferred.await(exit), ({ status }) => status)
+    })
   )
 
-const end = (running: Running, name: string, patience: Patience): Effect.Effect<void> =>
+const observeExit = (child: ChildProcess.ChildProcess, exit: Deferred.Deferred<Exit>): void => {
+  const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
+    const leftOthers = ProcessGroup.isAlive(child.pid!)
+    Deferred.unsafeDone(exit, Effect.succeed({ status: { code, signal }, leftOthers }))
+  }
+  if (child.exitCode === null && child.signalCode === null) child.once("exit", onExit)
+  else onExit(child.exitCode, child.signalCode)
+}
+
+const end = (
+  child: ChildProcess.ChildProcess,
+  exit: Deferred.Deferred<Exit>,
+  name: string,
+  timeouts: Timeouts
+): Effect.Effect<void> =>
   Effect.gen(function*() {
-    running.endInput()
-    if (yield* running.isGone(patience.grace ?? defaults)) return
-    running.signal("SIGTERM")
-    if (yield* running.isGone(patience.terminate ?? defaults)) return
-    running.signal("SIGKILL")
-    if (yield* running.isGone(patience.kill ?? defaults)) return
-    yield* Effect.logWarning(`${JSON.stringify(name)} (pid ${running.pid}) could not be ended and was left behind`)
+    const isGone = (timeout: Duration.DurationInput = DEFAULT_TIMEOUT): Effect.Effect<boolean> =>
+      // Disconnected, because an interruption of the closing fiber reaches the children of that fiber.
+      groupGone(child.pid!, exit).pipe(
+        Effect.interruptible,
+        Effect.timeoutOption(timeout),
+        Effect.disconnect,
+        Effect.map(Option.isSome)
+      )
+    yield* Effect.sync(() => endInput(child.stdin!))
+    if (yield* isGone(timeouts.grace)) return
+    yield* signal(child, exit, "SIGTERM")
+    if (yield* isGone(timeouts.terminate)) return
+    yield* signal(child, exit, "SIGKILL")
+    if (yield* isGone(timeouts.kill)) return
+    yield* Effect.logWarning(`${JSON.stringify(name)} (pid ${child.pid}) could not be ended and was left behind`)
   })
 
-class Running implements Subprocess {
-  readonly pid: number
-  readonly stdin: Writable
-  readonly stdout: Readable
-  readonly stderr: Readable | undefined
-  readonly exited: Effect.Effect<Status>
-  private status: Status | undefined
-  /** Whether the leader left others behind. When it did not, its id may be somebody else's by now. */
-  private leftOthers = true
+/** Waits until the program and all processes of its group have ended. */
+const groupGone = (pid: number, exit: Deferred.Deferred<Exit>): Effect.Effect<void> =>
+  Effect.flatMap(Deferred.await(exit), ({ leftOthers }) =>
+    leftOthers
+      ? Effect.asVoid(Effect.repeat(Effect.sync(() => ProcessGroup.isAlive(pid)), {
+        schedule: polling,
+        while: (isAlive) => isAlive
+      }))
+      : Effect.void)
 
-  constructor(
-    private readonly child: ChildProcess.ChildProcess,
-    private readonly ending: Deferred.Deferred<Status>
-  ) {
-    // All of these are there once the program has started with pipes.
-    this.pid = child.pid!
-    this.stdin = child.stdin!
-    this.stdout = child.stdout!
-    this.stderr = child.stderr ?? undefined
-    this.exited = Deferred.await(ending)
-    child.on("exit", this.onExit)
-    // It may have been quicker than we.
-    if (child.exitCode !== null || child.signalCode !== null) this.onExit(child.exitCode, child.signalCode)
-  }
+const signal = (
+  child: ChildProcess.ChildProcess,
+  exit: Deferred.Deferred<Exit>,
+  signal: "SIGTERM" | "SIGKILL"
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const exited = yield* Effect.transposeOption(yield* Deferred.poll(exit))
+    if (Option.exists(exited, ({ leftOthers }) => !leftOthers)) return
+    // The program alone, if the group as a whole may not be signalled.
+    if (!ProcessGroup.signal(child.pid!, signal) && Option.isNone(exited)) child.kill(signal)
+  })
 
-  /** Ends its input. What it has not read by now it will not read: cutting it off is the only way to tell it. */
-  endInput(): void {
-    if (this.stdin.writableLength > 0) this.stdin.destroy()
-    else this.stdin.end()
-  }
-
-  /** Whether the whole group is gone within the time. */
-  isGone(within: Duration.DurationInput): Effect.Effect<boolean> {
-    return Effect.map(Wait.atMost(Effect.zipRight(this.exited, this.othersGone(5)), within), Option.isSome)
-  }
-
-  signal(signal: "SIGTERM" | "SIGKILL"): void {
-    if (this.status !== undefined && !this.leftOthers) return
-    // The leader alone, if the group as a whole may not be signalled.
-    if (!ProcessGroup.signal(this.pid, signal) && this.status === undefined) this.child.kill(signal)
-  }
-
-  release(): void {
-    this.child.off("exit", this.onExit)
-    for (const pipe of [this.stdin, this.stdout, this.stderr]) pipe?.destroy()
-    // A program left behind does not keep ours alive.
-    if (this.status === undefined) this.child.unref()
-  }
-
-  // Nobody tells us when a process ends that is not our child.
-  private othersGone(millis: number): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      this.leftOthers = this.leftOthers && ProcessGroup.isAlive(this.pid)
-      if (!this.leftOthers) return Effect.void
-      return Effect.zipRight(Effect.sleep(Duration.millis(millis)), this.othersGone(Math.min(millis * 2, 100)))
-    })
-  }
-
-  private readonly onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
-    this.status = { code, signal }
-    this.leftOthers = ProcessGroup.isAlive(this.pid)
-    Deferred.unsafeDone(this.ending, Effect.succeed(this.status))
-  }
+// Input that the program has not read by now it will not read: destroying the pipe is the only way to end it.
+const endInput = (stdin: Writable): void => {
+  if (stdin.writableLength > 0) stdin.destroy()
+  else stdin.end()
 }
+
+const release = (child: ChildProcess.ChildProcess, exit: Deferred.Deferred<Exit>): Effect.Effect<void> =>
+  Effect.map(Deferred.isDone(exit), (isDone) => {
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.destroy()
+    // A program that was left behind does not keep this process alive.
+    if (!isDone) child.unref()
+  })

@@ -1,6 +1,6 @@
 /**
- * What a behaviour is: a sentence, and what to do to see that it holds; and what it is given to do it with. Which there are is
- * said in the rooms beside this one; over which roads they run, in `Roads`.
+ * A behaviour: a sentence and its test, with the clients and servers that the test uses. The other modules of this folder
+ * list behaviours; `Transports` lists the transports that they run over.
  */
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
@@ -14,94 +14,94 @@ import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Context, Effect, ExecutionStrategy, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { until } from "../HttpFixture.js"
-import type { Kind, Road, Served } from "./Roads.js"
+import type { Kind, Served, TestedTransport } from "./Transports.js"
 
 export interface Behaviour {
   /** A sentence; a rule of the specification begins with its keyword. */
   readonly name: string
-  /** The page that the rule is on. */
+  /** The page of the specification with the rule. */
   readonly rule?: string | undefined
-  /** The first revision that knows what this is about. Default: the first of all. */
+  /** The first revision in which the behaviour holds. Default: the oldest. */
   readonly since?: LegacyVersion | undefined
-  /** The last revision that it holds in. Default: the last of all. */
+  /** The last revision in which the behaviour holds. Default: the newest. */
   readonly until?: LegacyVersion | undefined
-  /** Over which roads it makes sense. Default: all. */
+  /** The kinds of transports that have the behaviour. Default: all. */
   readonly over?: ReadonlyArray<Kind> | undefined
-  /** Whether it holds only where streams can be resumed, or only where they cannot. */
+  /** `true` for transports whose streams can be resumed, `false` for the others. Default: both. */
   readonly resumes?: boolean | undefined
-  readonly run: (stage: Stage["Type"]) => Effect.Effect<void, unknown, Scope.Scope>
+  readonly run: (setting: Setting["Type"]) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
-/** Whether it is to be expected over a road. */
-export const applies = ({ over, resumes, since, until }: Behaviour, road: Road): boolean =>
-  (over === undefined || over.includes(road.kind)) && (resumes === undefined || road.resumes === resumes) &&
-  (since === undefined || Version.isAtLeast(road.version, since)) &&
-  (until === undefined || Version.isAtLeast(until, road.version))
+/** Whether a transport has the behaviour. */
+export const applies = ({ over, resumes, since, until }: Behaviour, transport: TestedTransport): boolean =>
+  (over === undefined || over.includes(transport.kind)) && (resumes === undefined || transport.resumes === resumes) &&
+  (since === undefined || Version.isAtLeast(transport.version, since)) &&
+  (until === undefined || Version.isAtLeast(until, transport.version))
 
-/** A client, and all that was said between it and the server, as it has heard it. */
-export interface Visitor extends ClientSessionService {
+/** A client, with a transcript of its messages in the order in which it sent and received them. */
+export interface RecordedClient extends ClientSessionService {
   readonly name: string
-  readonly said: Transcript.Transcript
+  readonly transcript: Transcript.Transcript
   readonly close: Effect.Effect<void>
 }
 
-/** What a behaviour has at hand. */
-export class Stage extends Context.Tag("test/behaviour/Stage")<Stage, {
-  readonly road: Road
-  /** The server that behaviours share which leave no trace in it. */
+/** What a behaviour is tested with. */
+export class Setting extends Context.Tag("test/behaviour/Setting")<Setting, {
+  readonly transport: TestedTransport
+  /** The server for tests that do not change it. */
   readonly served: Served
-  /** The client that they share. */
-  readonly client: Visitor
-  /** A server that nobody else knows. */
-  readonly alone: Effect.Effect<Served, never, Scope.Scope>
-  /** One more client of a server; of the shared one, unless it is said which. */
-  readonly visit: (
+  /** A client of that server. */
+  readonly client: RecordedClient
+  /** A server for one test. */
+  readonly ownServer: Effect.Effect<Served, never, Scope.Scope>
+  /** One more client of a server. Default: of the shared one. */
+  readonly connect: (
     options?: Client.Options<never, Features>,
     served?: Pick<Served, "connector">
-  ) => Effect.Effect<Visitor, unknown, Scope.Scope>
+  ) => Effect.Effect<RecordedClient, unknown, Scope.Scope>
 }>() {}
 
-export const layer = (road: Road): Layer.Layer<Stage> =>
+export const layer = (transport: TestedTransport): Layer.Layer<Setting> =>
   Layer.scoped(
-    Stage,
+    Setting,
     Effect.gen(function*() {
-      const alone = yield* road.open
-      const served = yield* alone
-      const visit = (
+      const ownServer = yield* transport.open
+      const served = yield* ownServer
+      const connect = (
         options: Client.Options<never, Features> = {},
         { connector }: Pick<Served, "connector"> = served
       ) =>
         Effect.gen(function*() {
           const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
-          const said = Transcript.make()
+          const transcript = Transcript.make()
           const name = `client-${randomUUID()}`
           const session = yield* Scope.extend(
-            Client.make(heard(connector, said), {
+            Client.make(received(connector, transcript), {
               clientInfo: { name, version: "1.0.0" },
-              versions: [road.version],
+              versions: [transport.version],
               ...options
             }),
             scope
           )
-          return { ...session, name, said, close: Scope.close(scope, Exit.void) }
+          return { ...session, name, transcript, close: Scope.close(scope, Exit.void) }
         })
-      return { road, served, alone, visit, client: yield* Effect.orDie(visit()) }
+      return { transport, served, ownServer, connect, client: yield* Effect.orDie(connect()) }
     })
   )
 
-/** Writes down what is said, in the order in which the client says and hears it. */
-const heard = ({ connect, name }: Connector.Connector, said: Transcript.Transcript): Connector.Connector =>
+/** A connector whose transport writes a transcript. */
+const received = ({ connect, name }: Connector.Connector, transcript: Transcript.Transcript): Connector.Connector =>
   Connector.make(
     name,
     Effect.map(connect, (transport) => {
-      const write = (message: Message.Message) => said.add({ from: "client", message })
+      const write = (message: Message.Message) => transcript.add({ from: "client", message })
       return {
         ...transport,
         incoming: transport.incoming,
         run: (receive) =>
           Transport.run(transport, (delivery) => {
             if (!Transport.isUndelivered(delivery) && !Message.isMalformed(delivery)) {
-              said.add({ from: "server", message: delivery })
+              transcript.add({ from: "server", message: delivery })
             }
             receive(delivery)
           }),
@@ -114,13 +114,13 @@ const heard = ({ connect, name }: Connector.Connector, said: Transcript.Transcri
     })
   )
 
-/** A key that no other test has. */
+/** A unique key. */
 export const key = (): string => `key-${randomUUID()}`
 
 export const text = (text: string) => [{ type: "text" as const, text }]
 
-/** The whole conversation about one call of a tool: where it was called, where its answer came, what came in between. */
-export const around = ({ said: { entries } }: Visitor, args: object) => {
+/** The messages between the call of a tool with these arguments and its response, and those after it. */
+export const messagesAbout = ({ transcript: { entries } }: RecordedClient, args: object) => {
   const wanted = JSON.stringify(args)
   const called = entries.findIndex(({ from, message }) =>
     from === "client" && Message.isRequest(message) && JSON.stringify(message.params?.arguments) === wanted
@@ -137,25 +137,25 @@ export const around = ({ said: { entries } }: Visitor, args: object) => {
   }
 }
 
-/** A call that waits on the server, from when it does. */
-export const holding = (client: Visitor, { told }: Pick<Served, "told">, name: string) =>
+/** Calls a tool that waits, and returns when its handler has begun. */
+export const hold = (client: RecordedClient, { reports }: Pick<Served, "reports">, name: string) =>
   Effect.gen(function*() {
     const calling = yield* Effect.forkScoped(Effect.exit(client.callTool("hold", { key: name })))
-    yield* told.until(`${name} began`)
+    yield* reports.until(`${name} began`)
     return {
-      /** How it ended. */
+      /** How the call ended. */
       exit: Effect.flatten(Fiber.join(calling)),
       interrupt: Fiber.interrupt(calling)
     }
   })
 
-/** What a stream of what is told brings, from before this returns on. */
-export const hearing = <A>(stream: Stream.Stream<A>) =>
+/** Collects the elements of a stream in the background. */
+export const collect = <A>(stream: Stream.Stream<A>) =>
   Effect.gen(function*() {
-    const heard: Array<A> = []
-    const fiber = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => Effect.sync(() => heard.push(one))))
+    const received: Array<A> = []
+    const fiber = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => Effect.sync(() => received.push(one))))
     yield* Effect.repeat(Effect.yieldNow(), {
       until: () => Effect.map(Fiber.status(fiber), ({ _tag }) => _tag === "Suspended")
     })
-    return { heard: heard as ReadonlyArray<A>, count: (count: number) => until(() => heard.length >= count) }
+    return { received: received as ReadonlyArray<A>, count: (count: number) => until(() => received.length >= count) }
   })

@@ -1,21 +1,21 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Asking from "./Asking.js"
-import { applies, layer as stage, Stage } from "./Behaviour.js"
-import * as Calling from "./Calling.js"
-import * as Ending from "./Ending.js"
-import * as Offering from "./Offering.js"
-import { roads } from "./Roads.js"
-import * as Telling from "./Telling.js"
+import { applies, layer as settingLayer, Setting } from "./Behaviour.js"
+import * as Closing from "./Closing.js"
+import * as Listing from "./Listing.js"
+import * as Notifications from "./Notifications.js"
+import * as ServerRequests from "./ServerRequests.js"
+import * as ToolCalls from "./ToolCalls.js"
+import { transports } from "./Transports.js"
 
-const behaviours = [Offering, Calling, Asking, Telling, Ending].flatMap(({ behaviours }) => behaviours)
+const behaviours = [Listing, ToolCalls, ServerRequests, Notifications, Closing].flatMap(({ behaviours }) => behaviours)
 
-for (const road of roads) {
-  layer(stage(road), { excludeTestServices: true, timeout: "30 seconds" })(
-    `A client and a server of ours over ${road.name}`,
+for (const transport of transports) {
+  layer(settingLayer(transport), { excludeTestServices: true, timeout: "30 seconds" })(
+    `A client and a server of Effect MCP over ${transport.name}`,
     (it) => {
       for (const behaviour of behaviours) {
-        if (applies(behaviour, road)) it.scoped(behaviour.name, () => Effect.flatMap(Stage, behaviour.run))
+        if (applies(behaviour, transport)) it.scoped(behaviour.name, () => Effect.flatMap(Setting, behaviour.run))
       }
     }
   )

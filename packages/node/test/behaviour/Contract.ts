@@ -34,7 +34,7 @@ export const Add = Tool.make("add", {
 export const Rich = Tool.make("rich", { description: "Answers with a block of every kind." })
 
 export const Steps = Tool.make("steps", {
-  description: "Says how far it is as often as it is told to, and ends.",
+  description: "Says how far it is as often as it is reports to, and ends.",
   parameters: { to: Schema.Int }
 })
 

@@ -1,6 +1,7 @@
 /**
- * The one server that all behaviours are asked of, over every road: the same value whether it is built in the process of the
- * test or in one of its own. A test steers it by calling its tools, and hears of it beside the protocol by `Told`.
+ * The server that all behaviours are tested with, over every transport: in the process of the test, or in one of its own.
+ *
+ * A test controls it by calling its tools, and observes its handlers through `Reports`, outside of the protocol.
  */
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
@@ -21,42 +22,42 @@ import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Contract from "./Contract.js"
-import { Tell } from "./Told.js"
+import { Report } from "./Reports.js"
 
-/** What the server keeps for each client. */
-class Visit extends Context.Tag("test/behaviour/Visit")<Visit, { readonly count: () => string }>() {}
+/** The session layer: a service for each client. */
+class ClientCalls extends Context.Tag("test/behaviour/ClientCalls")<ClientCalls, { readonly count: () => string }>() {}
 
-const visit = Layer.scoped(
-  Visit,
+const session = Layer.scoped(
+  ClientCalls,
   Effect.gen(function*() {
     const { clientInfo } = yield* RequestContext
-    const tell = yield* Tell
+    const report = yield* Report
     const name = clientInfo?.name ?? "?"
-    yield* Effect.acquireRelease(tell(`${name} came`), () => tell(`${name} went`))
+    yield* Effect.acquireRelease(report(`${name} opened`), () => report(`${name} closed`))
     let calls = 0
     return { count: () => `${name}: ${++calls}` }
   })
 )
 
-/** What waits, by its key. */
+/** What handlers wait for, by key. */
 class Gates extends Context.Tag("test/behaviour/Gates")<Gates, (key: string) => Deferred.Deferred<void>>() {}
 
 const gates = Layer.sync(Gates, () => {
-  const kept = new Map<string, Deferred.Deferred<void>>()
+  const gates = new Map<string, Deferred.Deferred<void>>()
   return (key) => {
-    const gate = kept.get(key) ?? Deferred.unsafeMake<void>(FiberId.none)
-    kept.set(key, gate)
+    const gate = gates.get(key) ?? Deferred.unsafeMake<void>(FiberId.none)
+    gates.set(key, gate)
     return gate
   }
 })
 
 const waiting = <R>(key: string, before: Effect.Effect<void, never, R>) =>
   Effect.gen(function*() {
-    const tell = yield* Tell
+    const report = yield* Report
     const gate = yield* Gates
     yield* Effect.onInterrupt(
-      before.pipe(Effect.zipRight(tell(`${key} began`)), Effect.zipRight(Deferred.await(gate(key)))),
-      () => tell(`${key} stopped`)
+      before.pipe(Effect.zipRight(report(`${key} began`)), Effect.zipRight(Deferred.await(gate(key)))),
+      () => report(`${key} stopped`)
     )
     return `${key} was released`
   })
@@ -64,7 +65,7 @@ const waiting = <R>(key: string, before: Effect.Effect<void, never, R>) =>
 const progress = (n: number, total: number) =>
   Effect.flatMap(RequestContext, (request) => request.progress(n, { total, message: `step ${n}` }))
 
-const working = Layer.mergeAll(
+const toolFeatures = Layer.mergeAll(
   McpServer.tool(
     Contract.Add,
     ({ a, b }) => a + b > 1000 ? new Contract.TooLarge({ limit: 1000 }) : Effect.succeed({ sum: a + b })
@@ -96,7 +97,7 @@ const working = Layer.mergeAll(
   McpServer.tool(Contract.Log, ({ levels }) =>
     Effect.gen(function*() {
       const request = yield* RequestContext
-      for (const level of levels) yield* request.log(level, { said: level }, "behaviours")
+      for (const level of levels) yield* request.log(level, { value: level }, "behaviours")
     })),
   McpServer.tool(Contract.Die, ({ key }) => Effect.die(new Error(`${key}: the password is hunter2`))),
   McpServer.tool(Contract.Who, () =>
@@ -105,11 +106,11 @@ const working = Layer.mergeAll(
       version,
       inSession: sessionId !== undefined
     }))),
-  McpServer.tool(Contract.Count, () => Effect.map(Visit, ({ count }) => count()))
+  McpServer.tool(Contract.Count, () => Effect.map(ClientCalls, ({ count }) => count()))
 )
 
-/** What is offered at times. */
-const changing = Layer.unwrapEffect(Effect.sync(() => {
+/** Features that are added and removed while the server runs. */
+const changingFeatures = Layer.unwrapEffect(Effect.sync(() => {
   const offered = new Map<string, Scope.CloseableScope>()
   const more = {
     tool: (name: string) => McpServer.tool(Tool.make(name), () => Effect.succeed(name)),
@@ -145,7 +146,7 @@ const Profile = Schema.Struct({
   count: Schema.optionalWith(Schema.Int, { default: () => 3 })
 })
 
-const asking = Layer.mergeAll(
+const requestingFeatures = Layer.mergeAll(
   McpServer.tool(Contract.Sample, ({ prompt }) =>
     Effect.gen(function*() {
       const session = yield* ServerSession
@@ -178,7 +179,7 @@ const asking = Layer.mergeAll(
     }))
 )
 
-const reading = Layer.mergeAll(
+const readFeatures = Layer.mergeAll(
   McpServer.resource(Contract.Text, Effect.succeed("ä€😀")),
   McpServer.resource(Contract.Bytes, Effect.succeed(Uint8Array.of(0, 1, 254, 255))),
   McpServer.resourceTemplate(Contract.Item, ({ id }) => Effect.succeed(JSON.stringify({ id })), {
@@ -196,15 +197,15 @@ const reading = Layer.mergeAll(
   )
 )
 
-/** What goes wrong is told, and not printed. */
-const telling = Layer.unwrapEffect(Effect.map(Tell, (tell) =>
+/** Logs become reports. */
+const logsAsReports = Layer.unwrapEffect(Effect.map(Report, (report) =>
   Logger.replace(
     Logger.defaultLogger,
-    Logger.map(Logger.stringLogger, (line) => Effect.runSync(tell(line)))
+    Logger.map(Logger.stringLogger, (line) => Effect.runSync(report(line)))
   )))
 
-export const layer: Layer.Layer<Dispatcher, never, Tell> = McpServer.layer(
+export const layer: Layer.Layer<Dispatcher, never, Report> = McpServer.layer(
   Contract.info,
-  Layer.mergeAll(working, changing, asking, reading),
-  { instructions: Contract.instructions, pageSize: Contract.PAGE, session: visit }
-).pipe(Layer.provide(gates), Layer.provide(telling))
+  Layer.mergeAll(toolFeatures, changingFeatures, requestingFeatures, readFeatures),
+  { instructions: Contract.instructions, pageSize: Contract.PAGE, session }
+).pipe(Layer.provide(gates), Layer.provide(logsAsReports))

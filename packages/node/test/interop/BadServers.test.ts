@@ -12,7 +12,7 @@ const connect = (wrong: string, mark: string, options?: Options) =>
       command: node,
       args: [fixture("badServer.mjs"), wrong, mark],
       stderr: "ignore",
-      patience: { grace: "1 minute" }
+      closeTimeouts: { grace: "1 minute" }
     }),
     options
   )
@@ -33,7 +33,7 @@ describe("A client of ours", () => {
       assert.strictEqual(error._tag, "ConnectionClosed")
       assert.strictEqual(
         error.message,
-        `Connection closed: "${node}" exited with code 1; it said last:\nError: Cannot find module 'left-pad'`
+        `Connection closed: "${node}" exited with code 1; the last lines of its stderr:\nError: Cannot find module 'left-pad'`
       )
     }))
 

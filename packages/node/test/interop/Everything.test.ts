@@ -17,7 +17,7 @@ const connect = (mark = randomUUID() as string) =>
     args: [program, "stdio", mark],
     stderr: "ignore",
     // It does not end with its input while it has something to do.
-    patience: { grace: "100 millis" }
+    closeTimeouts: { grace: "100 millis" }
   }))
 
 /** The tools of it that are called here, as somebody would write them down who has read what it lists. */

@@ -20,7 +20,7 @@ const launching = (mark: string) =>
     args: [program, "stdio", mark],
     stderr: "ignore",
     // It does not end with its input while it has something to do.
-    patience: { grace: "100 millis" }
+    closeTimeouts: { grace: "100 millis" }
   })
 
 const connect = (features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
-import { key, layer as stage, Stage, text } from "../behaviour/Behaviour.js"
+import { key, layer as settingLayer, Setting, text } from "../behaviour/Behaviour.js"
 import * as Contract from "../behaviour/Contract.js"
-import type { Served } from "../behaviour/Roads.js"
-import { roads } from "../behaviour/Roads.js"
+import type { Served } from "../behaviour/Transports.js"
+import { transports } from "../behaviour/Transports.js"
 import { until } from "../HttpFixture.js"
 import type { Answers, Official } from "./OfficialClients.js"
 import { clients } from "./OfficialClients.js"
@@ -17,20 +17,20 @@ class Shared extends Context.Tag("test/interop/Shared")<Shared, Official>() {}
 
 const chosen = ["stdio", "Streamable HTTP", "Streamable HTTP that always streams"]
 
-for (const road of roads.filter(({ name }) => chosen.includes(name))) {
+for (const transport of transports.filter(({ name }) => chosen.includes(name))) {
   for (const [name, connectTo] of Object.entries(clients.legacy)) {
     const connect = (served: Served, answers?: Answers) => connectTo(served.address!, answers)
     /** One more client of the shared server. */
-    const another = (answers: Answers) => Effect.flatMap(Stage, ({ served }) => connect(served, answers))
+    const another = (answers: Answers) => Effect.flatMap(Setting, ({ served }) => connect(served, answers))
     /** A client of a server of its own. */
     const alone = Effect.gen(function*() {
-      const served = yield* (yield* Stage).alone
+      const served = yield* (yield* Setting).ownServer
       return { served, client: yield* connect(served) }
     })
     const shared = Layer.scoped(Shared, Effect.orDie(another({})))
 
-    layer(Layer.provideMerge(shared, stage(road)), { excludeTestServices: true, timeout: "30 seconds" })(
-      `A server of ours and ${name} over ${road.name}`,
+    layer(Layer.provideMerge(shared, settingLayer(transport)), { excludeTestServices: true, timeout: "30 seconds" })(
+      `A server of ours and ${name} over ${transport.name}`,
       (it) => {
         it.scoped("find out what there is, page after page", () =>
           Effect.gen(function*() {
@@ -176,14 +176,14 @@ for (const road of roads.filter(({ name }) => chosen.includes(name))) {
 
         it.scoped("tell progress in order", () =>
           Effect.gen(function*() {
-            const { served } = yield* Stage
+            const { served } = yield* Setting
             const client = yield* Shared
             const name = key()
             const seen: Array<unknown> = []
             const calling = yield* Effect.fork(client.call("hold", { key: name }, {
               onprogress: (progress) => seen.push(progress)
             }))
-            yield* served.told.until(`${name} began`)
+            yield* served.reports.until(`${name} began`)
             yield* until(() => seen.length === 1)
             yield* client.call("release", { key: name })
             assert.deepStrictEqual((yield* Fiber.join(calling)).content, text(`${name} was released`))
@@ -204,20 +204,20 @@ for (const road of roads.filter(({ name }) => chosen.includes(name))) {
 
         it.scoped("cancel a call, and one that takes too long: their handlers stop", () =>
           Effect.gen(function*() {
-            const { served } = yield* Stage
+            const { served } = yield* Setting
             const client = yield* Shared
             const [cancelled, late] = [key(), key()]
             const abort = new AbortController()
             const calling = yield* Effect.fork(
               Effect.flip(client.call("hold", { key: cancelled }, { signal: abort.signal }))
             )
-            yield* served.told.until(`${cancelled} began`)
+            yield* served.reports.until(`${cancelled} began`)
             abort.abort()
             yield* Fiber.join(calling)
-            yield* served.told.until(`${cancelled} stopped`)
+            yield* served.reports.until(`${cancelled} stopped`)
             const timeout = yield* Effect.flip(client.call("hold", { key: late }, { timeout: 200 }))
             assert.match(timeout.message, /timed out/i)
-            yield* served.told.until(`${late} stopped`)
+            yield* served.reports.until(`${late} stopped`)
             yield* client.ping
           }))
 
@@ -316,10 +316,10 @@ for (const road of roads.filter(({ name }) => chosen.includes(name))) {
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 1"))
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 2"))
             assert.deepStrictEqual((yield* other.call("count")).content, text("official: 1"))
-            assert.notInclude(served.told.lines(), "official went")
+            assert.notInclude(served.reports.lines(), "official went")
             yield* other.terminate
             yield* other.close
-            yield* served.told.until("official went")
+            yield* served.reports.until("official went")
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 3"))
           }))
 
@@ -328,10 +328,10 @@ for (const road of roads.filter(({ name }) => chosen.includes(name))) {
             const { client, served } = yield* alone
             const name = key()
             const calling = yield* Effect.fork(Effect.flip(client.call("hold", { key: name })))
-            yield* served.told.until(`${name} began`)
+            yield* served.reports.until(`${name} began`)
             yield* served.close
             assert.strictEqual((yield* Fiber.join(calling)).code, -32000)
-            assert.include(served.told.lines(), `${name} stopped`)
+            assert.include(served.reports.lines(), `${name} stopped`)
           }))
       }
     )

@@ -6,8 +6,8 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
-import { cable } from "../Cable.js"
 import { act, info, until } from "../HttpFixture.js"
+import { tcpProxy } from "../TcpProxy.js"
 import type { Official } from "./OfficialClients.js"
 import { clients } from "./OfficialClients.js"
 
@@ -125,7 +125,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
     it.scopedLive("find each other again when the connection is cut in the middle of a call", () =>
       Effect.gen(function*() {
         const server = yield* served
-        const { cut, url } = yield* cable(server.server.port)
+        const { cut, url } = yield* tcpProxy(server.server.port)
         const client = yield* connect(`${url}/mcp`, "http")
         let began = false
         const calling = yield* Effect.fork(client.call("wait", {}, { onprogress: () => began = true }))
@@ -139,7 +139,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
     it.scopedLive("find each other again when a client, and then another, is cut off and comes back with a token", () =>
       Effect.gen(function*() {
         const server = yield* served
-        const { cut, url } = yield* cable(server.server.port)
+        const { cut, url } = yield* tcpProxy(server.server.port)
         const first = yield* connect(`${url}/mcp`, "http")
         const sessionId = first.sessionId()
         let began = false

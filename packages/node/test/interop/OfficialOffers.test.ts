@@ -20,7 +20,7 @@ const launching = (server: string, mark: string) =>
     command: node,
     args: [fixture(server), mark],
     stderr: "ignore",
-    patience: { grace: "1 minute" }
+    closeTimeouts: { grace: "1 minute" }
   })
 
 /** A client with these features, and everything that the server tells it. */

@@ -37,7 +37,7 @@ const talk = (server: string): Effect.Effect<Talk, never, Scope.Scope> =>
       command: node,
       args: [fixture(server), mark],
       stderr: (line) => Effect.sync(() => lines.push(line)).pipe(Effect.asVoid),
-      patience: { grace: "1 minute" }
+      closeTimeouts: { grace: "1 minute" }
     })))
     const heard = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
     const listening = yield* Effect.forkScoped(
@@ -195,7 +195,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.strictEqual(error._tag, "ConnectionClosed")
         assert.strictEqual(
           error.message,
-          `Connection closed: "${node}" exited with code 3; it said last:\nCannot open the database\n  at line 7`
+          `Connection closed: "${node}" exited with code 3; the last lines of its stderr:\nCannot open the database\n  at line 7`
         )
         assert.strictEqual((yield* Fiber.join(beside)).message, error.message)
         assert.strictEqual((yield* Effect.flip(client.ended))._tag, "TransportError")

@@ -62,7 +62,7 @@ describe("A client of ours and the official server of files", () => {
           command: node,
           args: [program("server-filesystem"), ...folders],
           stderr: (line) => Effect.sync(() => lines.push(line)).pipe(Effect.asVoid),
-          patience: { grace: "1 minute" }
+          closeTimeouts: { grace: "1 minute" }
         }),
         { features }
       )
@@ -202,7 +202,7 @@ describe("A client of ours and the official server of memories", () => {
       args: [program("server-memory"), mark],
       env: { MEMORY_FILE_PATH: join(home, "memory.jsonl") },
       stderr: "ignore",
-      patience: { grace: "1 minute" }
+      closeTimeouts: { grace: "1 minute" }
     })
 
   const typed = (client: ClientSessionService) => Effect.provideService(Client.of(Memory), Client.Client, client)

@@ -12,9 +12,9 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import type * as Registry from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Chunk, Context, Deferred, Effect, Exit, Fiber, FiberId, Layer, Schedule, Schema, Scope, Stream } from "effect"
-import { cable } from "../Cable.js"
 import { until } from "../Fixture.js"
 import { info } from "../HttpFixture.js"
+import { tcpProxy } from "../TcpProxy.js"
 
 const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
   "fetch": FetchHttpClient.layer,
@@ -125,7 +125,7 @@ for (const [name, layer] of Object.entries(clients)) {
       Effect.gen(function*() {
         const { features, log, release } = stage()
         const server = yield* serve(features, {}, true)
-        const { cut, url } = yield* cable(server.port)
+        const { cut, url } = yield* tcpProxy(server.port)
         const client = yield* connect(`${url}/mcp`)
         const seen: Array<number> = []
         const calling = yield* Effect.fork(client.callTool("gated", {}, {
@@ -157,7 +157,7 @@ for (const [name, layer] of Object.entries(clients)) {
       Effect.gen(function*() {
         const { features } = stage()
         const server = yield* serve(features)
-        const { cut, url } = yield* cable(server.port)
+        const { cut, url } = yield* tcpProxy(server.port)
         const client = yield* connect(`${url}/mcp`)
         const began = yield* Deferred.make<void>()
         const calling = yield* Effect.fork(Effect.flip(client.callTool("gated", {}, {

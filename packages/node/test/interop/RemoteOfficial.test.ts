@@ -4,8 +4,8 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
 import { Chunk, Deferred, Effect, Exit, Fiber, Schedule, Scope, Stream } from "effect"
-import { cable } from "../Cable.js"
 import { until } from "../Fixture.js"
+import { tcpProxy } from "../TcpProxy.js"
 import * as Servers from "./OfficialHttpServers.js"
 
 const said = (text: string) => [{ type: "text" as const, text }]
@@ -87,7 +87,7 @@ for (const version of ["1.32", "2.4"] as const) {
     it.scopedLive("go on with a call after its connection was cut", () =>
       Effect.gen(function*() {
         const server = yield* Servers.http(version, { resumable: true, retry: 100 })
-        const { cut, url } = yield* cable(server.port)
+        const { cut, url } = yield* tcpProxy(server.port)
         const client = yield* connect(`${url}/mcp`)
         const seen: Array<number> = []
         const calling = yield* Effect.fork(client.callTool("gated", {}, {

@@ -13,8 +13,8 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Runs it to its end, which nobody brings about: whatever keeps it alive would keep the test waiting. */
-const run = (role: "client" | "careless"): Effect.Effect<Ended, never, Scope.Scope> =>
+/** Runs the program until it exits by itself: a resource that it leaves open would keep it alive. */
+const run = (role: "client" | "leaky"): Effect.Effect<Ended, never, Scope.Scope> =>
   Effect.gen(function*() {
     const path = yield* program
     const child = yield* Effect.acquireRelease(
@@ -32,7 +32,7 @@ const run = (role: "client" | "careless"): Effect.Effect<Ended, never, Scope.Sco
 
 const nothing = { fibers: 0, timers: 0, handles: [], listeners: [] }
 
-/** How many servers were launched and lived to tell what they left. */
+/** How many servers were launched and reported what is left of them. */
 const launched: Record<string, number> = {
   "the client closes": 1,
   "the client closes in the middle of a call": 1,
@@ -53,9 +53,9 @@ describe("Closing a scope", () => {
         const { code, stderr, stdout } = yield* run("client")
         assert.strictEqual(stderr, "")
         assert.strictEqual(code, 0)
-        const { "the client is interrupted while it connects": interrupted, ...judged } = JSON.parse(stdout)
+        const { "the client is interrupted while it connects": interrupted, ...results } = JSON.parse(stdout)
         assert.deepStrictEqual(
-          judged,
+          results,
           Object.fromEntries(
             Object.entries(launched).map(([name, count]) => [
               name,
@@ -63,7 +63,7 @@ describe("Closing a scope", () => {
             ])
           )
         )
-        // Whether its server had come so far as to serve, nobody knows.
+        // The server may have been ended before it could report.
         const { servers, ...rest } = interrupted
         assert.deepStrictEqual(rest, { ...nothing, children: 0 })
         for (const server of servers) assert.deepStrictEqual(server, nothing)
@@ -71,9 +71,9 @@ describe("Closing a scope", () => {
     120_000
   )
 
-  it.scopedLive("that leaves something is found out", () =>
+  it.scopedLive("that leaves resources open is reported", () =>
     Effect.gen(function*() {
-      const { handles, ...left } = JSON.parse((yield* run("careless")).stdout)
+      const { handles, ...left } = JSON.parse((yield* run("leaky")).stdout)
       assert.deepStrictEqual(left, { fibers: 2, timers: 1, listeners: ["0 beforeExit 1"] })
       assert.include(handles, "Timeout")
     }))

@@ -117,7 +117,7 @@ describe("Input", () => {
       const input = Input.make(stream)
       const first = yield* Effect.fork(collect(input))
       yield* turn
-      assert.strictEqual((yield* Effect.flip(collect(input))).message, "The transport is being read already")
+      assert.strictEqual((yield* Effect.flip(collect(input))).message, "The transport has a reader already")
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(input.incoming))).reason, "Read")
       stream.end(line(1))
       assert.deepStrictEqual(numbers(yield* Fiber.join(first)), [1])

@@ -3,7 +3,7 @@ import { Writable } from "node:stream"
 import { promisify } from "node:util"
 import * as StdoutRedirect from "../../src/stdio/StdoutRedirect.js"
 
-describe("Detour", () => {
+describe("StdoutRedirect", () => {
   it("stands around a method until it is taken away, and leaves the object as it was", () => {
     class Bell {
       ring(times: number) {
@@ -11,7 +11,7 @@ describe("Detour", () => {
       }
     }
     const bell = new Bell()
-    const restore = StdoutRedirect.around(bell, "ring", (original) => (times) => original(times) + 1)
+    const restore = StdoutRedirect.replaceMethod(bell, "ring", (original) => (times) => original(times) + 1)
     assert.strictEqual(bell.ring(1), 2)
     restore()
     assert.strictEqual(bell.ring(1), 1)
@@ -20,7 +20,7 @@ describe("Detour", () => {
 
   it("gives the original to who has kept or wrapped the detour", () => {
     const bell = { ring: (times: number) => times }
-    const restore = StdoutRedirect.around(bell, "ring", (original) => (times) => original(times) + 1)
+    const restore = StdoutRedirect.replaceMethod(bell, "ring", (original) => (times) => original(times) + 1)
     const kept = bell.ring
     bell.ring = (times) => kept(times) * 10
     restore()
@@ -30,8 +30,8 @@ describe("Detour", () => {
 
   it("may be taken away in any order", () => {
     const bell = { ring: (times: number) => times }
-    const first = StdoutRedirect.around(bell, "ring", (original) => (times) => original(times) + 1)
-    const second = StdoutRedirect.around(bell, "ring", (original) => (times) => original(times) * 10)
+    const first = StdoutRedirect.replaceMethod(bell, "ring", (original) => (times) => original(times) + 1)
+    const second = StdoutRedirect.replaceMethod(bell, "ring", (original) => (times) => original(times) * 10)
     assert.strictEqual(bell.ring(1), 20)
     first()
     assert.strictEqual(bell.ring(1), 10)
@@ -43,13 +43,13 @@ describe("Detour", () => {
     const target = {
       read: Object.assign(() => "read", { [promisify.custom]: () => Promise.resolve("promised") })
     }
-    const restore = StdoutRedirect.around(target, "read", (original) => original)
+    const restore = StdoutRedirect.replaceMethod(target, "read", (original) => original)
     assert.strictEqual((target.read as any)[promisify.custom].length, 0)
     restore()
   })
 
   it("gives children no input of ours", () => {
-    const inherited = (stdio: unknown) => StdoutRedirect.inherited(stdio, "input")
+    const inherited = (stdio: unknown) => StdoutRedirect.stdioOfChild(stdio, "input")
     assert.deepStrictEqual(inherited("inherit"), ["ignore", "inherit", "inherit"])
     assert.deepStrictEqual(inherited(["inherit", "pipe", "inherit"]), ["ignore", "pipe", "inherit"])
     assert.deepStrictEqual(inherited([0, 1, 2]), ["ignore", 1, 2])
@@ -59,7 +59,7 @@ describe("Detour", () => {
   })
 
   it("gives children our stderr for output", () => {
-    const inherited = (stdio: unknown) => StdoutRedirect.inherited(stdio, "output")
+    const inherited = (stdio: unknown) => StdoutRedirect.stdioOfChild(stdio, "output")
     assert.deepStrictEqual(inherited("inherit"), ["inherit", 2, "inherit"])
     assert.deepStrictEqual(inherited(["pipe", "inherit", 1]), ["pipe", 2, 2])
     assert.deepStrictEqual(inherited(["pipe", process.stdout, "pipe", 1]), ["pipe", 2, "pipe", 2])

@@ -53,7 +53,7 @@ describe("Launch", () => {
   it.live("says that the working directory is the one that is missing", () =>
     Effect.gen(function*() {
       assert.match((yield* refusal({ cwd: "/no/such/folder" })).message, /working directory "\/no\/such\/folder" is no/)
-      assert.match((yield* refusal({ cwd: node })).message, /working directory .* is no folder/)
+      assert.match((yield* refusal({ cwd: node })).message, /working directory .* is not a folder/)
     }))
 
   it.scopedLive("says why a file is no program", () =>

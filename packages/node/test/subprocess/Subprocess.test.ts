@@ -10,14 +10,14 @@ import { fixture, isRunning, node, pidsOf, until } from "../Fixture.js"
 const launch = (
   name: string,
   args: ReadonlyArray<string>,
-  patience?: Subprocess.Patience
+  timeouts?: Subprocess.Timeouts
 ): Effect.Effect<Subprocess.Subprocess, never, Scope.Scope> =>
   Effect.orDie(Subprocess.make({
     command: node,
     args: [fixture(name), ...args],
     env: Environment.defaultEnvironment(),
     stderr: "pipe"
-  }, patience))
+  }, timeouts))
 
 /** The lines it says on its stderr, as they come. */
 const linesOf = (child: Subprocess.Subprocess): Array<string> => {
@@ -28,7 +28,7 @@ const linesOf = (child: Subprocess.Subprocess): Array<string> => {
 
 const ready = (child: Subprocess.Subprocess) => Effect.promise(() => once(child.stdout, "data"))
 
-const quick: Subprocess.Patience = { grace: "100 millis", terminate: "100 millis", kill: "10 seconds" }
+const quick: Subprocess.Timeouts = { grace: "100 millis", terminate: "100 millis", kill: "10 seconds" }
 
 /** Real time for the processes, and our clock turned only when told to. */
 const turnWhile = (going: () => boolean, millis: number) =>

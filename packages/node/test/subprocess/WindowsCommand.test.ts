@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as WindowsCommand from "../../src/subprocess/WindowsCommand.js"
 
-const files = (...names: ReadonlyArray<string>): WindowsCommand.Surroundings => ({
+const files = (...names: ReadonlyArray<string>): WindowsCommand.System => ({
   env: { Path: "C:\\bin;C:\\Program Files\\nodejs", PATHEXT: ".COM;.EXE;.BAT;.CMD" },
   cwd: "D:\\work",
   exists: (file) => names.some((name) => name.toLowerCase() === file.toLowerCase()),

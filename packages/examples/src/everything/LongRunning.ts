@@ -1,21 +1,20 @@
 /**
- * Tools that take their time: they say how far they are, log what they do, can be stopped, and let a client go and come
- * back for the answer.
+ * Tools that run for a while: they report progress, log, can be cancelled, and let the client poll for the result.
  */
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Effect, Layer, Schema } from "effect"
 
-const WithProgress = Tool.make("test_tool_with_progress", { description: "Says how far it is, three times." })
+const WithProgress = Tool.make("test_tool_with_progress", { description: "Reports progress three times." })
 const WithLogging = Tool.make("test_tool_with_logging", {
-  description: "Logs what it does, with Effect's own loggers."
+  description: "Logs with `Effect.log`."
 })
 const Reconnection = Tool.make("test_reconnection", {
-  description: "Ends the stream that its answer would travel on; clients come back for it."
+  description: "Closes the stream of its response, so that the client reconnects for it."
 })
 const Sleep = Tool.make("test_sleep", {
-  description: "Sleeps, until it is cancelled or the time is over.",
+  description: "Sleeps for some seconds, or until it is cancelled.",
   parameters: { seconds: Schema.optionalWith(Schema.Number.pipe(Schema.between(0, 600)), { default: () => 5 }) }
 })
 
@@ -29,7 +28,7 @@ export const layer = Layer.mergeAll(
       }
       return "Done"
     })),
-  // `Effect.log` reaches the client by way of `ClientLogger`, see `Everything.ts`; `RequestContext.log` would do so without.
+  // `ClientLogger` in `Everything.ts` sends this to the client. `RequestContext.log` does so without it.
   McpServer.tool(WithLogging, () =>
     Effect.gen(function*() {
       yield* Effect.logInfo("Tool execution started")
@@ -45,8 +44,8 @@ export const layer = Layer.mergeAll(
       yield* Effect.sleep("50 millis")
       yield* request.closeStream
       yield* Effect.sleep("100 millis")
-      return "The stream was closed, and the answer was kept for whoever came back"
+      return "The stream was closed, and the response was kept"
     })),
-  // Nothing is to be done about cancellation: interrupting is what it is.
+  // Cancelling interrupts the handler, so it needs no code.
   McpServer.tool(Sleep, ({ seconds }) => Effect.as(Effect.sleep(`${seconds} seconds`), `Slept for ${seconds} seconds`))
 )

@@ -1,21 +1,21 @@
 /**
- * Behaviours: what a server says of itself and of what it has, and what is found there.
+ * Behaviours of the handshake, of lists, and of reading what they list.
  */
 import { assert } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientError } from "@effect-mcp/client/ClientError"
 import { Chunk, Effect, Stream } from "effect"
-import type { Behaviour, Visitor } from "./Behaviour.js"
+import type { Behaviour, RecordedClient } from "./Behaviour.js"
 import { text } from "./Behaviour.js"
 import * as Contract from "./Contract.js"
 
-const typed = (client: Visitor) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
+const typed = (client: RecordedClient) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
 
 const inOrder = (names: Iterable<string>) => [...names].sort()
 
 const all = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toArray)
 
-/** All pages, each as it came. */
+/** All pages of a list. */
 const paged = <P extends { readonly nextCursor?: string | undefined }>(
   list: (options: { readonly cursor?: string | undefined }) => Effect.Effect<P, unknown>
 ) =>
@@ -30,38 +30,38 @@ const paged = <P extends { readonly nextCursor?: string | undefined }>(
     return pages
   })
 
-const offering: ReadonlyArray<Behaviour> = [
+const listing: ReadonlyArray<Behaviour> = [
   {
-    name: "shake hands: each knows who the other is, and what was agreed on",
-    run: ({ client, road }) =>
+    name: "the handshake tells each side who the other is, and the revision",
+    run: ({ client, transport }) =>
       Effect.gen(function*() {
         assert.deepInclude(client.serverInfo, { name: Contract.info.name, version: Contract.info.version })
         assert.strictEqual(client.instructions, Contract.instructions)
-        assert.strictEqual(client.version, road.version)
+        assert.strictEqual(client.version, transport.version)
         assert.deepStrictEqual(yield* (yield* typed(client)).who(), {
           name: client.name,
-          version: road.version,
-          inSession: road.kind === "http" || road.kind === "sse"
+          version: transport.version,
+          inSession: transport.kind === "http" || transport.kind === "sse"
         })
         yield* client.ping()
       })
   },
   {
-    name: "MUST declare what it offers, in the words of the revision",
+    name: "the server MUST declare its capabilities, as the revision defines them",
     rule: "2025-11-25 basic/lifecycle#capability-negotiation",
-    run: ({ client, road }) =>
+    run: ({ client, transport }) =>
       Effect.sync(() => {
         assert.deepStrictEqual(client.serverCapabilities, {
           logging: {},
           prompts: { listChanged: true },
           resources: { listChanged: true, subscribe: true },
           tools: { listChanged: true },
-          ...(road.version === "2024-11-05" ? undefined : { completions: {} })
+          ...(transport.version === "2024-11-05" ? undefined : { completions: {} })
         })
       })
   },
   {
-    name: "list tools in the order of their names, as they were declared",
+    name: "the server lists tools as they were defined, sorted by name",
     since: "2025-11-25",
     run: ({ client }) =>
       Effect.gen(function*() {
@@ -73,7 +73,7 @@ const offering: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "list tools page after page, none twice and none left out",
+    name: "the client reads lists page by page: each tool is on one page",
     run: ({ client }) =>
       Effect.gen(function*() {
         const pages = yield* paged(client.listTools)
@@ -85,7 +85,7 @@ const offering: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "list resources, templates and prompts",
+    name: "the server lists resources, resource templates and prompts",
     run: ({ client }) =>
       Effect.gen(function*() {
         const uris = (yield* all(client.resources)).map(({ uri }) => uri)
@@ -103,7 +103,7 @@ const offering: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "SHOULD refuse a cursor that was never given out, with Invalid params",
+    name: "the server SHOULD refuse an unknown cursor with Invalid params",
     rule: "2025-11-25 server/utilities/pagination#error-handling",
     run: ({ client }) =>
       Effect.gen(function*() {
@@ -121,7 +121,7 @@ const offering: ReadonlyArray<Behaviour> = [
 
 const reading: ReadonlyArray<Behaviour> = [
   {
-    name: "read a resource by its address: text, and bytes",
+    name: "the client reads resources by URI, as text and as bytes",
     run: ({ client }) =>
       Effect.gen(function*() {
         assert.deepStrictEqual((yield* client.readResource(Contract.Text.uri)).contents, [
@@ -133,7 +133,7 @@ const reading: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "read a resource of a template, its parameter decoded",
+    name: "the client reads a resource of a template, with its parameter decoded",
     run: ({ client }) =>
       Effect.gen(function*() {
         assert.deepStrictEqual((yield* client.readResource("test://items/42")).contents, [
@@ -142,7 +142,7 @@ const reading: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "SHOULD say of an address where nothing is that nothing is there",
+    name: "the server SHOULD answer an unknown URI with Resource not found",
     rule: "2025-11-25 server/resources#error-handling",
     run: ({ client }) =>
       Effect.gen(function*() {
@@ -155,7 +155,7 @@ const reading: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "get a prompt, with arguments and without",
+    name: "the client gets prompts, with and without arguments",
     run: ({ client }) =>
       Effect.gen(function*() {
         assert.deepStrictEqual((yield* client.getPrompt("plain")).messages, [
@@ -168,7 +168,7 @@ const reading: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "SHOULD refuse a prompt that is not there, and arguments that it does not take, with Invalid params",
+    name: "the server SHOULD refuse an unknown prompt, and invalid arguments, with Invalid params",
     rule: "2025-11-25 server/prompts#error-handling",
     run: ({ client }) =>
       Effect.gen(function*() {
@@ -184,7 +184,7 @@ const reading: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "complete the arguments of prompts and templates",
+    name: "the server completes arguments of prompts and of templates",
     run: ({ client }) =>
       Effect.gen(function*() {
         const greet = { type: "ref/prompt", name: "greet" } as const
@@ -195,7 +195,7 @@ const reading: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "complete an argument in the light of those that are known",
+    name: "the completion of an argument depends on the other arguments",
     since: "2025-06-18",
     run: ({ client }) =>
       Effect.gen(function*() {
@@ -207,4 +207,4 @@ const reading: ReadonlyArray<Behaviour> = [
   }
 ]
 
-export const behaviours = [...offering, ...reading]
+export const behaviours = [...listing, ...reading]

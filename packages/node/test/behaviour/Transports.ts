@@ -1,6 +1,6 @@
 /**
- * The roads between a client and the server of the behaviours: each knows how to open a server at its end. What is asked
- * there, and what a road cannot do, is not known here.
+ * The transports between a client and the server of the behaviours. Each knows how to start a server and to connect to it;
+ * none knows the behaviours.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type { HttpClient } from "@effect/platform/HttpClient"
@@ -25,71 +25,71 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { cable } from "../Cable.js"
 import { bundled, node, pidsOf, until } from "../Fixture.js"
+import { tcpProxy } from "../TcpProxy.js"
+import type { Reports } from "./Reports.js"
+import { inMemory, Report, someIn, toFile } from "./Reports.js"
 import * as Server from "./Server.js"
-import type { Told } from "./Told.js"
-import { inMemory, someIn, Tell, toFile } from "./Told.js"
 
-/** A server at the end of a road. */
+/** A running server. */
 export interface Served {
   readonly connector: Connector.Connector
-  /** Where clients that are not ours find it, where they can. */
+  /** The address for other clients; `undefined` when they cannot reach the server. */
   readonly address?: Address | undefined
-  readonly told: Told
-  /** Ends the server, as its operator would. */
+  readonly reports: Reports
+  /** Shuts the server down. */
   readonly close: Effect.Effect<void>
-  /** The processes that serve, where they are not this one. */
+  /** The processes of the server; none when it runs in this one. */
   readonly processes: () => ReadonlyArray<number>
-  /** Another way to the same server, whose connections can be cut; where there are connections. */
-  readonly cabled?: Effect.Effect<Cabled, never, Scope.Scope> | undefined
+  /** Connects through a proxy that can cut the connections; only for HTTP. */
+  readonly proxied?: Effect.Effect<Proxied, never, Scope.Scope> | undefined
 }
 
 export type Address =
   | { readonly command: string; readonly args: ReadonlyArray<string> }
   | { readonly url: string; readonly transport: "http" | "sse" }
 
-export interface Cabled {
+export interface Proxied {
   readonly connector: Connector.Connector
   readonly cut: Effect.Effect<void>
 }
 
-type Reached = Pick<Served, "connector" | "address" | "cabled">
+type Reached = Pick<Served, "connector" | "address" | "proxied">
 
 export type Kind = "memory" | "direct" | "stdio" | "http" | "sse"
 
-export interface Road {
+export interface TestedTransport {
   readonly name: string
   readonly kind: Kind
-  /** The revision that its clients ask for. */
+  /** The revision that its clients request. */
   readonly version: LegacyVersion
   /** Whether streams can be resumed. */
   readonly resumes: boolean
-  /** What is needed once for all servers of the road; then a server, as often as wanted. */
+  /** Opens the resources that all servers of the transport share; the inner effect starts a server. */
   readonly open: Effect.Effect<Effect.Effect<Served, never, Scope.Scope>, never, Scope.Scope>
 }
 
-const road = (
+const tested = (
   name: string,
   kind: Kind,
-  open: Road["open"],
-  { resumes = false, version = Version.latestLegacy }: Partial<Pick<Road, "version" | "resumes">> = {}
-): Road => ({ name, kind, version, resumes, open })
+  open: TestedTransport["open"],
+  { resumes = false, version = Version.latestLegacy }: Partial<Pick<TestedTransport, "version" | "resumes">> = {}
+): TestedTransport => ({ name, kind, version, resumes, open })
 
-/** The server in this process, below something that listens to it. */
+/** A server in this process. */
 const inThisProcess = <A, E, R>(
   reach: (server: Layer.Layer<Dispatcher>) => Layer.Layer<A, E>,
   connect: Effect.Effect<Reached, never, R>
 ): Effect.Effect<Served, never, Exclude<R, A> | Scope.Scope> =>
   Effect.gen(function*() {
-    const told = yield* inMemory
+    const reports = yield* inMemory
     const scope = yield* Effect.acquireRelease(Scopes.make(), (scope) => Scopes.close(scope, Exit.void))
     const context = yield* Effect.orDie(Layer.buildWithScope(
-      reach(Layer.provide(Server.layer, Layer.succeed(Tell, told.tell))),
+      reach(Layer.provide(Server.layer, Layer.succeed(Report, reports.report))),
       scope
     ))
     const reached = yield* Effect.provide(connect, context)
-    return { ...reached, told, processes: () => [], close: Scopes.close(scope, Exit.void) }
+    return { ...reached, reports, processes: () => [], close: Scopes.close(scope, Exit.void) }
   })
 
 const memory = Effect.succeed(
@@ -100,39 +100,42 @@ const direct = Effect.succeed(
   inThisProcess((server) => server, Effect.map(InProcess.connector, (connector) => ({ connector })))
 )
 
-/** What a server in another process tells. */
-const inFile: Effect.Effect<Told & { readonly path: string }, never, Scope.Scope> = Effect.gen(function*() {
+/** The reports of a server in another process. */
+const inFile: Effect.Effect<Reports & { readonly path: string }, never, Scope.Scope> = Effect.gen(function*() {
   const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-mcp-told-"))),
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-mcp-reports-"))),
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   )
-  const path = join(folder, "told")
+  const path = join(folder, "reports")
   yield* Effect.sync(() => writeFileSync(path, ""))
   const lines = () => readFileSync(path, "utf8").split("\n").slice(0, -1)
-  return { path, tell: toFile(path), lines, until: (text) => until(() => someIn(lines(), text)) }
+  return { path, report: toFile(path), lines, until: (text) => until(() => someIn(lines(), text)) }
 })
 
-const stdio: Road["open"] = Effect.map(bundled("behaviourServer.ts"), (program) =>
-  Effect.map(inFile, (told) => {
-    const processes = () => pidsOf(told.path)
-    const address = { command: node, args: [program, told.path] }
-    return {
-      address,
-      connector: StdioClient.connector({
-        ...address,
-        stderr: "ignore",
-        patience: { grace: "1 minute" }
-      }),
-      told,
-      processes,
-      close: Effect.zipRight(
-        Effect.sync(() => processes().forEach((pid) => process.kill(pid, "SIGTERM"))),
-        until(() => processes().length === 0)
-      )
-    }
-  }))
+const stdio: TestedTransport["open"] = Effect.map(
+  bundled("behaviourServer.ts"),
+  (program) =>
+    Effect.map(inFile, (reports) => {
+      const processes = () => pidsOf(reports.path)
+      const address = { command: node, args: [program, reports.path] }
+      return {
+        address,
+        connector: StdioClient.connector({
+          ...address,
+          stderr: "ignore",
+          closeTimeouts: { grace: "1 minute" }
+        }),
+        reports,
+        processes,
+        close: Effect.zipRight(
+          Effect.sync(() => processes().forEach((pid) => process.kill(pid, "SIGTERM"))),
+          until(() => processes().length === 0)
+        )
+      }
+    })
+)
 
-/** Clients that find their way back at once. */
+/** Connectors for a server on a port. They reconnect quickly. */
 const remote = (
   port: number,
   path: string,
@@ -150,7 +153,7 @@ const remote = (
     return {
       address: { url: here + path, transport: transport === "sse" ? "sse" : "http" },
       connector: to(here),
-      cabled: Effect.map(cable(port), ({ cut, url }) => ({ connector: to(url), cut }))
+      proxied: Effect.map(tcpProxy(port), ({ cut, url }) => ({ connector: to(url), cut }))
     }
   })
 
@@ -159,7 +162,7 @@ type Client = Layer.Layer<HttpClient>
 const withClient = (
   client: Client,
   served: Effect.Effect<Served, never, HttpClient | Scope.Scope>
-): Road["open"] =>
+): TestedTransport["open"] =>
   Effect.map(Layer.build(client), (context) =>
     Effect.mapInputContext(
       served,
@@ -171,7 +174,7 @@ const listening = (
   options: Partial<HttpServer.Options>,
   store: Layer.Layer<EventStore.EventStore> | Layer.Layer<never>,
   transport: "streamable" | "sse" = "streamable"
-): Road["open"] =>
+): TestedTransport["open"] =>
   withClient(
     client,
     inThisProcess(
@@ -187,7 +190,7 @@ const listening = (
     )
   )
 
-const mounted = (client: Client): Road["open"] =>
+const mounted = (client: Client): TestedTransport["open"] =>
   withClient(
     client,
     inThisProcess(
@@ -204,18 +207,18 @@ const mounted = (client: Client): Road["open"] =>
     )
   )
 
-export const roads: ReadonlyArray<Road> = [
-  road("a wire in memory", "memory", memory),
-  road("a wire in memory, in the words of 2024-11-05", "memory", memory, { version: "2024-11-05" }),
-  road("no wire", "direct", direct),
-  road("stdio", "stdio", stdio),
-  road("Streamable HTTP", "http", listening(FetchHttpClient.layer, {}, Layer.empty)),
-  road(
+export const transports: ReadonlyArray<TestedTransport> = [
+  tested("a pair in memory", "memory", memory),
+  tested("a pair in memory, at revision 2024-11-05", "memory", memory, { version: "2024-11-05" }),
+  tested("no transport, in process", "direct", direct),
+  tested("stdio", "stdio", stdio),
+  tested("Streamable HTTP", "http", listening(FetchHttpClient.layer, {}, Layer.empty)),
+  tested(
     "Streamable HTTP that always streams",
     "http",
     listening(NodeHttpClient.layerUndici, { responses: "stream" }, EventStore.layerMemory()),
     { resumes: true }
   ),
-  road("Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer), { resumes: true }),
-  road("HTTP+SSE", "sse", listening(FetchHttpClient.layer, {}, Layer.empty, "sse"))
+  tested("Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer), { resumes: true }),
+  tested("HTTP+SSE", "sse", listening(FetchHttpClient.layer, {}, Layer.empty, "sse"))
 ]

@@ -1,23 +1,23 @@
 /**
- * Behaviours: calling a tool, and what comes of it while it runs and when it has ended.
+ * Behaviours of tool calls: their results, and what happens while they run.
  */
 import { assert } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
-import type { Behaviour, Visitor } from "./Behaviour.js"
-import { around, hearing, holding, key, text } from "./Behaviour.js"
+import type { Behaviour, RecordedClient } from "./Behaviour.js"
+import { collect, hold, key, messagesAbout, text } from "./Behaviour.js"
 import * as Contract from "./Contract.js"
 
-const typed = (client: Visitor) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
+const typed = (client: RecordedClient) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
 
-const told = (messages: ReadonlyArray<Message.Message>, method: string) =>
+const paramsOf = (messages: ReadonlyArray<Message.Message>, method: string) =>
   messages.flatMap((message) => Message.isNotification(message) && message.method === method ? [message.params!] : [])
 
-const ending: ReadonlyArray<Behaviour> = [
+const results: ReadonlyArray<Behaviour> = [
   {
-    name: "call a tool by its definition: arguments, defaults and result decoded",
+    name: "a call by definition decodes arguments, defaults and the result",
     run: ({ client }) =>
       Effect.gen(function*() {
         const tools = yield* typed(client)
@@ -27,7 +27,7 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "SHOULD say structured content as text, too",
+    name: "the server SHOULD also send structured content as text",
     rule: "2025-11-25 server/tools#structured-content",
     since: "2025-06-18",
     run: ({ client }) =>
@@ -38,7 +38,7 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "tell the model of a failure that the tool has declared, and the program that knows it which it was",
+    name: "a failure that the tool declares is a result for the model, and a typed error for a typed client",
     run: ({ client }) =>
       Effect.gen(function*() {
         const { content, isError } = yield* client.callTool("add", { a: 1000, b: 1 })
@@ -50,7 +50,7 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "SHOULD tell the model of arguments that the tool does not take",
+    name: "the server SHOULD send invalid arguments back as a tool error, for the model to read",
     rule: "2025-11-25 server/tools#error-handling",
     since: "2025-11-25",
     run: ({ client }) =>
@@ -61,7 +61,7 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "refuse arguments that the tool does not take with Invalid params, where the model cannot be told",
+    name: "the server refuses invalid arguments with Invalid params, in revisions without tool errors for them",
     until: "2025-06-18",
     run: ({ client }) =>
       Effect.gen(function*() {
@@ -69,7 +69,7 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "refuse a tool that is not there with Invalid params, and a method with Method not found",
+    name: "the server refuses an unknown tool with Invalid params, and an unknown method with Method not found",
     run: ({ client }) =>
       Effect.gen(function*() {
         assert.deepInclude((yield* Effect.flip(client.callTool("none"))) as object, {
@@ -83,19 +83,19 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "say Internal error and nothing else of a handler that died; the operator hears everything",
+    name: "a handler that dies is only Internal error to the client; the server logs the cause",
     run: ({ client, served }) =>
       Effect.gen(function*() {
         const name = key()
         const error = yield* Effect.flip(client.callTool("die", { key: name }))
         assert.deepStrictEqual([error._tag, error.message], ["InternalError", "Internal error"])
-        assert.notInclude(JSON.stringify(around(client, { key: name })), "hunter2")
-        yield* served.told.until(`${name}: the password is hunter2`)
+        assert.notInclude(JSON.stringify(messagesAbout(client, { key: name })), "hunter2")
+        yield* served.reports.until(`${name}: the password is hunter2`)
         yield* client.ping()
       })
   },
   {
-    name: "answer with blocks of every kind",
+    name: "a tool returns content of every kind",
     since: "2025-06-18",
     run: ({ client }) =>
       Effect.gen(function*() {
@@ -111,7 +111,7 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "tell an older client of blocks that it does not know in words",
+    name: "content that an older revision does not know arrives as text",
     until: "2024-11-05",
     run: ({ client }) =>
       Effect.gen(function*() {
@@ -120,7 +120,7 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "give each of many calls at once its own answer",
+    name: "every one of many concurrent calls gets its own result",
     run: ({ client }) =>
       Effect.gen(function*() {
         const tools = yield* typed(client)
@@ -130,24 +130,24 @@ const ending: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "answer what ends first first, whatever was asked before",
+    name: "results arrive in the order in which the calls end",
     run: ({ client, served }) =>
       Effect.gen(function*() {
         const name = key()
-        const held = yield* holding(client, served, name)
+        const held = yield* hold(client, served, name)
         assert.deepStrictEqual((yield* client.callTool("steps", { to: 0 })).content, text("0 steps"))
-        assert.isFalse(around(client, { key: name }).isAnswered)
+        assert.isFalse(messagesAbout(client, { key: name }).isAnswered)
         yield* client.callTool("release", { key: name })
         assert.deepStrictEqual((yield* held.exit).content, text(`${name} was released`))
       })
   }
 ]
 
-const meanwhile: ReadonlyArray<Behaviour> = [
+const running: ReadonlyArray<Behaviour> = [
   {
-    name: "MUST tell progress that increases, all of it before the result",
+    name: "the server MUST send progress that increases, all of it before the result",
     rule: "2025-11-25 basic/utilities/progress#progress-flow",
-    run: ({ client, road }) =>
+    run: ({ client, transport }) =>
       Effect.gen(function*() {
         const seen: Array<unknown> = []
         const to = 50
@@ -156,33 +156,33 @@ const meanwhile: ReadonlyArray<Behaviour> = [
         })
         assert.deepStrictEqual(result.content, text("50 steps"))
         const steps = Array.from({ length: to }, (_, n) => n + 1)
-        const message = (n: number) => road.version === "2024-11-05" ? undefined : { message: `step ${n}` }
+        const message = (n: number) => transport.version === "2024-11-05" ? undefined : { message: `step ${n}` }
         assert.deepStrictEqual(seen, steps.map((n) => ({ progress: n, total: to, ...message(n) })))
-        const { after, between, id } = around(client, { to })
+        const { after, between, id } = messagesAbout(client, { to })
         const own = (messages: ReadonlyArray<Message.Message>) =>
-          told(messages, "notifications/progress").filter(({ progressToken }) => progressToken === id)
+          paramsOf(messages, "notifications/progress").filter(({ progressToken }) => progressToken === id)
         assert.deepStrictEqual(own(between).map(({ progress }) => progress), steps)
         assert.deepStrictEqual(own(after), [])
       })
   },
   {
-    name: "MUST NOT tell progress to who has not asked for it",
+    name: "the server MUST NOT send progress when the client has not requested it",
     rule: "2025-11-25 basic/utilities/progress#behavior-requirements",
-    run: ({ visit }) =>
+    run: ({ connect }) =>
       Effect.gen(function*() {
-        const client = yield* visit()
+        const client = yield* connect()
         yield* client.callTool("steps", { to: 3 })
         yield* client.ping()
-        assert.notInclude(JSON.stringify(client.said.entries), "notifications/progress")
+        assert.notInclude(JSON.stringify(client.transcript.entries), "notifications/progress")
       })
   },
   {
-    name: "log at the levels that the client wants to hear of, in order and before the result",
+    name: "the server sends logs of the level that the client set or higher, in order and before the result",
     rule: "2025-11-25 server/utilities/logging#setting-log-level",
-    run: ({ visit }) =>
+    run: ({ connect }) =>
       Effect.gen(function*() {
-        const client = yield* visit()
-        const logs = yield* hearing(client.logs)
+        const client = yield* connect()
+        const logs = yield* collect(client.logs)
         const levels: ReadonlyArray<LoggingLevel> = ["error", "debug", "emergency", "notice", "warning"]
         yield* client.callTool("log", { levels: ["debug"] })
         yield* client.setLoggingLevel("warning")
@@ -191,45 +191,45 @@ const meanwhile: ReadonlyArray<Behaviour> = [
         const expected = (["error", "emergency", "warning"] as const).map((level) => ({
           level,
           logger: "behaviours",
-          data: { said: level }
+          data: { value: level }
         }))
-        assert.deepStrictEqual(logs.heard.slice(1), expected)
-        const { after, between } = around(client, { levels })
-        assert.deepStrictEqual(told(between, "notifications/message"), expected)
-        assert.deepStrictEqual(told(after, "notifications/message"), [])
+        assert.deepStrictEqual(logs.received.slice(1), expected)
+        const { after, between } = messagesAbout(client, { levels })
+        assert.deepStrictEqual(paramsOf(between, "notifications/message"), expected)
+        assert.deepStrictEqual(paramsOf(after, "notifications/message"), [])
       })
   },
   {
-    name: "SHOULD stop the handler of a call that was cancelled, and serve on",
+    name: "the server SHOULD interrupt the handler of a cancelled call, and continue to serve",
     rule: "2025-11-25 basic/utilities/cancellation#behavior-requirements",
     run: ({ client, served }) =>
       Effect.gen(function*() {
         const [cancelled, beside] = [key(), key()]
-        const held = yield* holding(client, served, cancelled)
-        const other = yield* holding(client, served, beside)
+        const held = yield* hold(client, served, cancelled)
+        const other = yield* hold(client, served, beside)
         yield* held.interrupt
-        yield* served.told.until(`${cancelled} stopped`)
+        yield* served.reports.until(`${cancelled} stopped`)
         yield* client.callTool("release", { key: beside })
         assert.deepStrictEqual((yield* other.exit).content, text(`${beside} was released`))
       })
   },
   {
-    name: "SHOULD NOT answer a call that was cancelled",
+    name: "the server SHOULD NOT answer a cancelled call",
     rule: "2025-11-25 basic/utilities/cancellation#behavior-requirements",
-    // The stream of a POST can only end with an answer, which the client does not read any more.
+    // The stream of a POST can only end with a response, which the client no longer reads.
     over: ["memory", "direct", "stdio", "sse"],
     run: ({ client, served }) =>
       Effect.gen(function*() {
         const name = key()
-        const held = yield* holding(client, served, name)
+        const held = yield* hold(client, served, name)
         yield* held.interrupt
-        yield* served.told.until(`${name} stopped`)
+        yield* served.reports.until(`${name} stopped`)
         yield* client.ping()
-        assert.isFalse(around(client, { key: name }).isAnswered)
+        assert.isFalse(messagesAbout(client, { key: name }).isAnswered)
       })
   },
   {
-    name: "SHOULD give up a call that takes too long, and stop its handler",
+    name: "a client SHOULD cancel a call that exceeds its timeout, and the server interrupts the handler",
     rule: "2025-11-25 basic/lifecycle#timeouts",
     run: ({ client, served }) =>
       Effect.gen(function*() {
@@ -239,30 +239,30 @@ const meanwhile: ReadonlyArray<Behaviour> = [
           resetTimeoutOnProgress: true
         }))
         assert.strictEqual(error._tag, "RequestTimeout")
-        yield* served.told.until(`${name} stopped`)
+        yield* served.reports.until(`${name} stopped`)
         yield* client.ping()
       })
   },
   {
-    name: "go on with a call whose answer is polled for",
+    name: "a call continues after the server closed its stream, and the client polls for the result",
     run: ({ client, served }) =>
       Effect.gen(function*() {
         const name = key()
         const polling = yield* Effect.fork(client.callTool("poll", { key: name }))
-        yield* served.told.until(`${name} began`)
+        yield* served.reports.until(`${name} began`)
         yield* client.callTool("release", { key: name })
         assert.deepStrictEqual((yield* Fiber.join(polling)).content, text(`${name} was released`))
       })
   },
   {
-    name: "go on with a call when the connection is cut: the client comes back for the answer",
+    name: "a call continues when its connection is cut, and the client resumes the stream",
     over: ["http"],
     resumes: true,
-    run: ({ alone, visit }) =>
+    run: ({ connect, ownServer }) =>
       Effect.gen(function*() {
-        const served = yield* alone
-        const { connector, cut } = yield* served.cabled!
-        const client = yield* visit({}, { connector })
+        const served = yield* ownServer
+        const { connector, cut } = yield* served.proxied!
+        const client = yield* connect({}, { connector })
         const name = key()
         const seen: Array<number> = []
         const begun = yield* Deferred.make<void>()
@@ -272,34 +272,34 @@ const meanwhile: ReadonlyArray<Behaviour> = [
         }))
         yield* Deferred.await(begun)
         yield* cut
-        yield* (yield* visit({}, served)).callTool("release", { key: name })
+        yield* (yield* connect({}, served)).callTool("release", { key: name })
         assert.deepStrictEqual((yield* Fiber.join(calling)).content, text(`${name} was released`))
         assert.deepStrictEqual(seen, [1])
-        assert.notInclude(served.told.lines(), `${name} stopped`)
+        assert.notInclude(served.reports.lines(), `${name} stopped`)
       })
   },
   {
-    name: "lose a call with its connection, where nothing is kept of it, and the session lives on",
+    name: "without an event store, a call fails when its connection is cut, and the session continues",
     over: ["http"],
     resumes: false,
-    run: ({ alone, visit }) =>
+    run: ({ connect, ownServer }) =>
       Effect.gen(function*() {
-        const served = yield* alone
-        const { connector, cut } = yield* served.cabled!
-        const client = yield* visit({}, { connector })
+        const served = yield* ownServer
+        const { connector, cut } = yield* served.proxied!
+        const client = yield* connect({}, { connector })
         const name = key()
-        const held = yield* holding(client, served, name)
+        const held = yield* hold(client, served, name)
         yield* cut
         const exit = yield* Effect.exit(held.exit)
         assert.deepInclude(
           Option.getOrThrow(Cause.failureOption(Exit.isFailure(exit) ? exit.cause : Cause.empty)) as object,
           { _tag: "TransportError", reason: "Read" }
         )
-        // A lost stream is not a cancel.
-        assert.notInclude(served.told.lines(), `${name} stopped`)
+        // Losing the stream does not cancel the call.
+        assert.notInclude(served.reports.lines(), `${name} stopped`)
         yield* client.callTool("release", { key: name })
       })
   }
 ]
 
-export const behaviours = [...ending, ...meanwhile]
+export const behaviours = [...results, ...running]

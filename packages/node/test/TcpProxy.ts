@@ -5,13 +5,13 @@ import type { Scope } from "effect"
 import { Effect } from "effect"
 import * as net from "node:net"
 
-export interface Cable {
+export interface TcpProxy {
   /** Without a path. */
   readonly url: string
   readonly cut: Effect.Effect<void>
 }
 
-export const cable = (port: number): Effect.Effect<Cable, never, Scope.Scope> =>
+export const tcpProxy = (port: number): Effect.Effect<TcpProxy, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sockets = new Set<net.Socket>()
     const proxy = net.createServer((near) => {

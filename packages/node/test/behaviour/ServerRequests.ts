@@ -1,31 +1,31 @@
 /**
- * Behaviours: the server asks the client while it serves one of its requests.
+ * Behaviours of the requests that a server sends to its client while it serves a call.
  */
 import { assert } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
-import type { Behaviour, Visitor } from "./Behaviour.js"
-import { hearing, key, text } from "./Behaviour.js"
+import type { Behaviour, RecordedClient } from "./Behaviour.js"
+import { collect, key, text } from "./Behaviour.js"
 
-const saying = (text: string) => ({ role: "assistant", model: "parrot", content: { type: "text", text } } as const)
+const sample = (text: string) => ({ role: "assistant", model: "parrot", content: { type: "text", text } } as const)
 
-/** A model that says again what it is told. */
+/** A model that repeats the prompt. */
 const parrot = Features.sampling(({ messages: [first] }) =>
-  Effect.succeed(saying(first !== undefined && "text" in first.content ? first.content.text : "?"))
+  Effect.succeed(sample(first !== undefined && "text" in first.content ? first.content.text : "?"))
 )
 
-const agreeing = Features.elicitation(() =>
+const accepting = Features.elicitation(() =>
   Effect.succeed({ action: "accept", content: { name: "Ada", size: "large" } })
 )
 
 const answers: ReadonlyArray<Behaviour> = [
   {
-    name: "have the client's model answer, from inside a tool",
-    run: ({ visit }) =>
+    name: "a tool requests samples from the client's model",
+    run: ({ connect }) =>
       Effect.gen(function*() {
-        const client = yield* visit({ features: parrot })
+        const client = yield* connect({ features: parrot })
         const results = yield* Effect.forEach(
           ["a", "b", "c"],
           (prompt) => client.callTool("sample", { prompt }),
@@ -38,10 +38,10 @@ const answers: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "tell the tool that the model was refused: the calling program hears why",
-    run: ({ visit }) =>
+    name: "a rejected sampling request fails the tool, and the client gets the reason",
+    run: ({ connect }) =>
       Effect.gen(function*() {
-        const client = yield* visit({
+        const client = yield* connect({
           features: Features.sampling(() =>
             Effect.fail(new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not today" }))
           )
@@ -54,11 +54,11 @@ const answers: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "have a person fill in a form; what they leave out gets its default",
+    name: "a tool elicits a form, and fields without an answer get their defaults",
     since: "2025-06-18",
-    run: ({ visit }) =>
+    run: ({ connect }) =>
       Effect.gen(function*() {
-        const client = yield* visit({ features: agreeing })
+        const client = yield* connect({ features: accepting })
         const { content } = yield* client.callTool("form")
         assert.deepStrictEqual(
           content,
@@ -70,13 +70,13 @@ const answers: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "tell the tool that the person declined, or closed the form",
+    name: "a tool gets the answers decline and cancel to a form",
     since: "2025-06-18",
-    run: ({ visit }) =>
+    run: ({ connect }) =>
       Effect.gen(function*() {
         const actions = yield* Queue.unbounded<"decline" | "cancel">()
         yield* Queue.offerAll(actions, ["decline", "cancel"])
-        const client = yield* visit({
+        const client = yield* connect({
           features: Features.elicitation(() => Effect.map(Queue.take(actions), (action) => ({ action })))
         })
         assert.deepStrictEqual((yield* client.callTool("form")).content, text("{\"action\":\"decline\"}"))
@@ -84,13 +84,13 @@ const answers: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "have a person open a page, and say when they are done there",
+    name: "a tool elicits the visit of a URL, and the client gets the notification that it is complete",
     since: "2025-11-25",
-    run: ({ visit }) =>
+    run: ({ connect }) =>
       Effect.gen(function*() {
         const id = key()
         const opened: Array<string> = []
-        const client = yield* visit({
+        const client = yield* connect({
           features: Features.urlElicitation(({ url }) =>
             Effect.sync(() => {
               opened.push(url)
@@ -98,19 +98,19 @@ const answers: ReadonlyArray<Behaviour> = [
             })
           )
         })
-        const done = yield* hearing(client.elicitationsCompleted)
+        const done = yield* collect(client.elicitationsCompleted)
         assert.deepStrictEqual((yield* client.callTool("page", { id })).content, text("accept"))
         yield* done.count(1)
-        assert.deepStrictEqual([opened, done.heard], [[`https://example.com/${id}`], [id]])
+        assert.deepStrictEqual([opened, done.received], [[`https://example.com/${id}`], [id]])
       })
   },
   {
-    name: "list the client's folders, and tell the server that they are others",
-    run: ({ visit }) =>
+    name: "a tool lists the client's roots, again after they have changed",
+    run: ({ connect }) =>
       Effect.gen(function*() {
         const changes = yield* Queue.unbounded<void>()
         let uri = "file:///one"
-        const client = yield* visit({
+        const client = yield* connect({
           features: Features.roots(Effect.sync(() => [{ uri, name: "work" }]), { changes: Stream.fromQueue(changes) })
         })
         assert.deepStrictEqual((yield* client.callTool("roots")).content, text("work file:///one"))
@@ -120,11 +120,11 @@ const answers: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "MUST NOT ask a client for what it has not declared",
+    name: "the server MUST NOT send requests for capabilities that the client has not declared",
     rule: "2025-11-25 basic/lifecycle#operation",
-    run: ({ visit }) =>
+    run: ({ connect }) =>
       Effect.gen(function*() {
-        const client = yield* visit()
+        const client = yield* connect()
         const calls: ReadonlyArray<readonly [string, Record<string, string>]> = [
           ["sample", { prompt: "a" }],
           ["form", {}],
@@ -134,25 +134,27 @@ const answers: ReadonlyArray<Behaviour> = [
         for (const [tool, args] of calls) {
           assert.strictEqual((yield* Effect.flip(client.callTool(tool, args)))._tag, "MissingClientCapability", tool)
         }
-        assert.isTrue(client.said.entries.every(({ from, message }) => from === "client" || !("method" in message)))
+        assert.isTrue(
+          client.transcript.entries.every(({ from, message }) => from === "client" || !("method" in message))
+        )
       })
   }
 ]
 
-const crosswise: ReadonlyArray<Behaviour> = [
+const concurrent: ReadonlyArray<Behaviour> = [
   {
-    name: "ask each other at once: the client calls on while it is asked",
-    run: ({ visit }) =>
+    name: "a client calls the server while it answers a request of the server",
+    run: ({ connect }) =>
       Effect.gen(function*() {
-        const connected = yield* Deferred.make<Visitor>()
-        const client = yield* visit({
-          // The model asks the server that asks it.
+        const connected = yield* Deferred.make<RecordedClient>()
+        const client = yield* connect({
+          // The model calls the server whose request it answers.
           features: Features.sampling(({ messages: [first] }) =>
             Effect.gen(function*() {
               const client = yield* Deferred.await(connected)
               const a = first !== undefined && "text" in first.content ? Number(first.content.text) : NaN
               const { content } = yield* Effect.orDie(client.callTool("add", { a, b: a }))
-              return saying(JSON.stringify(content))
+              return sample(JSON.stringify(content))
             })
           )
         })
@@ -168,26 +170,26 @@ const crosswise: ReadonlyArray<Behaviour> = [
       })
   },
   {
-    name: "stop asking when the call that asks is cancelled: the client's answer is stopped, too",
-    run: ({ visit }) =>
+    name: "a cancelled call cancels the server's request to the client, and interrupts the client's handler",
+    run: ({ connect }) =>
       Effect.gen(function*() {
-        const asked = yield* Deferred.make<void>()
-        const stopped = yield* Deferred.make<void>()
-        const client = yield* visit({
+        const requested = yield* Deferred.make<void>()
+        const interrupted = yield* Deferred.make<void>()
+        const client = yield* connect({
           features: Features.sampling(() =>
-            Deferred.succeed(asked, undefined).pipe(
+            Deferred.succeed(requested, undefined).pipe(
               Effect.zipRight(Effect.never),
-              Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+              Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
             )
           )
         })
         const calling = yield* Effect.fork(client.callTool("sample", { prompt: "a" }))
-        yield* Deferred.await(asked)
+        yield* Deferred.await(requested)
         yield* Fiber.interrupt(calling)
-        yield* Deferred.await(stopped)
+        yield* Deferred.await(interrupted)
         yield* client.ping()
       })
   }
 ]
 
-export const behaviours = [...answers, ...crosswise]
+export const behaviours = [...answers, ...concurrent]

@@ -1,8 +1,7 @@
 /**
- * Prints the conversation so that a person understands it at a glance: what was asked, what came back, what went wrong.
- * It knows nothing of the notes.
+ * Prints what the client sends and receives, in color on a terminal. It knows nothing of notes.
  */
-import type { Progress } from "@effect-mcp/jsonrpc"
+import type * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { Effect } from "effect"
 import { Console } from "effect"
 
@@ -17,13 +16,13 @@ const blue = paint(34)
 
 export const heading = (text: string): Effect.Effect<void> => Console.log(`\n${bold(text)}`)
 
-export const asked = (text: string): Effect.Effect<void> => Console.log(`  ${blue("→")} ${text}`)
+export const sent = (text: string): Effect.Effect<void> => Console.log(`  ${blue("→")} ${text}`)
 
 export const received = (text: string): Effect.Effect<void> => Console.log(`  ${green("←")} ${text}`)
 
 export const failed = (text: string): Effect.Effect<void> => Console.log(`  ${red("✗")} ${text}`)
 
-export const aside = (who: string, text: string): Effect.Effect<void> => Console.log(dim(`  ┊ ${who}: ${text.trim()}`))
+export const serverLog = (line: string): Effect.Effect<void> => Console.log(dim(`  ┊ server log: ${line.trim()}`))
 
 export const progress = ({ message, progress, total = progress }: Progress.Progress): Effect.Effect<void> => {
   const done = Math.round((progress / total) * 20)

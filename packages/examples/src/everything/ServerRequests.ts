@@ -1,6 +1,7 @@
 /**
- * Tools that ask the client's side while they run: its model, the person in front of it, the folders it works in. How a
- * question travels, and whether the client can be asked at all, is not their business.
+ * Tools that send requests to the client while they run: sampling, elicitation, roots.
+ *
+ * The server sends the requests as the transport and the revision require, and fails those that the client does not support.
  */
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"
@@ -9,23 +10,23 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Effect, Layer, Schema } from "effect"
 
 const Sampling = Tool.make("test_sampling", {
-  description: "Has the client's model answer a prompt.",
+  description: "Samples an answer to a prompt from the client's model.",
   parameters: { prompt: Schema.String }
 })
 const Elicitation = Tool.make("test_elicitation", {
-  description: "Has a person fill in a form.",
+  description: "Elicits a form from the user.",
   parameters: { message: Schema.String }
 })
 const Defaults = Tool.make("test_elicitation_sep1034_defaults", {
-  description: "Has a person fill in a form that is filled in already."
+  description: "Elicits a form in which every field has a default."
 })
 const Enums = Tool.make("test_elicitation_sep1330_enums", {
-  description: "Has a person choose, one of several and several of many, with titles and without."
+  description: "Elicits single and multiple choices, with and without titles."
 })
 const OpenPage = Tool.make("test_elicitation_url", {
-  description: "Has a person open a page, and says when they are done there."
+  description: "Asks the user to open a URL, and notifies the client of its completion."
 })
-const Roots = Tool.make("test_list_roots", { description: "Lists the folders that the client works in." })
+const Roots = Tool.make("test_list_roots", { description: "Lists the roots of the client." })
 
 // A form is a schema. Titles, descriptions and defaults come from its annotations.
 const User = Schema.Struct({
@@ -44,16 +45,16 @@ const Profile = Schema.Struct({
 const options = ["option1", "option2", "option3"]
 const titled = ["value1", "value2", "value3"].map((one, n) => ({ const: one, title: `Option ${n + 1}` }))
 
-const answered = (result: { readonly action: string; readonly content?: unknown }): string =>
+const describe = (result: { readonly action: string; readonly content?: unknown }): string =>
   `Elicitation completed: action=${result.action}, content=${JSON.stringify(result.content ?? {})}`
 
-const asking = <A>(
+const withSession = <A>(
   ask: (session: ServerSession["Type"]) => Effect.Effect<A, AskError>
 ): Effect.Effect<A, AskError, ServerSession> => Effect.flatMap(ServerSession, ask)
 
 export const layer = Layer.mergeAll(
   McpServer.tool(Sampling, ({ prompt }) =>
-    asking((session) =>
+    withSession((session) =>
       Effect.map(
         session.createMessage({
           messages: [{ role: "user", content: { type: "text", text: prompt } }],
@@ -64,15 +65,15 @@ export const layer = Layer.mergeAll(
     )),
   McpServer.tool(
     Elicitation,
-    ({ message }) => asking((session) => Effect.map(session.elicit({ message, schema: User }), answered))
+    ({ message }) => withSession((session) => Effect.map(session.elicit({ message, schema: User }), describe))
   ),
   McpServer.tool(
     Defaults,
-    () => asking((session) => Effect.map(session.elicit({ message: "Is this you?", schema: Profile }), answered))
+    () => withSession((session) => Effect.map(session.elicit({ message: "Is this you?", schema: Profile }), describe))
   ),
-  // Fields may be described as they stand on the wire, too: here, every shape that a choice can have.
+  // A form can also be given as JSON Schema: here with every kind of choice.
   McpServer.tool(Enums, () =>
-    asking((session) =>
+    withSession((session) =>
       Effect.map(
         session.elicit({
           message: "Choose",
@@ -87,7 +88,7 @@ export const layer = Layer.mergeAll(
             }
           }
         }),
-        answered
+        describe
       )
     )),
   McpServer.tool(OpenPage, () =>
@@ -100,12 +101,12 @@ export const layer = Layer.mergeAll(
         elicitationId
       })
       if (action === "accept") yield* session.elicitationComplete(elicitationId)
-      return `The person chose to ${action}`
+      return `The action of the user: ${action}`
     })),
   McpServer.tool(
     Roots,
     () =>
-      asking((session) =>
+      withSession((session) =>
         Effect.map(session.listRoots, (roots) => roots.map(({ name, uri }) => `${name ?? "?"}: ${uri}`).join("\n"))
       )
   )

@@ -1,0 +1,86 @@
+/**
+ * Behaviours of the notifications that a server sends outside of requests.
+ */
+import { assert } from "@effect/vitest"
+import { Chunk, Effect, Stream } from "effect"
+import type { Behaviour, RecordedClient } from "./Behaviour.js"
+import { collect, key } from "./Behaviour.js"
+import * as Contract from "./Contract.js"
+
+const names = {
+  tool: (client: RecordedClient) => Stream.map(client.tools, ({ name }) => name),
+  resource: (client: RecordedClient) => Stream.map(client.resources, ({ name }) => name),
+  prompt: (client: RecordedClient) => Stream.map(client.prompts, ({ name }) => name)
+}
+
+const changes = (["tool", "resource", "prompt"] as const).map((kind): Behaviour => ({
+  name: `the server SHOULD notify that its list of ${kind}s has changed, when one is added and when one is removed`,
+  rule: `2025-11-25 server/${kind}s#list-changed-notification`,
+  run: ({ connect, ownServer }) =>
+    Effect.gen(function*() {
+      const client = yield* connect({}, yield* ownServer)
+      const listChanges = yield* collect(client.listChanges)
+      const name = key()
+      yield* client.callTool("offer", { kind, name })
+      yield* listChanges.count(1)
+      assert.include(Chunk.toArray(yield* Stream.runCollect(names[kind](client))), name)
+      yield* client.callTool("withdraw", { name })
+      yield* listChanges.count(2)
+      assert.notInclude(Chunk.toArray(yield* Stream.runCollect(names[kind](client))), name)
+      assert.deepStrictEqual(listChanges.received, [`${kind}s`, `${kind}s`])
+    })
+}))
+
+const subscriptions: ReadonlyArray<Behaviour> = [
+  {
+    name: "the server notifies of updates to a resource, from the subscription until its end",
+    rule: "2025-11-25 server/resources#subscriptions",
+    run: ({ connect, ownServer }) =>
+      Effect.gen(function*() {
+        const client = yield* connect({}, yield* ownServer)
+        const updates = yield* collect(client.resourceUpdates)
+        yield* client.callTool("touch")
+        yield* client.subscribeResource(Contract.Watched.uri)
+        yield* client.callTool("touch")
+        yield* updates.count(1)
+        const { contents: [watched] } = yield* client.readResource(Contract.Watched.uri)
+        assert.deepInclude(watched as object, { text: "version 2" })
+        yield* client.unsubscribeResource(Contract.Watched.uri)
+        yield* client.callTool("touch")
+        // A later notification shows that none of the resource came before it.
+        const changed = yield* collect(client.listChanges)
+        yield* client.callTool("offer", { kind: "tool", name: "more" })
+        yield* changed.count(1)
+        assert.deepStrictEqual(updates.received, [Contract.Watched.uri])
+      })
+  },
+  {
+    name: "the server refuses a subscription to an unknown URI",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* Effect.flip(client.subscribeResource("test://nowhere")))._tag, "ResourceNotFound")
+      })
+  },
+  {
+    name: "a client is notified only of the resources that it has subscribed to",
+    // A server on stdio has one client.
+    over: ["memory", "direct", "http", "sse"],
+    run: ({ connect, ownServer }) =>
+      Effect.gen(function*() {
+        const served = yield* ownServer
+        const one = yield* connect({}, served)
+        const other = yield* connect({}, served)
+        const received = yield* collect(one.resourceUpdates)
+        const othersUpdates = yield* collect(other.resourceUpdates)
+        yield* one.subscribeResource(Contract.Watched.uri)
+        yield* other.callTool("touch")
+        yield* received.count(1)
+        const changed = yield* collect(other.listChanges)
+        yield* one.callTool("offer", { kind: "tool", name: "more" })
+        yield* changed.count(1)
+        assert.deepStrictEqual(othersUpdates.received, [])
+      })
+  }
+]
+
+export const behaviours = [...changes, ...subscriptions]
