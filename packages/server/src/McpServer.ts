@@ -23,6 +23,7 @@ import * as Dispatcher from "./Dispatcher.js"
 import * as Feature from "./Feature.js"
 import * as AdvertisedCapabilities from "./features/AdvertisedCapabilities.js"
 import * as FeatureRoutes from "./features/FeatureRoutes.js"
+import * as NamingRules from "./features/NamingRules.js"
 import * as Page from "./features/Page.js"
 import * as Prompts from "./features/Prompts.js"
 import * as Resources from "./features/Resources.js"
@@ -164,7 +165,12 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
     parameters: NoInfer<Parameters>
   ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, NoInfer<Failure> | Feature.Fails, R>
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
-  Feature.make(({ tools }, context) => tools.register(Tools.entry(definition, handler, context)))
+  Feature.make(({ tools }, context) =>
+    Effect.zipRight(
+      NamingRules.warn("tool", definition.advertised),
+      tools.register(Tools.entry(definition, handler, context))
+    )
+  )
 
 /**
  * A resource, from its definition and an effect that reads it: text, bytes, or contents with URIs of their own.
@@ -179,7 +185,12 @@ export const resource = <const Name extends string, R = never>(
   definition: Resource.Resource<Name>,
   read: Effect.Effect<Resource.Contents, Feature.Fails, R>
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
-  Feature.make(({ resources }, context) => resources.register(Resources.entry(definition, read, context)))
+  Feature.make(({ resources }, context) =>
+    Effect.zipRight(
+      NamingRules.warn("resource", definition.advertised),
+      resources.register(Resources.entry(definition, read, context))
+    )
+  )
 
 /**
  * All resources of a template. `read` gets the decoded parameters and the URI that they were found in. A template does not
@@ -208,7 +219,10 @@ export const resourceTemplate = <
   Exclude<R, Feature.RequestServices> | Exclude<Completer.Context<C> | LR, RequestContext | Scope.Scope>
 > =>
   Feature.make(({ templates }, context) =>
-    templates.register(Resources.templateEntry(definition, read, options, context))
+    Effect.zipRight(
+      NamingRules.warn("resource template", definition.advertised),
+      templates.register(Resources.templateEntry(definition, read, options, context))
+    )
   )
 
 /**
@@ -233,7 +247,10 @@ export const prompt = <
   options: { readonly complete?: (C & Completer.Completers<keyof NoInfer<Parameters>>) | undefined } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices> | Exclude<Completer.Context<C>, RequestContext | Scope.Scope>> =>
   Feature.make(({ prompts }, context) =>
-    prompts.register(Prompts.entry(definition, handler, options.complete, context))
+    Effect.zipRight(
+      NamingRules.warn("prompt", definition.advertised),
+      prompts.register(Prompts.entry(definition, handler, options.complete, context))
+    )
   )
 
 /**

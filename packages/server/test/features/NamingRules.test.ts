@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as Tool from "@effect-mcp/definition/Tool"
+import type * as Feature from "@effect-mcp/server/Feature"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Registry from "@effect-mcp/server/Registry"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+
+/** The warnings that are logged while a feature is registered. */
+const warnings = (feature: Feature.Feature) =>
+  Effect.gen(function*() {
+    const found: Array<string> = []
+    const logger = Logger.replace(
+      Logger.defaultLogger,
+      Logger.make(({ logLevel, message }) => {
+        if (logLevel.label === "WARN") found.push(String(message))
+      })
+    )
+    const registry = Layer.effect(Registry.Registry, Registry.make)
+    yield* Layer.build(feature.pipe(Layer.provide(registry), Layer.provide(logger)))
+    return found
+  })
+
+const tool = (name: string, meta?: Record<string, unknown>) =>
+  McpServer.tool(Tool.make(name, { meta }), () => Effect.succeed("done"))
+
+describe("a definition that is registered", () => {
+  it.scoped("SHOULD have a tool name of 1 to 128 letters, digits and _ - .", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* warnings(tool("admin.tools-list_2")), [])
+      assert.deepStrictEqual(yield* warnings(tool("a b")), [
+        "The tool \"a b\": the name contains \" \", and only letters, digits, \"_\", \"-\" and \".\" are allowed"
+      ])
+      const long = "x".repeat(129)
+      assert.deepStrictEqual(yield* warnings(tool(long)), [
+        `The tool "${long}": the name has 129 characters, and 128 are allowed`
+      ])
+    }))
+
+  it.scoped("MUST NOT have a _meta key that the specification reserves", () =>
+    Effect.gen(function*() {
+      const meta = { "com.example/a": 1, "io.modelcontextprotocol/x": 1, "a b": 1 }
+      const expected = (what: string) => [
+        `${what}: _meta "io.modelcontextprotocol/x": the specification reserves the prefix of the key`,
+        `${what}: _meta "a b": the key is not valid`
+      ]
+      assert.deepStrictEqual(yield* warnings(tool("a", meta)), expected("The tool \"a\""))
+      assert.deepStrictEqual(
+        yield* warnings(McpServer.resource(Resource.make("r s", { uri: "notes:///", meta }), Effect.succeed("text"))),
+        expected("The resource \"r s\"")
+      )
+      assert.deepStrictEqual(
+        yield* warnings(McpServer.prompt(Prompt.make("p", { meta }), () => Effect.succeed("text"))),
+        expected("The prompt \"p\"")
+      )
+    }))
+})
