@@ -159,7 +159,7 @@ describe("the limit of a line", () => {
 })
 
 describe("the limit of values", () => {
-  it("holds for each line", () => {
+  it("applies to each line", () => {
     const many = `{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":[${"0,".repeat(100)}0]}}\n`
     const decoder = new LineFraming.Decoder({ maxNodes: 50 })
     assert.deepStrictEqual(decoder.push(bytes(many + line(ping(1)))).map(shape), [

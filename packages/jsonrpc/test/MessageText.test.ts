@@ -60,7 +60,7 @@ describe("MessageText.parse", () => {
   })
 })
 
-describe("MessageText.parse of a message that holds many values", () => {
+describe("MessageText.parse of a message with many values", () => {
   const numbers = (count: number) => `[${"0,".repeat(count - 1)}0]`
   const ok = "message"
   const judge = (text: string, limits?: MessageText.Limits): unknown => {
@@ -74,19 +74,19 @@ describe("MessageText.parse of a message that holds many values", () => {
   const notification = (count: number) => `{"jsonrpc":"2.0","method":"m","params":{"a":${numbers(count - 5)}}}`
   const response = (count: number) => `{"jsonrpc":"2.0","id":"a","result":{"a":${numbers(count - 5)}}}`
 
-  it("takes 100,000 in a request and in a notification, and refuses one more", () => {
+  it("accepts 100,000 in a request and in a notification, and refuses one more", () => {
     assert.strictEqual(judge(request(100_000)), ok)
     assert.deepStrictEqual(judge(request(100_001)), refused("request", 7))
     assert.strictEqual(judge(notification(100_000)), ok)
     assert.deepStrictEqual(judge(notification(100_001)), refused("request"))
   })
 
-  it("takes 1,000,000 in a response, and refuses one more", () => {
+  it("accepts 1,000,000 in a response, and refuses one more", () => {
     assert.strictEqual(judge(response(1_000_000)), ok)
     assert.deepStrictEqual(judge(response(1_000_001)), refused("response", "a"))
   })
 
-  it("takes as many as it is told", () => {
+  it("accepts as many as the caller names", () => {
     const limits = { maxNodes: 50, maxResponseNodes: 100 }
     assert.strictEqual(judge(request(50), limits), ok)
     assert.deepStrictEqual(judge(request(51), limits), refused("request", 7))
@@ -95,17 +95,17 @@ describe("MessageText.parse of a message that holds many values", () => {
     assert.deepStrictEqual(judge(response(50), { maxNodes: 100, maxResponseNodes: 49 }), refused("response", "a"))
   })
 
-  it("takes a text of any length that holds few", () => {
+  it("accepts a text of any length with few values", () => {
     const value = "a, \"b\": [{}],\n".repeat(200_000)
     assert.strictEqual(judge(text(Message.request(1, "m", { value }))), ok)
     assert.strictEqual(judge(text(Message.success(1, { value }))), ok)
   })
 
-  it("refuses before it parses, so that even what is no JSON is refused for its length", () => {
+  it("refuses before it parses: text that is not JSON is refused for its values, too", () => {
     assert.deepStrictEqual(judge(request(100_001).slice(0, -1)), refused("request", 7))
   })
 
-  it("holds a request to its bound that looked like a response", () => {
+  it("applies the limit of requests to a request that looked like a response", () => {
     const many = numbers(200_000)
     assert.deepStrictEqual(
       judge(`{"result":{},"a":{"b":"${"x".repeat(2000)}"},"method":"m","params":{"a":${many}},"jsonrpc":"2.0","id":7}`),
@@ -121,7 +121,7 @@ describe("MessageText.parse of a message that holds many values", () => {
     assert.lengthOf((batch as Message.Malformed).batch!, 2)
   })
 
-  it("says what is wrong with a response that is none, whatever it holds", () => {
+  it("names the fault of a malformed response, whatever its size", () => {
     assert.deepStrictEqual(judge(`{"id":7,"result":{"a":${numbers(200_000)}}}`), refused("response", 7))
     assert.deepStrictEqual(judge(`{"id":7,"result":{"a":${numbers(200_000)}`), [
       "request",

@@ -1,13 +1,10 @@
 /**
- * The incoming half of a transport that calls feed: an HTTP request hands its messages over, no fiber reads a pipe. Each
- * delivery names the channel that it came on, which is where its answers go.
+ * The incoming half of a transport whose messages arrive by function calls, one HTTP request each, instead of a pipe that
+ * a fiber reads. Each delivery has the channel on which its answers leave. Exactly one reader takes the deliveries: a
+ * function passed to `receiveWith` (without a fiber), `run`, or the stream `incoming`. HTTP transports use it.
  *
- * Exactly one reader takes the deliveries, in one of three ways: a function that `receiveWith` is given (no fiber, no
- * stream: what production uses), `run`, or `incoming`, a stream that is built when it is first read. A second reader is
- * refused. HTTP transports of servers and clients put `incoming` and `run` of a feed into their `Transport`.
- *
- * The fields change because an idle HTTP session may hold no fiber and no queue: `receiver` or `queue` is set, never
- * both while messages come in, and the queue exists only while a reader pulls or has not come yet.
+ * A class with mutable fields, because an idle HTTP session may hold no fiber and no queue: while messages arrive, either
+ * `receiver` or `queue` is set, and the queue exists only while a reader pulls or has not started.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -18,15 +15,14 @@ import type { Channel } from "../Side.js"
 import type { Delivery, Transport } from "../Transport.js"
 import * as Outbox from "./Outbox.js"
 
-/** How many deliveries may wait for a reader that pulls, or has not come yet. */
+/** How many deliveries may wait for a reader. */
 export const MAX_WAITING = 1024
 
-/** A transport whose messages calls hand over. */
 export interface FedTransport extends Transport {
   readonly feed: Feed
 }
 
-/** Takes one delivery; answers leave on the channel, or on the transport itself when there is none. */
+/** Receives one delivery; its answers leave on the channel, or else on the transport. */
 export type Receiver = (delivery: Delivery, channel?: Channel) => void
 
 interface Waiting {
@@ -44,10 +40,7 @@ export class Feed {
     private readonly onReaderGone?: (() => void) | undefined
   ) {}
 
-  /**
-   * Hands a delivery to the reader, or keeps it until there is one. `false` when it is lost: the feed has ended, or
-   * `MAX_WAITING` deliveries wait already.
-   */
+  /** Passes a delivery to the reader, or keeps it until there is one. `false` once the feed has ended or is full. */
   offer(delivery: Delivery, channel?: Channel): boolean {
     if (this.receiver !== undefined) {
       this.receiver(delivery, channel)
@@ -57,24 +50,24 @@ export class Feed {
     return !queue.isFull && queue.unsafeOffer({ delivery, channel })
   }
 
-  /** Ends `run` and `incoming` after what waits. A function given to `receiveWith` stays: it answers late messages. */
+  /** Ends `run` and `incoming` after the deliveries that wait. The function of `receiveWith` still receives. */
   end(exit: Exit.Exit<void, TransportError> = Exit.void): void {
     if (this.receiver === undefined || this.queue !== undefined) this.waiting().end(exit)
   }
 
-  /** Makes a function the reader; what waits is handed to it at once. `false` when there is a reader already. */
+  /** Makes a function the reader and passes it the deliveries that wait. `false` when there is a reader already. */
   receiveWith(receiver: Receiver): boolean {
     if (!this.claim()) return false
     this.connect(receiver)
     return true
   }
 
-  /** What `Transport.run` is made of. */
+  /** The `run` of a transport. */
   run(receiver: Receiver): Effect.Effect<void, TransportError> {
     return Effect.suspend(() => {
       if (!this.claim()) return Effect.fail(busy)
       this.connect(receiver)
-      // Deliveries go past the queue from now on: it is taken from only to learn how the feed ends.
+      // Deliveries no longer pass the queue: it is read only to learn how the feed ends.
       return this.waiting().takeAll.pipe(
         Effect.catchAll(Option.match({ onNone: () => Effect.void, onSome: Effect.fail })),
         Effect.asVoid,
@@ -83,7 +76,7 @@ export class Feed {
     })
   }
 
-  /** What `Transport.incoming` is made of. `channelOf` names the channel of a delivery. */
+  /** The `incoming` of a transport. `channelOf` returns the channel of a delivery. */
   get incoming(): Stream.Stream<Delivery, TransportError> {
     return Stream.suspend(() => {
       if (!this.claim()) return Stream.fail(busy)
@@ -110,7 +103,7 @@ export class Feed {
   }
 
   private connect(receiver: Receiver): void {
-    // A receiver may cause another delivery, which waits behind those that are here already.
+    // A receiver may cause another delivery, which waits behind the earlier ones.
     for (let waiting = this.take(); waiting.length > 0; waiting = this.take()) {
       for (const { channel, delivery } of waiting) receiver(delivery, channel)
     }
@@ -126,7 +119,7 @@ export class Feed {
   }
 }
 
-/** The channel that a delivery, read from `incoming`, came on. */
+/** The channel of a delivery that was read from `incoming`. */
 export const channelOf = (delivery: Delivery): Channel | undefined => channels.get(delivery)
 
 const channels = new WeakMap<Delivery, Channel>()

@@ -1,16 +1,16 @@
 /**
- * What the text of a message shows of it before it is parsed: whether it is a request or a response, and its id.
+ * Reads from the text of a message, without parsing it, whether it is a request or a response, and its id. `MessageText`
+ * uses it to refuse a text that is too large to parse.
  *
- * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. Members may
- * come in any order: what lies between is not seen, and a kind or an id that is only there is not known. `MessageText`
- * uses this to refuse a text that it does not parse, and checks the kind again when it has parsed one.
+ * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. A kind or an
+ * id that stands between them is not found.
  */
 import * as Message from "../Message.js"
 import * as Json from "./Json.js"
 
 export interface MessageOutline {
   readonly kind: "request" | "response" | undefined
-  /** Never that of a message in a batch. */
+  /** Always `undefined` for a batch. */
   readonly id: Message.RequestId | undefined
 }
 
@@ -23,7 +23,7 @@ export const read = (text: string): MessageOutline => {
   return { kind, id: idAtEnd(text.slice(-TAIL)) ?? id }
 }
 
-// A string, a character of the grammar, a number or a word, or the quote of a string that was cut.
+// A string, a punctuation character, a number or a word, or the quote of a string that is cut off.
 const token = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s"{}[\]:,]+|"/g
 
 const readHead = (head: string): MessageOutline => {
@@ -57,8 +57,8 @@ const readHead = (head: string): MessageOutline => {
   return { kind, id }
 }
 
-// A member that is followed by plain members only, and then by the end of the text, is one of the outermost object. None of
-// its strings may hold a backslash, so that every quote here begins or ends a string.
+// A member that only members without nesting follow, up to the end of the text, belongs to the outermost object. No
+// string may contain a backslash, so that every quote begins or ends a string.
 const lastId = /[{,]\s*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*(?:,\s*"[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s"{}[\],:\\]+)\s*)*\}\s*$/
 
 const idAtEnd = (tail: string): MessageOutline["id"] => {

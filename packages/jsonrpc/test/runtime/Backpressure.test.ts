@@ -6,7 +6,7 @@ import * as Outbox from "../../src/runtime/Outbox.js"
 
 const message = Message.notification("n")
 
-/** A way out that takes `capacity` messages before senders wait. */
+/** A channel that accepts `capacity` messages before senders wait. */
 const bounded = (capacity: number) => {
   const outbox = Outbox.make<Message.Message>(capacity)
   const out: Backpressure.Congestible = {
@@ -19,7 +19,7 @@ const bounded = (capacity: number) => {
 }
 
 describe("send", () => {
-  it.effect("waits while the way out is full, each time it looks", () =>
+  it.effect("suspends while the channel is full, each time it checks", () =>
     Effect.gen(function*() {
       const { out, outbox } = bounded(1)
       yield* Backpressure.send(out, message)
@@ -32,7 +32,7 @@ describe("send", () => {
       }
     }))
 
-  it.effect("fails when the way out is closed, also for a sender that waits", () =>
+  it.effect("fails when the channel is closed, also for a sender that waits", () =>
     Effect.gen(function*() {
       const { out, outbox } = bounded(1)
       yield* Backpressure.send(out, message)

@@ -12,7 +12,7 @@ const channel = (): Channel => ({ send: () => Effect.void, unsafeSend: () => tru
 
 const failure = new TransportError({ reason: "Read", message: "gone" })
 
-/** The three ways to read a feed: what arrives on which channel, and how the reading ends, if it does. */
+/** The ways to read a feed that are effects: they pass each delivery with its channel, and end as the feed does. */
 const readers: Record<string, (feed: Feed.Feed, receive: Feed.Receiver) => Effect.Effect<void, TransportError>> = {
   run: (feed, receive) => feed.run(receive),
   incoming: (feed, receive) =>
@@ -22,7 +22,7 @@ const readers: Record<string, (feed: Feed.Feed, receive: Feed.Receiver) => Effec
 const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow(), { discard: true })
 
 describe("receiveWith", () => {
-  it("hands over what waits, then each delivery at once, with its channel", () => {
+  it("passes the deliveries that wait, then each delivery at once, with its channel", () => {
     const feed = new Feed.Feed()
     const received: Array<readonly [Delivery, Channel | undefined]> = []
     const one = channel()
@@ -46,7 +46,7 @@ describe("receiveWith", () => {
     assert.deepStrictEqual(received, [numbered(1), numbered(2), numbered(3)])
   })
 
-  it("still receives after the end: its owner answers late messages", () => {
+  it("still receives after the end, so that late messages are answered", () => {
     const feed = new Feed.Feed()
     const received: Array<unknown> = []
     feed.receiveWith((delivery) => received.push(delivery))
@@ -58,7 +58,7 @@ describe("receiveWith", () => {
 
 for (const [name, read] of Object.entries(readers)) {
   describe(name, () => {
-    it.effect("gives what waited and what comes, in order, with its channel", () =>
+    it.effect("returns the deliveries that waited and later ones, in order, with their channels", () =>
       Effect.gen(function*() {
         const feed = new Feed.Feed()
         const received: Array<readonly [Delivery, Channel | undefined]> = []
@@ -75,14 +75,14 @@ for (const [name, read] of Object.entries(readers)) {
         assert.isFalse(feed.offer(numbered(3)))
       }))
 
-    it.effect("fails as the feed does", () =>
+    it.effect("fails with the exit of the feed", () =>
       Effect.gen(function*() {
         const feed = new Feed.Feed()
         feed.end(Exit.fail(failure))
         assert.deepStrictEqual(yield* Effect.exit(read(feed, () => {})), Exit.fail(failure))
       }))
 
-    it.effect("tells the owner when its reader stops, and takes nothing more", () =>
+    it.effect("calls back when its reader stops, and accepts nothing more", () =>
       Effect.gen(function*() {
         let gone = 0
         const feed = new Feed.Feed(() => gone++)
@@ -93,7 +93,7 @@ for (const [name, read] of Object.entries(readers)) {
         assert.isFalse(feed.offer(numbered(1)))
       }))
 
-    it.effect("refuses a second reader, and the first one goes on", () =>
+    it.effect("refuses a second reader, and the first one continues", () =>
       Effect.gen(function*() {
         const feed = new Feed.Feed()
         const received: Array<unknown> = []
@@ -112,7 +112,7 @@ for (const [name, read] of Object.entries(readers)) {
 }
 
 describe("Feed", () => {
-  it.effect("bounds what waits for a reader", () =>
+  it.effect("limits the deliveries that wait for a reader", () =>
     Effect.gen(function*() {
       const feed = new Feed.Feed()
       for (let i = 0; i < Feed.MAX_WAITING; i++) assert.isTrue(feed.offer(numbered(i)))

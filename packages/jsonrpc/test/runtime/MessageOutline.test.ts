@@ -41,7 +41,7 @@ describe("MessageOutline.read", () => {
   ]
 
   for (const [name, text, kind, id] of texts) {
-    it(`sees ${name}`, () => {
+    it(`finds ${name}`, () => {
       assert.deepStrictEqual<unknown>(MessageOutline.read(text), { kind, id })
     })
   }
@@ -58,7 +58,7 @@ describe("MessageOutline.read", () => {
     )
   })
 
-  it("is what parsing finds, of short messages in any order of their members", () => {
+  it("agrees with parsing for short messages, in any order of their members", () => {
     FastCheck.assert(FastCheck.property(members, FastCheck.array(FastCheck.nat(), { minLength: 4, maxLength: 4 }), (
       { body, ...rest },
       order
