@@ -51,7 +51,7 @@ const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, nev
 
 const names = (client: ClientSessionService) => Effect.map(all(client.tools), (tools) => tools.map(({ name }) => name))
 
-describe("A client of ours and the official server of everything, both ways", () => {
+describe("A client of ours and the official server of everything, with features of both sides", () => {
   it.scopedLive("list what depends on us: the tools that ask, and only with what we can do", () =>
     Effect.gen(function*() {
       const asks = [
