@@ -6,12 +6,14 @@ import type { Subject } from "./Workload.js"
 
 const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
   ...Object.fromEntries(
-    ["own", "hand", "sdk1", "sdk2"].flatMap((subject) => ["decode", "project"].map((work) => `${subject}-${work}`)).map((
-      name
-    ) => [
-      name,
-      () => import("./subjects/decoding.js").then(({ decoding }) => decoding[name]!())
-    ])
+    ["own", "hand", "sdk1", "sdk2"].flatMap((subject) => ["decode", "project"].map((work) => `${subject}-${work}`)).map(
+      (
+        name
+      ) => [
+        name,
+        () => import("./subjects/decoding.js").then(({ decoding }) => decoding[name]!())
+      ]
+    )
   ),
   "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair()),
   ...Object.fromEntries(

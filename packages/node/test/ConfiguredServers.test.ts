@@ -23,7 +23,7 @@ const text = (result: { readonly content: ReadonlyArray<object> }) =>
   (result.content[0] as { readonly text: string }).text
 
 describe("The servers of a configuration", () => {
-  it.scopedLive("are launched and reached, and are one group", () =>
+  it.scopedLive("are launched or connected to, and form one group", () =>
     Effect.gen(function*() {
       const { url } = yield* HttpServer.HttpServer
       const servers = ConfiguredServers.layer({
@@ -41,7 +41,7 @@ describe("The servers of a configuration", () => {
       }).pipe(Effect.provide(servers))
     }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
 
-  it.effect("are none of what is no configuration", () =>
+  it.effect("fail with a ParseError for a value that is not a configuration", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(ConfiguredServers.layer({ servers: {} }))))
       assert.strictEqual(error._tag, "ParseError")

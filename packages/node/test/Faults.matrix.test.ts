@@ -332,7 +332,7 @@ for (const [what, { fault, ...rows }] of Object.entries(matrix)) {
 describe("A server that cannot be launched", () => {
   const refusals: ReadonlyArray<readonly [what: string, options: StdioClient.Options, why: RegExp]> = [
     [
-      "because there is none",
+      "because the file does not exist",
       { command: "no-such-program" },
       /Cannot start "no-such-program": there is no such program/
     ],
@@ -342,7 +342,7 @@ describe("A server that cannot be launched", () => {
   ]
 
   for (const [what, options, why] of refusals) {
-    it.live(`${what} fails who connects, who is told so`, () =>
+    it.live(`${what} fails the connection with the reason`, () =>
       leavesNothing((mark) =>
         Effect.gen(function*() {
           const error = yield* Effect.flip(Client.make(StdioClient.connector({ ...options, args: [mark] })))

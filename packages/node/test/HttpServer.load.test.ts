@@ -21,7 +21,7 @@ const resources = () =>
   process.getActiveResourcesInfo().filter((name) => /TCP|HTTP|Timeout|Immediate/.test(name)).length
 
 describe("a server over HTTP", () => {
-  it.scoped("takes back a thousand sessions that were abandoned", () =>
+  it.scoped("closes a thousand abandoned sessions", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const server = yield* HttpServer.HttpServer
@@ -42,7 +42,7 @@ describe("a server over HTTP", () => {
       HttpServer.layer({ port: 0 }).pipe(Layer.provideMerge(McpServer.layer(info, act(Effect.void))))
     )))
 
-  it.scoped("holds no more sessions than it may, however many are asked for", () =>
+  it.scoped("keeps no more sessions than its limit, however many clients open", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const server = yield* HttpServer.HttpServer
@@ -59,7 +59,7 @@ describe("a server over HTTP", () => {
       )
     )))
 
-  it.scopedLive("has nothing left of a thousand streams", () =>
+  it.scopedLive("leaves nothing of a thousand streams", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer
       const before = resources()
@@ -81,7 +81,7 @@ describe("a server over HTTP", () => {
       }
     }).pipe(Effect.provide(served(act(Effect.void)))))
 
-  it.scopedLive("answers a thousand requests of equal ids, each with its own", () =>
+  it.scopedLive("answers a thousand requests with equal ids, each with its own result", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer
       const sockets = yield* agent
@@ -94,7 +94,7 @@ describe("a server over HTTP", () => {
       assert.isTrue(answers.every(({ json, status }) => status === 200 && json.id === 1))
     }).pipe(Effect.provide(served(act(Effect.yieldNow())))))
 
-  it.live("leaves neither socket nor timer behind", () =>
+  it.live("leaves no socket and no timer behind", () =>
     Effect.gen(function*() {
       const before = resources()
       yield* Effect.gen(function*() {

@@ -26,7 +26,7 @@ const closable = (...args: Parameters<typeof served>) =>
   })
 
 describe("HttpServer", () => {
-  it.scopedLive("listens on this machine alone, on a port that it tells", () =>
+  it.scopedLive("listens on loopback only, and reports its port", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer
       assert.strictEqual(server.host, "127.0.0.1")
@@ -42,14 +42,14 @@ describe("HttpServer", () => {
       assert.strictEqual((yield* ask(server.url.replace("/mcp", "/other"), ping)).status, 404)
     }).pipe(Effect.provide(served(act(Effect.void)))))
 
-  it.scopedLive("listens where it is told", () =>
+  it.scopedLive("listens on the given host", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer
       assert.strictEqual(server.url, `http://[::1]:${server.port}/deep/mcp`)
       assert.strictEqual((yield* ask(server.url, initialize())).status, 200)
     }).pipe(Effect.provide(served(act(Effect.void), { host: "::1", path: "/deep/mcp" }))))
 
-  it.scopedLive("listens on this machine alone by the IPv6 name of its IPv4 address, too", () =>
+  it.scopedLive("treats an IPv4 address in IPv6 notation as loopback, and reports it as IPv4", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer
       assert.strictEqual((yield* ask(server.url, initialize())).status, 200)
@@ -59,7 +59,7 @@ describe("HttpServer", () => {
       assert.strictEqual((yield* ask(server.url, initialize(), page)).status, 200)
     }).pipe(Effect.provide(served(act(Effect.void), { host: "::ffff:127.0.0.1" }))))
 
-  it.scopedLive("lets in all hosts and no pages where others can reach it", () =>
+  it.scopedLive("allows all hosts and no origins on an address that other machines can reach", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer
       const url = `http://127.0.0.1:${server.port}/mcp`
@@ -67,7 +67,7 @@ describe("HttpServer", () => {
       assert.strictEqual((yield* ask(url, initialize(), { origin: "http://localhost" })).status, 403)
     }).pipe(Effect.provide(served(act(Effect.void), { host: "0.0.0.0" }))))
 
-  it.scopedLive("fails when the port is taken, and says so", () =>
+  it.scopedLive("fails with the reason when the port is in use", () =>
     Effect.gen(function*() {
       const { port } = yield* HttpServer.HttpServer
       const error = yield* Effect.flip(Effect.scoped(Layer.build(served(act(Effect.void), { port }))))
@@ -76,7 +76,7 @@ describe("HttpServer", () => {
       assert.match(error.message, new RegExp(`^Cannot listen on 127.0.0.1:${port}: another program uses the port`))
     }).pipe(Effect.provide(served(act(Effect.void)))))
 
-  it.scopedLive("serves beside other transports of the same server", () =>
+  it.scopedLive("serves next to other transports of the same server", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const server = yield* HttpServer.HttpServer
@@ -86,7 +86,7 @@ describe("HttpServer", () => {
       HttpServer.layer({ port: 0 }).pipe(Layer.provideMerge(McpServer.layer(info, act(Effect.void))))
     )))
 
-  it.scopedLive("streams what is said as it is said, on the stream of each request and beside", () =>
+  it.scopedLive("streams messages as they are sent, on the stream of each request and on the standalone stream", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -104,7 +104,7 @@ describe("HttpServer", () => {
       }).pipe(Effect.provide(served(act(Effect.zipRight(log("hello"), Deferred.await(gate))))))
     }))
 
-  it.scopedLive("lets a client that was cut off have the rest", () =>
+  it.scopedLive("lets a disconnected client resume its stream", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const live = act(Effect.zipRight(Effect.zipRight(log("a"), Deferred.await(gate)), log("b")))
@@ -121,7 +121,7 @@ describe("HttpServer", () => {
       }).pipe(Effect.provide(served(live, {}, EventStore.layerMemory())))
     }))
 
-  it.scoped("comments on silent streams, by the clock of the application", () =>
+  it.scoped("sends comments on silent streams, by the clock of the application", () =>
     Effect.gen(function*() {
       const { url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -134,7 +134,7 @@ describe("HttpServer", () => {
 })
 
 describe("closing", () => {
-  it.scopedLive("answers what is in flight, ends streams, and leaves nothing", () =>
+  it.scopedLive("answers open requests, ends streams, and leaves nothing", () =>
     Effect.gen(function*() {
       const [began, stopped] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const forever = Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(
@@ -159,7 +159,7 @@ describe("closing", () => {
       agent.destroy()
     }))
 
-  it.scopedLive("does not wait for connections that were opened and never used", () =>
+  it.scopedLive("does not wait for connections that were never used", () =>
     Effect.gen(function*() {
       const { close, server } = yield* closable(act(Effect.void), { closeTimeout: "1 hour" })
       const silent = yield* dial(server.port)
@@ -169,7 +169,7 @@ describe("closing", () => {
       yield* until(silent.closed)
     }))
 
-  it.scopedLive("takes no longer than it may, whatever clients do", () =>
+  it.scopedLive("takes no longer than `closeTimeout`, whatever clients do", () =>
     Effect.gen(function*() {
       const many = Effect.forEach(Array.from({ length: 1000 }), () => log("x".repeat(100_000)), { discard: true })
       const { close, server } = yield* closable(act(many), { closeTimeout: "200 millis" })
@@ -188,7 +188,7 @@ describe("closing", () => {
       yield* until(() => stalled.closed() && half.closed())
     }))
 
-  it.scopedLive("waits for handlers that cannot be interrupted no longer than the server does", () =>
+  it.scopedLive("waits for uninterruptible handlers no longer than the server does", () =>
     Effect.gen(function*() {
       const began = yield* Deferred.make<void>()
       const stubborn = Effect.uninterruptible(Effect.zipRight(Deferred.succeed(began, undefined), Effect.never))

@@ -35,7 +35,7 @@ const served = (features: Layer.Layer<never, never, Registry>, options?: HttpOpt
   })
 
 describe("the platform's server", () => {
-  it.scopedLive("serves the endpoint: answers, streams, and streams that are resumed", () =>
+  it.scopedLive("serves the endpoint: responses, streams, and resumed streams", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const { url } = yield* served(Layer.merge(
@@ -56,13 +56,13 @@ describe("the platform's server", () => {
       assert.strictEqual((yield* ask(url.replace("/mcp", "/other"), call(1, "quick"))).status, 404)
     }))
 
-  it.scopedLive("refuses a body that is too large when its head says so", () =>
+  it.scopedLive("refuses a body whose header announces too many bytes", () =>
     Effect.gen(function*() {
       const { url } = yield* served(act(Effect.void))
       assert.strictEqual((yield* ask(url, "x".repeat(5_000_000))).status, 413)
     }))
 
-  it.scopedLive("is not harmed by clients that go", () =>
+  it.scopedLive("survives clients that disconnect", () =>
     Effect.gen(function*() {
       const { port, url } = yield* served(act(Effect.never))
       const session = yield* open(url)
@@ -79,7 +79,7 @@ describe("the platform's server", () => {
       })
     }))
 
-  it.scopedLive("closes though streams are open, and answers what is in flight", () =>
+  it.scopedLive("closes with open streams, and answers open requests", () =>
     Effect.gen(function*() {
       const began = yield* Deferred.make<void>()
       const { close, url } = yield* served(act(Effect.zipRight(Deferred.succeed(began, undefined), Effect.never)))

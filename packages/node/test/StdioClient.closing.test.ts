@@ -30,8 +30,8 @@ const listening = () => {
 
 const range = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-describe("StdioClient, when it closes", () => {
-  it.live("leaves a server alone that ends with its input", () =>
+describe("Closing a StdioClient", () => {
+  it.live("does not signal a server that exits when its input ends", () =>
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
@@ -43,7 +43,7 @@ describe("StdioClient, when it closes", () => {
       assert.deepStrictEqual(left, [])
     }))
 
-  it.live("writes what was said just before", () =>
+  it.live("writes the messages that were sent just before", () =>
     Effect.gen(function*() {
       const { lines, stderr } = listening()
       yield* Effect.scoped(Effect.gen(function*() {
@@ -58,7 +58,7 @@ describe("StdioClient, when it closes", () => {
       assert.strictEqual(heardBy(lines)[0], 0)
     }))
 
-  it.live("drains what nobody has read, so that the server can end by itself", () =>
+  it.live("drains unread output, so that the server can exit by itself", () =>
     Effect.gen(function*() {
       const { lines, stderr } = listening()
       const left = yield* leftOver((mark) =>
@@ -73,7 +73,7 @@ describe("StdioClient, when it closes", () => {
       assert.deepStrictEqual(left, [])
     }))
 
-  it.live("is not held up by a write into a pipe that nobody reads", () =>
+  it.live("is not delayed by a write into a pipe that the server does not read", () =>
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
@@ -91,7 +91,7 @@ describe("StdioClient, when it closes", () => {
       assert.deepStrictEqual(left, [])
     }))
 
-  it.live("does all of it when it was interrupted", () =>
+  it.live("takes all steps when it is interrupted", () =>
     Effect.gen(function*() {
       const mark = randomUUID()
       const { lines, stderr } = listening()
@@ -108,7 +108,7 @@ describe("StdioClient, when it closes", () => {
       assert.deepStrictEqual(pidsOf(mark), [])
     }))
 
-  it.live("does all of it when it was interrupted while it connected", () =>
+  it.live("takes all steps when connecting is interrupted", () =>
     Effect.gen(function*() {
       const mark = randomUUID()
       for (const turns of range(20)) {
@@ -119,7 +119,7 @@ describe("StdioClient, when it closes", () => {
       }
     }))
 
-  it.live("ends the whole tree below the server", () =>
+  it.live("ends all processes that the server has started", () =>
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
@@ -133,7 +133,7 @@ describe("StdioClient, when it closes", () => {
       assert.deepStrictEqual(left, [])
     }))
 
-  it.live("closes what was opened where nothing can be interrupted", () =>
+  it.live("closes what was opened in an uninterruptible region", () =>
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.uninterruptible(Effect.gen(function*() {
@@ -145,7 +145,7 @@ describe("StdioClient, when it closes", () => {
       assert.deepStrictEqual(left, [])
     }))
 
-  it.live("ends what comes in for who still reads it", () =>
+  it.live("ends `incoming` for its reader", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const transport = yield* Scope.extend(connect("deaf.mjs", [], { closeTimeouts: { grace: "50 millis" } }), scope)

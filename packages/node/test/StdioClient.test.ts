@@ -23,7 +23,7 @@ const leftOver = <A, E>(
 const range = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 describe("StdioClient", () => {
-  it.scopedLive("asks, and is answered", () =>
+  it.scopedLive("sends requests and receives results", () =>
     Effect.gen(function*() {
       const { conversation } = yield* converse("server.mjs")
       const answers = yield* Effect.forEach(
@@ -34,7 +34,7 @@ describe("StdioClient", () => {
       assert.deepStrictEqual(answers, range(64).map((n) => ({ n, text: "two\nlines €" })))
     }))
 
-  it.scopedLive("puts an answer together that comes a byte at a time", () =>
+  it.scopedLive("decodes a response that arrives byte by byte", () =>
     Effect.gen(function*() {
       const { conversation } = yield* converse("server.mjs")
       assert.deepStrictEqual(yield* conversation.request("crumble", { text: "ä€😀" }), { text: "ä€😀" })
@@ -57,7 +57,7 @@ describe("StdioClient", () => {
       assert.strictEqual(yield* Queue.size(heard), 0)
     }))
 
-  it.scopedLive("gives the server the listed variables, the given ones over them, and nothing else", () =>
+  it.scopedLive("passes the listed variables and the given ones to the server, and no others", () =>
     Effect.gen(function*() {
       process.env.EFFECT_MCP_SECRET = "secret"
       const { conversation } = yield* converse("server.mjs", ["a b", "$HOME; exit 1"], {
@@ -73,7 +73,7 @@ describe("StdioClient", () => {
       assert.deepStrictEqual(argv, ["a b", "$HOME; exit 1"])
     }))
 
-  it.live("fails to connect to what cannot be started, and leaves nothing", () =>
+  it.live("fails to connect to a program that cannot be started, and leaves nothing", () =>
     Effect.gen(function*() {
       const connector = StdioClient.connector({ command: "no-such-program" })
       assert.strictEqual(connector.name, "no-such-program")
@@ -82,7 +82,7 @@ describe("StdioClient", () => {
       assert.match(error.message, /Cannot start "no-such-program"/)
     }))
 
-  it.live("can be connected again and again, to a new process each time", () =>
+  it.live("launches a new process for each connection", () =>
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
@@ -98,7 +98,7 @@ describe("StdioClient", () => {
     }))
 
   describe("when the server ends", () => {
-    it.scopedLive("fails every call with its code and its last words", () =>
+    it.scopedLive("fails every call with the exit code and the last lines of stderr", () =>
       Effect.gen(function*() {
         const { conversation } = yield* converse("server.mjs")
         const waiting = yield* Effect.fork(Effect.flip(conversation.request("hang")))
@@ -114,14 +114,14 @@ describe("StdioClient", () => {
         assert.strictEqual(fault.message, message)
       }))
 
-    it.scopedLive("says which signal ended it", () =>
+    it.scopedLive("fails every call with the signal that ended the server", () =>
       Effect.gen(function*() {
         const { conversation } = yield* converse("server.mjs")
         const error = yield* Effect.flip(conversation.request("die", { last: "", signal: "SIGKILL" }))
         assert.strictEqual(error.message, `Connection closed: "${node}" was ended by SIGKILL`)
       }))
 
-    it.scopedLive("takes a code of 0 for a normal end", () =>
+    it.scopedLive("ends without an error when the exit code is 0", () =>
       Effect.gen(function*() {
         const { conversation } = yield* converse("server.mjs")
         const error = yield* Effect.flip(conversation.request("die", { code: 0, last: "good bye\n" }))
@@ -129,7 +129,7 @@ describe("StdioClient", () => {
         yield* conversation.ended
       }))
 
-    it.scopedLive("delivers what it said before, also when it ends at once", () =>
+    it.scopedLive("delivers the messages that the server sent before, also when it exits at once", () =>
       Effect.gen(function*() {
         const { conversation, heard } = yield* converse("brief.mjs", ["4"])
         assert.match((yield* Effect.flip(conversation.ended)).message, /exited with code 4$/)
@@ -138,7 +138,7 @@ describe("StdioClient", () => {
         assert.strictEqual(error._tag, "ConnectionClosed")
       }))
 
-    it.scopedLive("delivers what it said before to who comes late, as a stream", () =>
+    it.scopedLive("delivers the messages that the server sent before to a late reader of the stream", () =>
       Effect.gen(function*() {
         const mark = randomUUID()
         const transport = yield* connect("brief.mjs", ["0", mark])
@@ -150,7 +150,7 @@ describe("StdioClient", () => {
         )
       }))
 
-    it.scopedLive("crashes nobody who writes to it", () =>
+    it.scopedLive("does not crash a process that writes to it", () =>
       Effect.gen(function*() {
         const { conversation } = yield* converse("brief.mjs", ["1"])
         yield* Effect.forEach(range(200), () => conversation.notify("notifications/late", { text: "x".repeat(1000) }))
@@ -158,7 +158,7 @@ describe("StdioClient", () => {
         yield* conversation.notify("notifications/late")
       }))
 
-    it.scopedLive("does not wait for those that hold its pipes open", () =>
+    it.scopedLive("does not wait for other processes that hold its pipes open", () =>
       Effect.gen(function*() {
         const mark = randomUUID()
         const { conversation, heard } = yield* converse("tree.mjs", ["3", "stay", mark], {
@@ -172,7 +172,7 @@ describe("StdioClient", () => {
       }))
   })
 
-  it.scopedLive("fails who waits for a server that lives on but cannot be written to", () =>
+  it.scopedLive("fails open calls when the server runs but cannot be written to", () =>
     Effect.gen(function*() {
       const { conversation } = yield* converse("server.mjs", [], { closeTimeouts: { grace: 0 } })
       yield* conversation.request("mute")
@@ -182,7 +182,7 @@ describe("StdioClient", () => {
       assert.strictEqual((yield* Effect.flip(conversation.ended)).reason, "Write")
     }))
 
-  it.scopedLive("ends with a server that says no more, although it lives on", () =>
+  it.scopedLive("ends when the server closes its output, although it runs", () =>
     Effect.gen(function*() {
       const { conversation } = yield* converse("server.mjs", [], { closeTimeouts: { grace: 0 } })
       const error = yield* Effect.flip(conversation.request("silence"))
@@ -224,7 +224,7 @@ describe("StdioClient", () => {
         }))
 
     for (const mode of ["forward", "inherit"]) {
-      it.scopedLive(`lets its stderr be seen, byte by byte: ${mode}`, () =>
+      it.scopedLive(`passes stderr on byte by byte: ${mode}`, () =>
         Effect.gen(function*() {
           const { code, stderr, stdout } = yield* host(mode, fixture("server.mjs"))
           assert.strictEqual(stdout, "done\n")
@@ -233,7 +233,7 @@ describe("StdioClient", () => {
         }))
     }
 
-    it.scopedLive("leaves nothing that keeps the process alive: no timer, no listener, no handle", () =>
+    it.scopedLive("leaves no timer, listener or handle that keeps the process alive", () =>
       Effect.gen(function*() {
         const { code, stderr, stdout } = yield* host("handles", fixture("server.mjs"))
         assert.strictEqual(String(stderr), "")
@@ -243,7 +243,7 @@ describe("StdioClient", () => {
         assert.strictEqual(code, 0)
       }))
 
-    it.scopedLive("dies alone: a server whose client was killed ends with its input", () =>
+    it.scopedLive("exits when its client is killed, because its input ends", () =>
       Effect.gen(function*() {
         const program = yield* bundled("clientHost.ts")
         const mark = randomUUID()

@@ -68,8 +68,8 @@ const start = (command: string, args: ReadonlyArray<string>): Effect.Effect<Host
 const range = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 describe("StdioServer", () => {
-  describe("with streams of one's own", () => {
-    it.scoped("claims nothing, and serves as many as there are", () =>
+  describe("with given streams", () => {
+    it.scoped("claims no standard stream, and serves any number of clients", () =>
       Effect.gen(function*() {
         const write = process.stdout.write
         const serve = Effect.gen(function*() {
@@ -92,7 +92,7 @@ describe("StdioServer", () => {
         assert.deepStrictEqual(yield* read(two.output), Message.success("a", { n: 2 }))
       }))
 
-    it.scoped("ends with its input, after the last line", () =>
+    it.scoped("ends with its input, after the last message", () =>
       Effect.gen(function*() {
         const input = new PassThrough()
         const transport = yield* StdioServer.transport({ input, output: new PassThrough() })
@@ -100,7 +100,7 @@ describe("StdioServer", () => {
         assert.strictEqual(Chunk.size(yield* Stream.runCollect(transport.incoming)), 1)
       }))
 
-    it.scoped("ends quietly when its output breaks", () =>
+    it.scoped("ends without an error when its output breaks", () =>
       Effect.gen(function*() {
         const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error("write EPIPE")) })
         const transport = yield* StdioServer.transport({ input: new PassThrough(), output })
@@ -114,7 +114,7 @@ describe("StdioServer", () => {
         assert.strictEqual(Chunk.size(yield* Stream.runCollect(late.incoming)), 0)
       }))
 
-    it.effect("listens for one conversation, which lives as long as the scope around it", () =>
+    it.effect("yields one transport, which lives as long as the surrounding scope", () =>
       Effect.gen(function*() {
         const output = new PassThrough()
         const scope = yield* Scope.make()
@@ -129,7 +129,7 @@ describe("StdioServer", () => {
       }))
   })
 
-  it.scopedLive("answers, one line for each", () =>
+  it.scopedLive("answers each request with one line", () =>
     Effect.gen(function*() {
       const { answer, messages, say } = yield* host()
       say(...range(64).map((n) => Message.request(n, "echo", { n, text: "two\nlines €" })))
@@ -137,7 +137,7 @@ describe("StdioServer", () => {
       assert.strictEqual(messages().length, 64)
     }))
 
-  it.scopedLive("keeps its standard output to itself, whatever a handler prints", () =>
+  it.scopedLive("lets no print of a handler reach standard output", () =>
     Effect.gen(function*() {
       const { ask, messages, stderr, stdout } = yield* host()
       assert.deepStrictEqual(yield* ask("print"), {})
@@ -167,7 +167,7 @@ describe("StdioServer", () => {
       assert.notInclude(stdout(), "console")
     }))
 
-  it.scopedLive("keeps both its streams from the children of a handler", () =>
+  it.scopedLive("lets no child of a handler inherit its streams", () =>
     Effect.gen(function*() {
       const { ask, messages, stderr } = yield* host()
       assert.deepStrictEqual(yield* ask("children"), {})
@@ -188,7 +188,7 @@ describe("StdioServer", () => {
       assert.deepStrictEqual(yield* ask("echo", { n: 1 }), { n: 1 })
     }))
 
-  it.scopedLive("gives the streams back when it is over", () =>
+  it.scopedLive("releases the streams when it ends", () =>
     Effect.gen(function*() {
       const { child, exited, stderr, stdout } = yield* host("--after")
       child.stdin!.end()
@@ -197,7 +197,7 @@ describe("StdioServer", () => {
       assert.include(stderr(), "restored [] false")
     }))
 
-  it.scopedLive("keeps its process no longer than it serves, although the client says no good-bye", () =>
+  it.scopedLive("does not keep the process alive after it has served, although the input is open", () =>
     Effect.gen(function*() {
       const { ask, child, exited } = yield* host()
       assert.deepStrictEqual(yield* ask("stop"), {})
@@ -205,7 +205,7 @@ describe("StdioServer", () => {
       assert.isFalse(child.stdin!.writableEnded)
     }))
 
-  it.scopedLive("survives whatever is no message", () =>
+  it.scopedLive("survives bytes that are no messages", () =>
     Effect.gen(function*() {
       const { ask, child, messages } = yield* host()
       for (const bytes of [[0xff, 0xfe], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0x7b], [0x5b, 0x5d], [0x0d]]) {
@@ -221,7 +221,7 @@ describe("StdioServer", () => {
       assert.strictEqual(messages().filter(({ error }) => error !== undefined).length, 5)
     }))
 
-  it.scopedLive("answers a line that is too long once, keeps none of it, and goes on", () =>
+  it.scopedLive("answers a line that is too long with one error, keeps none of it, and continues", () =>
     Effect.gen(function*() {
       const { ask, child, messages } = yield* host()
       const before = (yield* ask("memory")).bytes
@@ -235,7 +235,7 @@ describe("StdioServer", () => {
       ])
     }))
 
-  it.scopedLive("keeps nothing of a long message once it was read", () =>
+  it.scopedLive("frees the memory of a long message", () =>
     Effect.gen(function*() {
       const { ask } = yield* host()
       const before = (yield* ask("memory")).bytes
@@ -246,7 +246,7 @@ describe("StdioServer", () => {
     }))
 
   describe("when the client goes", () => {
-    it.scopedLive("answers the last line although it has no end, and exits", () =>
+    it.scopedLive("answers a last line without a newline, and exits", () =>
       Effect.gen(function*() {
         const { answer, child, exited } = yield* host()
         child.stdin!.end(line(Message.request(1, "echo", { n: 1 })).trimEnd())
@@ -254,7 +254,7 @@ describe("StdioServer", () => {
         assert.strictEqual(yield* exited, 0)
       }))
 
-    it.scopedLive("exits at once when there never was any input", () =>
+    it.scopedLive("exits at once when the input is empty", () =>
       Effect.gen(function*() {
         const program = yield* bundled("serverHost.ts")
         const { exited, stdout } = yield* start("/bin/sh", ["-c", "exec \"$0\" \"$1\" < /dev/null", node, program])
@@ -262,7 +262,7 @@ describe("StdioServer", () => {
         assert.strictEqual(stdout(), "")
       }))
 
-    it.scopedLive("ends quietly when nobody reads its output any more", () =>
+    it.scopedLive("ends without an error when its output has no reader", () =>
       Effect.gen(function*() {
         const { child, exited, say, stderr } = yield* host()
         say(Message.request(1, "flood"))
@@ -272,7 +272,7 @@ describe("StdioServer", () => {
         assert.notMatch(stderr(), /Error|EPIPE/)
       }))
 
-    it.scopedLive("ends with a client that was killed", () =>
+    it.scopedLive("exits when its client is killed", () =>
       Effect.gen(function*() {
         const program = yield* bundled("serverHost.ts")
         const mark = randomUUID()
@@ -288,7 +288,7 @@ describe("StdioServer", () => {
       }))
   })
 
-  it.scopedLive("goes on hearing while it writes to a client that does not read, and ends when it is told to", () =>
+  it.scopedLive("reads while it writes to a client that does not read, and ends on SIGTERM", () =>
     Effect.gen(function*() {
       const { child, exited, say, stderr } = yield* host()
       child.stdout!.pause()

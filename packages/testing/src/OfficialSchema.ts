@@ -105,7 +105,9 @@ const compile = (version: Version, document: Document): OfficialSchema => {
     result: (method, result) => {
       const name = byMethod.get(method)?.replace(/Request$/, "Result")
       if (name === undefined) return undefined
-      if (isInputRequired(result) && canRequireInput(definitions[`${name}Response`])) return check("InputRequiredResult", result)
+      if (isInputRequired(result) && canRequireInput(definitions[`${name}Response`])) {
+        return check("InputRequiredResult", result)
+      }
       return check(definitions[name] === undefined ? "EmptyResult" : name, result)
     },
     message: (message) => check("JSONRPCMessage", withId(message))

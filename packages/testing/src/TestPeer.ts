@@ -185,7 +185,8 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
         tryNext,
         Option.match({
           onNone: () => Effect.void,
-          onSome: (message) => Effect.dieMessage(`Expected the other side to close the connection, received:\n${show(message)}`)
+          onSome: (message) =>
+            Effect.dieMessage(`Expected the other side to close the connection, received:\n${show(message)}`)
         })
       ),
       hangUp: Effect.asVoid(reader.interruptAsFork(reader.id()))

@@ -173,7 +173,11 @@ const stopReading = law(readerStops, ([left, right]) =>
     yield* Fiber.interrupt(atRight.fiber)
     yield* check(Exit.isSuccess(yield* atLeft.ended), readerStops, "the other end's incoming failed instead of ending")
     yield* check(!left.unsafeSend(Message.notification("n")), readerStops, "a message without a reader was accepted")
-    yield* check(Exit.isFailure(yield* Effect.exit(left.send(Message.notification("n")))), readerStops, "`send` succeeded")
+    yield* check(
+      Exit.isFailure(yield* Effect.exit(left.send(Message.notification("n")))),
+      readerStops,
+      "`send` succeeded"
+    )
   }))
 
 const closes = "ends for both sides when its scope closes, also for a side that does not read"

@@ -91,7 +91,11 @@ describe("A connected side", () => {
   > = [
     [Message.request(1, "a"), (peer) => peer.expectRequest("b"), "Expected a request \"b\", received:\n→ 1 a"],
     [Message.notification("b"), (peer) => peer.expectRequest("b"), "Expected a request \"b\", received:\n· b"],
-    [Message.request(1, "b"), (peer) => peer.expectNotification("b"), "Expected a notification \"b\", received:\n→ 1 b"],
+    [
+      Message.request(1, "b"),
+      (peer) => peer.expectNotification("b"),
+      "Expected a notification \"b\", received:\n→ 1 b"
+    ],
     [Message.success("1", {}), (peer) => peer.expectResult(1), "Expected the result of 1, received:\n← \"1\" {}"],
     [
       Message.failure(1, { code: 2, message: "no" }),
@@ -104,7 +108,11 @@ describe("A connected side", () => {
       (peer) => peer.expectError(undefined),
       "Expected an error for undefined, received:\n✗ 1 2 \"no\""
     ],
-    [Message.notification("a"), (peer) => peer.expectEnd, "Expected the other side to close the connection, received:\n· a"],
+    [
+      Message.notification("a"),
+      (peer) => peer.expectEnd,
+      "Expected the other side to close the connection, received:\n· a"
+    ],
     [Message.notification("a"), (peer) => peer.expectSilence, "received:\n· a"],
     [
       new Message.Malformed("request", -32600, "no message") as unknown as Message.Message,

@@ -7,11 +7,11 @@ import type * as Version from "@effect-mcp/protocol/Version"
 import * as ClientLogger from "@effect-mcp/server/ClientLogger"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Layer } from "effect"
-import * as ServerRequests from "./ServerRequests.js"
 import * as Content from "./Content.js"
+import * as LongRunning from "./LongRunning.js"
 import * as Prompts from "./Prompts.js"
 import * as Resources from "./Resources.js"
-import * as LongRunning from "./LongRunning.js"
+import * as ServerRequests from "./ServerRequests.js"
 
 const features = Layer.mergeAll(Content.layer, LongRunning.layer, ServerRequests.layer, Prompts.layer, Resources.layer)
 

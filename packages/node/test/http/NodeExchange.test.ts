@@ -16,7 +16,7 @@ const plain = served(act(Effect.void))
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
 
 describe("a body", () => {
-  it.scopedLive("may come in any pieces, cut inside of letters, too", () =>
+  it.scopedLive("may arrive in any chunks, also cut inside characters", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -28,7 +28,7 @@ describe("a body", () => {
       assert.include(text(), `"id":"é😀"`)
     }).pipe(Effect.provide(plain)))
 
-  it.scopedLive("may come in chunks, and be empty", () =>
+  it.scopedLive("may be chunked, and empty", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -44,7 +44,7 @@ describe("a body", () => {
       assert.strictEqual((yield* ask(url, Buffer.of(0x22, 0xff, 0x22), session)).json.error.code, -32700)
     }).pipe(Effect.provide(plain)))
 
-  it.scopedLive("that is too large is answered with 413, which the client gets to read", () =>
+  it.scopedLive("that is too large is refused with 413, and the client can read the response", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const large = "x".repeat(8 * 1024 * 1024)
@@ -61,7 +61,7 @@ describe("a body", () => {
       assert.deepStrictEqual(statuses(text()), [413, 200])
     }).pipe(Effect.provide(plain)))
 
-  it.scopedLive("that never ends costs nothing but its connection", () =>
+  it.scopedLive("that never ends affects only its connection", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -74,7 +74,7 @@ describe("a body", () => {
 })
 
 describe("headers", () => {
-  it.scopedLive("are known in any case", () =>
+  it.scopedLive("are found in any case", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -89,7 +89,7 @@ describe("headers", () => {
       assert.deepStrictEqual(statuses(text()), [200])
     }).pipe(Effect.provide(plain)))
 
-  it.scopedLive("that come twice are not taken for the first of them", () =>
+  it.scopedLive("that are repeated are not reduced to the first", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -109,7 +109,7 @@ describe("headers", () => {
       }
     }).pipe(Effect.provide(plain)))
 
-  it.scopedLive("name a host that is checked against what is asked for, too", () =>
+  it.scopedLive("decide, with the method and the path, which requests are refused", () =>
     Effect.gen(function*() {
       const { port } = yield* HttpServer.HttpServer
       const cases: ReadonlyArray<[string, Readonly<Record<string, string>>, number]> = [
@@ -130,7 +130,7 @@ describe("headers", () => {
 })
 
 describe("one connection", () => {
-  it.scopedLive("carries many requests at once, whose answers come in their order", () =>
+  it.scopedLive("carries many concurrent requests, whose responses arrive in order", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -144,7 +144,7 @@ describe("one connection", () => {
       )
     }).pipe(Effect.provide(plain)))
 
-  it.scopedLive("is lost without harm to handlers, sessions or others", () =>
+  it.scopedLive("can be lost without an effect on handlers, sessions or other connections", () =>
     Effect.gen(function*() {
       let done = 0
       const gate = yield* Deferred.make<void>()
@@ -164,8 +164,8 @@ describe("one connection", () => {
     }))
 })
 
-describe("a reader that takes nothing", () => {
-  it.scoped("suspends who speaks, then is cut off, and its memory is given back", () =>
+describe("a client that does not read", () => {
+  it.scoped("suspends the sender, is then disconnected, and its memory is freed", () =>
     Effect.gen(function*() {
       let said = 0
       const piece = "x".repeat(10_000)
@@ -198,7 +198,7 @@ describe("a reader that takes nothing", () => {
 })
 
 describe("an event stream", () => {
-  it.scopedLive("is over when its client has gone, however it went", () =>
+  it.scopedLive("ends when its client disconnects in any way", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -232,7 +232,7 @@ describe("an event stream", () => {
       assert.deepStrictEqual(stream.events, [])
     }).pipe(Effect.provide(plain)))
 
-  it.scopedLive("leaves in few pieces what is said in one go", () =>
+  it.scopedLive("sends the events of one turn in few chunks", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -252,7 +252,7 @@ describe("an event stream", () => {
     ))
 })
 
-describe("a streamed answer", () => {
+describe("a streamed response", () => {
   const logs = (count: number) =>
     Effect.forEach(Array.from({ length: count }, (_, n) => n), (n) => log(n), { discard: true })
 
@@ -290,7 +290,7 @@ describe("a streamed answer", () => {
       assert.strictEqual(sockets.size, 1)
     }).pipe(Effect.provide(served(live))))
 
-  it.scopedLive("arrives whole when the client has sent further requests behind it", () =>
+  it.scopedLive("arrives whole when the client has pipelined further requests", () =>
     Effect.gen(function*() {
       const { port, url } = yield* HttpServer.HttpServer
       const session = yield* open(url)
@@ -306,7 +306,7 @@ describe("a streamed answer", () => {
     }).pipe(Effect.provide(served(live))))
 
   // Some versions of Node count one buffer in characters and the other in bytes.
-  it.scoped("of long text beyond ASCII does not stall while its client reads", () =>
+  it.scoped("of long non-ASCII text does not stall while its client reads", () =>
     Effect.gen(function*() {
       const { url } = yield* HttpServer.HttpServer
       const answer = yield* ask(url, call(1, "act"), yield* open(url))
@@ -318,8 +318,8 @@ describe("a streamed answer", () => {
     ))
 })
 
-describe("an answer", () => {
-  it.scopedLive("has the headers of the page that may see it", () =>
+describe("a response", () => {
+  it.scopedLive("has the CORS headers of its origin", () =>
     Effect.gen(function*() {
       const { url } = yield* HttpServer.HttpServer
       const answer = yield* ask(url, initialize(), { origin: "http://localhost:5173" })
@@ -327,7 +327,7 @@ describe("an answer", () => {
       assert.strictEqual(answer.headers.vary, "Origin")
     }).pipe(Effect.provide(plain)))
 
-  it.scopedLive("lets the connection be used again", () =>
+  it.scopedLive("keeps the connection open for further requests", () =>
     Effect.gen(function*() {
       const { url } = yield* HttpServer.HttpServer
       const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })

@@ -26,8 +26,8 @@ const refusal = (wrong: string, options?: Options) =>
     return error
   })
 
-describe("A client of ours", () => {
-  it.scopedLive("says of a server that crashes when it is launched how it ended, in its last words", () =>
+describe("A client of Effect MCP", () => {
+  it.scopedLive("fails with the exit code and stderr of a server that crashes at its start", () =>
     Effect.gen(function*() {
       const error = yield* refusal("crash")
       assert.strictEqual(error._tag, "ConnectionClosed")
@@ -37,32 +37,32 @@ describe("A client of ours", () => {
       )
     }))
 
-  it.scopedLive("gives a server up that does not answer, and ends it", () =>
+  it.scopedLive("times out when a server does not answer, and ends it", () =>
     Effect.gen(function*() {
       const error = yield* refusal("silent", { timeout: "500 millis" })
       assert.strictEqual(error._tag, "RequestTimeout")
       assert.strictEqual(error.message, "Request \"initialize\" timed out after 500 ms")
     }))
 
-  it.scopedLive("gives a server up that speaks no revision that we do, and ends it", () =>
+  it.scopedLive("fails when it has no revision in common with a server, and ends it", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* refusal("foreign"))._tag, "NoCommonVersion")
     }))
 
-  it.scopedLive("gives a server up that is not there", () =>
+  it.scopedLive("fails when a program does not exist", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Client.make(StdioClient.connector({ command: "no-such-program" })))
       assert.deepInclude(error as object, { _tag: "TransportError", reason: "Open" })
     }))
 
-  it.scopedLive("understands a server that prints to its standard output what does not belong there", () =>
+  it.scopedLive("ignores lines on standard output that are no messages", () =>
     Effect.gen(function*() {
       const client = yield* connect("banner", randomUUID())
       assert.strictEqual(client.serverInfo.name, "bad")
       yield* Effect.repeatN(client.ping(), 10)
     }))
 
-  it.scopedLive("hears of a server that has said good-bye by itself", () =>
+  it.scopedLive("sees that a server has exited by itself", () =>
     Effect.gen(function*() {
       const mark = randomUUID()
       const client = yield* connect("brief", mark)

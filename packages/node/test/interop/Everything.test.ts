@@ -43,8 +43,8 @@ const typed = Effect.flatMap(connect(), (client) =>
 
 const said = (text: string) => [{ type: "text" as const, text }]
 
-describe("A client of ours and the official server of everything", () => {
-  it.scopedLive("shake hands, and list what there is", () =>
+describe("A client of Effect MCP and the official everything server", () => {
+  it.scopedLive("complete the handshake, and list all features", () =>
     Effect.gen(function*() {
       const client = yield* connect()
       assert.strictEqual(client.serverInfo.name, "mcp-servers/everything")
@@ -57,7 +57,7 @@ describe("A client of ours and the official server of everything", () => {
       assert.isString(echo.description)
     }))
 
-  it.scopedLive("call `echo`, and others, with typed arguments and results", () =>
+  it.scopedLive("call `echo` and other tools with typed arguments and results", () =>
     Effect.gen(function*() {
       const { tools } = yield* typed
       assert.deepStrictEqual((yield* tools.echo({ message: "ä€😀" })).content, said("Echo: ä€😀"))
@@ -69,7 +69,7 @@ describe("A client of ours and the official server of everything", () => {
       })
     }))
 
-  it.scopedLive("tell progress in order, all of it before the result", () =>
+  it.scopedLive("send progress in order, all of it before the result", () =>
     Effect.gen(function*() {
       const { tools } = yield* typed
       const seen: Array<Progress> = []
@@ -83,7 +83,7 @@ describe("A client of ours and the official server of everything", () => {
       )
     }))
 
-  it.scopedLive("cancel a long operation, and go on", () =>
+  it.scopedLive("cancel a long operation, and continue", () =>
     Effect.gen(function*() {
       const { client, tools } = yield* typed
       const begun = yield* Deferred.make<void>()
@@ -96,7 +96,7 @@ describe("A client of ours and the official server of everything", () => {
       yield* client.ping()
     }))
 
-  it.scopedLive("tell errors of a tool from errors of the program", () =>
+  it.scopedLive("distinguish errors of a tool from errors of the protocol", () =>
     Effect.gen(function*() {
       const { client } = yield* typed
       const bad = yield* client.callTool("get-sum", { a: "two" })
@@ -106,7 +106,7 @@ describe("A client of ours and the official server of everything", () => {
       assert.strictEqual((yield* Effect.flip(client.request("ours/do")))._tag, "MethodNotFound")
     }))
 
-  it.scopedLive("log", () =>
+  it.scopedLive("send logs", () =>
     Effect.gen(function*() {
       const { client } = yield* typed
       const logs = yield* Effect.fork(Stream.runHead(client.logs))
@@ -118,7 +118,7 @@ describe("A client of ours and the official server of everything", () => {
       assert.match(String(data), /-(?:level )?message/i)
     }))
 
-  it.scopedLive("part, although it is in the middle of something", () =>
+  it.scopedLive("close during an operation", () =>
     Effect.gen(function*() {
       const mark = randomUUID()
       yield* Effect.scoped(Effect.gen(function*() {

@@ -51,8 +51,8 @@ const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, nev
 
 const names = (client: ClientSessionService) => Effect.map(all(client.tools), (tools) => tools.map(({ name }) => name))
 
-describe("A client of ours and the official server of everything, both ways", () => {
-  it.scopedLive("list what depends on us: the tools that ask, and only with what we can do", () =>
+describe("A client of Effect MCP and the official everything server, with features of both sides", () => {
+  it.scopedLive("list the tools that send requests to the client only for its capabilities", () =>
     Effect.gen(function*() {
       const asks = [
         "get-roots-list",
@@ -71,7 +71,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.includeMembers(yield* names(able), asks)
     }))
 
-  it.scopedLive("sample", () =>
+  it.scopedLive("send sampling requests", () =>
     Effect.gen(function*() {
       const client = yield* connect(Features.sampling(({ maxTokens, messages, systemPrompt }) =>
         Effect.succeed({
@@ -91,7 +91,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.include(answer.content.text, "in 7")
     }))
 
-  it.scopedLive("elicit by a form of every kind of field: with defaults, declined, closed", () =>
+  it.scopedLive("elicit a form with every kind of field: with defaults, declined, cancelled", () =>
     Effect.gen(function*() {
       const answers = yield* Queue.unbounded<Features.Answer>()
       yield* answers.offerAll([
@@ -120,7 +120,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.deepStrictEqual(raw(yield* elicit), { action: "cancel" })
     }))
 
-  it.scopedLive("elicit by a page: asked for, or needed before the call can be made", () =>
+  it.scopedLive("elicit a URL: by request, and by an error of the call", () =>
     Effect.gen(function*() {
       const opened = yield* Ref.make<ReadonlyArray<string>>([])
       const client = yield* connect(
@@ -138,7 +138,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.deepStrictEqual(yield* Ref.get(opened), ["https://example.com/", "https://example.com/"])
     }))
 
-  it.scopedLive("know the roots, as they are and as they become", () =>
+  it.scopedLive("list the roots, and list them again when they change", () =>
     Effect.gen(function*() {
       const roots = yield* Ref.make([{ uri: "file:///a", name: "first" }])
       const changes = yield* Queue.unbounded<void>()
@@ -156,7 +156,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.include(text(yield* client.callTool("get-roots-list")), "2. second\n   URI: file:///b")
     }))
 
-  it.scopedLive("list and read resources, those of templates, too", () =>
+  it.scopedLive("list and read resources, also those of templates", () =>
     Effect.gen(function*() {
       const client = yield* connect()
       const resources = yield* all(client.resources)
@@ -178,7 +178,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.strictEqual((yield* Effect.flip(client.readResource("demo://none")))._tag, "InvalidParams")
     }))
 
-  it.scopedLive("subscribe: updates come for what was subscribed to, and for nothing else", () =>
+  it.scopedLive("send updates of subscribed resources only", () =>
     Effect.gen(function*() {
       const client = yield* connect()
       const updates = yield* heard(client.resourceUpdates)
@@ -190,7 +190,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.strictEqual(yield* updates.size, 0)
     }))
 
-  it.scopedLive("tell that there is a new resource, which a tool links to", () =>
+  it.scopedLive("notify of a new resource, to which a tool links", () =>
     Effect.gen(function*() {
       const client = yield* connect()
       const changes = yield* heard(client.listChanges)
@@ -209,7 +209,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.strictEqual(gunzipSync(zipped).toString(), "hello")
     }))
 
-  it.scopedLive("list prompts, get them, and complete their arguments by what is known of the others", () =>
+  it.scopedLive("list and get prompts, and complete arguments depending on others", () =>
     Effect.gen(function*() {
       const client = yield* connect()
       assert.includeMembers((yield* all(client.prompts)).map(({ name }) => name), [
@@ -238,7 +238,7 @@ describe("A client of ours and the official server of everything, both ways", ()
       assert.deepStrictEqual(yield* values("Support"), ["John", "Kim", "Lee"])
     }))
 
-  it.scopedLive("carry content of every kind", () =>
+  it.scopedLive("transfer content of every kind", () =>
     Effect.gen(function*() {
       const client = yield* connect()
       const kinds = (name: string, args = {}) =>
@@ -261,14 +261,14 @@ describe("A client of ours and the official server of everything, both ways", ()
       ])
     }))
 
-  it.scopedLive("find that structured content is what was promised", () =>
+  it.scopedLive("validate structured content by the output schema", () =>
     Effect.gen(function*() {
       const client = yield* connect()
       const { structuredContent } = yield* client.callTool("get-structured-content", { location: "New York" })
       assert.deepStrictEqual(structuredContent, { temperature: 33, conditions: "Cloudy", humidity: 82 })
     }))
 
-  it.scopedLive("are a member of a group that comes back with a new process when it is killed in a call", () =>
+  it.scopedLive("reconnect in a group with a new process when the server is killed during a call", () =>
     Effect.gen(function*() {
       const mark = randomUUID()
       const group = yield* ClientSessionGroup.make()

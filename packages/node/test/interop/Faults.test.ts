@@ -99,8 +99,8 @@ const served = Effect.gen(function*() {
   }
 })
 
-describe("A server of ours, on real pipes, pays for", () => {
-  it.scopedLive("a line that is no JSON with one parse error", () =>
+describe("A server of Effect MCP on real pipes answers", () => {
+  it.scopedLive("a line that is not JSON with one parse error", () =>
     Effect.gen(function*() {
       const { answers, undisturbed, write } = yield* served
       yield* write("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\"\n")
@@ -110,7 +110,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       assert.lengthOf(yield* answers(undefined), 1)
     }))
 
-  it.scopedLive("JSON that is no message with one error each, under its id where it has one", () =>
+  it.scopedLive("JSON that is no message with one error each, with its id if it has one", () =>
     Effect.gen(function*() {
       const { answers, heard, undisturbed, write } = yield* served
       yield* write(
@@ -136,7 +136,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       assert.lengthOf(yield* answers(undefined), 1)
     }))
 
-  it.scopedLive("a request before `initialize` with one error, and shakes hands afterwards", () =>
+  it.scopedLive("a request before `initialize` with one error, and completes the handshake afterwards", () =>
     Effect.gen(function*() {
       const { answers, call, say } = yield* wire
       yield* say(
@@ -155,7 +155,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       assert.deepStrictEqual(yield* call("echo", { text: "on" }), echo)
     }))
 
-  it.scopedLive("a second request under an id in flight with one error; the first lives on", () =>
+  it.scopedLive("a second request with the id of an open one with one error, and continues the first", () =>
     Effect.gen(function*() {
       const { answers, say } = yield* served
       yield* say(Message.request("slow", "ping"))
@@ -180,7 +180,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       yield* undisturbed
     }))
 
-  it.scopedLive("notifications that it does not know, cancels and answers to nothing, with nothing", () =>
+  it.scopedLive("unknown notifications, and cancellations and responses without a request, with nothing", () =>
     Effect.gen(function*() {
       const { heard, say, undisturbed } = yield* served
       yield* say(
@@ -196,7 +196,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       assert.lengthOf(heard().filter(({ error }) => error !== undefined), 0)
     }))
 
-  it.scopedLive("a handler that dies with one error, which says nothing of why", () =>
+  it.scopedLive("a request whose handler dies with one error, without the cause", () =>
     Effect.gen(function*() {
       const { call, stderr, undisturbed } = yield* served
       assert.deepStrictEqual(yield* call("die"), { code: -32603, message: "Internal error" })
@@ -204,7 +204,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       yield* undisturbed
     }))
 
-  it.scopedLive("what its handlers print with nothing: standard output carries the protocol alone", () =>
+  it.scopedLive("prints of its handlers with nothing: standard output carries only protocol messages", () =>
     Effect.gen(function*() {
       const { call, heard, stderr, undisturbed } = yield* served
       yield* call("print")
@@ -214,7 +214,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       assert.lengthOf(heard(), 5)
     }))
 
-  it.scopedLive("the end of its input in the middle of a call with its own end: the handler stops, each call ends once", () =>
+  it.scopedLive("the end of its input during a call by exiting: it interrupts the handler, and answers each call at most once", () =>
     Effect.gen(function*() {
       const { endInput, exited, heard, say, stderr } = yield* served
       yield* say(slow("beside"))
@@ -228,7 +228,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       }
     }))
 
-  it.scopedLive("input that ends in the middle of a line with an answer to what there is of it", () =>
+  it.scopedLive("a last line without a newline", () =>
     Effect.gen(function*() {
       const { answers, endInput, exited, write } = yield* wire
       yield* write("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"met")
@@ -238,7 +238,7 @@ describe("A server of ours, on real pipes, pays for", () => {
       assert.strictEqual((yield* answers(undefined))[0].error.code, -32700)
     }))
 
-  it.scopedLive("all of it at once with as many errors as there were faults", () =>
+  it.scopedLive("all of these at once with one error for each", () =>
     Effect.gen(function*() {
       const { answers, call, heard, say, write } = yield* served
       yield* write("nonsense\n[1,2]\n")

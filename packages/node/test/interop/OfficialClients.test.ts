@@ -12,8 +12,8 @@ const { auto, legacy } = clients
 for (const [name, connectTo] of Object.entries(legacy)) {
   const connect = Effect.flatMap(program, (path) => connectTo({ command: node, args: [path] }))
 
-  describe(`A server of ours and ${name}`, () => {
-    it.scopedLive("shake hands", () =>
+  describe(`A server of Effect MCP and ${name}`, () => {
+    it.scopedLive("complete the handshake", () =>
       Effect.gen(function*() {
         const client = yield* connect
         assert.deepStrictEqual(client.serverInfo, { name: "tools", version: "1.0.0" })
@@ -22,7 +22,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.deepStrictEqual(client.complaints, [])
       }))
 
-    it.scopedLive("list tools, schemas intact", () =>
+    it.scopedLive("list tools with unchanged schemas", () =>
       Effect.gen(function*() {
         const client = yield* connect
         const tools = yield* client.list
@@ -47,7 +47,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.deepStrictEqual(content, text("{\"root\":3,\"exact\":true}"))
       }))
 
-    it.scopedLive("call many tools at the same time", () =>
+    it.scopedLive("call many tools concurrently", () =>
       Effect.gen(function*() {
         const client = yield* connect
         const texts = Array.from({ length: 60 }, (_, n) => String(n))
@@ -57,7 +57,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.deepStrictEqual(results.map(({ content }) => content[0].text), texts)
       }))
 
-    it.scopedLive("tell progress in order, before the result", () =>
+    it.scopedLive("send progress in order, before the result", () =>
       Effect.gen(function*() {
         const client = yield* connect
         const seen: Array<unknown> = []
@@ -75,7 +75,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.deepStrictEqual(client.complaints, [])
       }))
 
-    it.scopedLive("cancel: the handler stops, nothing is answered, the server serves on", () =>
+    it.scopedLive("cancel a call: the handler is interrupted, no response is sent, and the server continues", () =>
       Effect.gen(function*() {
         const client = yield* connect
         const abort = new AbortController()
@@ -99,7 +99,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         yield* Fiber.join(beside)
       }))
 
-    it.scopedLive("tell the model of a declared failure, and of arguments that do not fit", () =>
+    it.scopedLive("return a declared failure, and invalid arguments, as tool errors", () =>
       Effect.gen(function*() {
         const client = yield* connect
         yield* client.list
@@ -111,7 +111,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.match(refused.content[0].text, /^Invalid arguments for tool "root": n: Expected number/)
       }))
 
-    it.scopedLive("tell the program of a tool that does not exist, and of a handler that dies", () =>
+    it.scopedLive("fail with a protocol error for an unknown tool, and for a handler that dies", () =>
       Effect.gen(function*() {
         const client = yield* connect
         const unknown = yield* Effect.flip(client.call("forget"))
@@ -126,7 +126,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         yield* client.ping
       }))
 
-    it.scopedLive("log, from the level on that the client asked for", () =>
+    it.scopedLive("send logs from the level that the client has set", () =>
       Effect.gen(function*() {
         const client = yield* connect
         yield* client.call("log", { levels: ["debug"] })
@@ -139,7 +139,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         )
       }))
 
-    it.scopedLive("are not disturbed by what a handler prints", () =>
+    it.scopedLive("are not disturbed by prints of a handler", () =>
       Effect.gen(function*() {
         const client = yield* connect
         yield* client.call("print")
@@ -148,7 +148,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.deepStrictEqual(client.complaints, [])
       }))
 
-    it.scopedLive("part: the server ends by itself when the client closes, in the middle of a call too", () =>
+    it.scopedLive("close: the server exits by itself when the client closes, also during a call", () =>
       Effect.gen(function*() {
         const path = yield* program
         // Says how the server ended; a signal would reach the shell alone, which then says nothing.
@@ -168,8 +168,8 @@ for (const [name, connectTo] of Object.entries(legacy)) {
 }
 
 for (const [name, connectTo] of Object.entries(auto)) {
-  describe(`A server of ours and ${name}, which asks first for a revision without a handshake,`, () => {
-    it.scopedLive("find the revision that both speak", () =>
+  describe(`A server of Effect MCP and ${name}, which first requests a revision without a handshake,`, () => {
+    it.scopedLive("agree on a revision that both support", () =>
       Effect.gen(function*() {
         const client = yield* Effect.flatMap(program, (path) => connectTo({ command: node, args: [path] }))
         assert.deepStrictEqual(client.serverInfo, { name: "tools", version: "1.0.0" })

@@ -30,9 +30,9 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
     const shared = Layer.scoped(Shared, Effect.orDie(another({})))
 
     layer(Layer.provideMerge(shared, settingLayer(transport)), { excludeTestServices: true, timeout: "30 seconds" })(
-      `A server of ours and ${name} over ${transport.name}`,
+      `A server of Effect MCP and ${name} over ${transport.name}`,
       (it) => {
-        it.scoped("find out what there is, page after page", () =>
+        it.scoped("list all features page by page", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             assert.deepStrictEqual(client.serverInfo, Contract.info)
@@ -49,7 +49,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual(yield* client.list, names.map((name) => Contract.Tools.tools.get(name)!.advertised))
           }))
 
-        it.scoped("list resources, templates and prompts, as they were declared", () =>
+        it.scoped("list resources, templates and prompts as they were defined", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             const { resources } = yield* client.ask((sdk) => sdk.listResources())
@@ -63,7 +63,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual(prompts, [Contract.Greet.advertised, Contract.Plain.advertised])
           }))
 
-        it.scoped("read resources: text, bytes, one of a template, and none", () =>
+        it.scoped("read resources: text, bytes, one of a template, and an unknown one", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             const read = (uri: string) =>
@@ -83,7 +83,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.include(missing.message, "Resource not found: test://nowhere")
           }))
 
-        it.scoped("watch a resource, until it is enough", () =>
+        it.scoped("subscribe to a resource, and unsubscribe", () =>
           Effect.gen(function*() {
             const { client } = yield* alone
             const { uri } = Contract.Watched
@@ -98,7 +98,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual(client.updates, [uri])
           }))
 
-        it.scoped("get prompts: without arguments, with them, and with those that do not fit", () =>
+        it.scoped("get prompts: without arguments, with arguments, and with invalid ones", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             const get = (name: string, args?: Record<string, string>) =>
@@ -114,7 +114,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.strictEqual(yield* codeOf(get("none")), -32602)
           }))
 
-        it.scoped("complete arguments, in the light of those that are known", () =>
+        it.scoped("complete arguments, depending on others", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             const complete = (params: object) =>
@@ -135,7 +135,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual(yield* complete({ ref: item, argument: { name: "id", value: "12" } }), ["12", "123"])
           }))
 
-        it.scoped("call tools: structured content, a declared failure, blocks of every kind", () =>
+        it.scoped("call tools: structured content, a declared failure, content of every kind", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             yield* client.list
@@ -154,7 +154,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual(_meta, { "example.com/kind": "rich" })
           }))
 
-        it.scoped("tell the program of a tool that is not there, and of a handler that died", () =>
+        it.scoped("fail with a protocol error for an unknown tool, and for a handler that dies", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             assert.strictEqual(yield* codeOf(client.call("none")), -32602)
@@ -163,7 +163,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.notInclude(`${died.message} ${JSON.stringify(died.data ?? null)}`, "hunter2")
           }))
 
-        it.scoped("call many tools at once, each with its own answer", () =>
+        it.scoped("call many tools concurrently, each with its own result", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             const numbers = Array.from({ length: 30 }, (_, n) => n)
@@ -174,7 +174,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             )
           }))
 
-        it.scoped("tell progress in order", () =>
+        it.scoped("send progress in order", () =>
           Effect.gen(function*() {
             const { served } = yield* Setting
             const client = yield* Shared
@@ -190,7 +190,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual(seen, [{ progress: 1, total: 2, message: "step 1" }])
           }))
 
-        it.scoped("log, from the level on that the client asked for", () =>
+        it.scoped("send logs from the level that the client has set", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             yield* client.ask((sdk) => sdk.setLoggingLevel("warning"))
@@ -202,7 +202,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             )
           }))
 
-        it.scoped("cancel a call, and one that takes too long: their handlers stop", () =>
+        it.scoped("cancel a call, and a call that times out: their handlers are interrupted", () =>
           Effect.gen(function*() {
             const { served } = yield* Setting
             const client = yield* Shared
@@ -221,7 +221,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             yield* client.ping
           }))
 
-        it.scoped("ask the client's model, and hear that it was refused", () =>
+        it.scoped("send sampling requests, and fail when one is rejected", () =>
           Effect.gen(function*() {
             const client = yield* another({
               sampling: ({ messages: [{ content }] }) => {
@@ -234,7 +234,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual([refused.code, refused.message.includes("Not today")], [-1, true])
           }))
 
-        it.scoped("ask a person by a form: what they left out has its default, and they may decline", () =>
+        it.scoped("elicit a form: missing fields get their defaults, and the user can decline", () =>
           Effect.gen(function*() {
             const answers = [{ action: "accept", content: { name: "Ada", size: "large" } }, { action: "decline" }]
             const asked: Array<any> = []
@@ -257,7 +257,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             })
           }))
 
-        it.scoped("ask a person to open a page, and say when they are done there", () =>
+        it.scoped("elicit a URL, and notify of its completion", () =>
           Effect.gen(function*() {
             const id = key()
             const client = yield* another({
@@ -270,7 +270,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual(client.completed, [id])
           }))
 
-        it.scoped("ask for the client's folders, and again when they are others", () =>
+        it.scoped("list the roots, and list them again when they change", () =>
           Effect.gen(function*() {
             let uri = "file:///one"
             const client = yield* another({ roots: () => [{ uri, name: "work" }] })
@@ -280,7 +280,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual((yield* client.call("roots")).content, text("work file:///two"))
           }))
 
-        it.scoped("ask a client for nothing that it has not declared", () =>
+        it.scoped("send no requests for capabilities that the client has not declared", () =>
           Effect.gen(function*() {
             const client = yield* Shared
             const calls: ReadonlyArray<readonly [string, Record<string, string>]> = [
@@ -296,7 +296,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             }
           }))
 
-        it.scoped("tell of lists that have changed", () =>
+        it.scoped("notify of changed lists", () =>
           Effect.gen(function*() {
             const { client } = yield* alone
             for (const [n, kind] of ["tool", "resource", "prompt"].entries()) {
@@ -309,7 +309,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual(client.changes.slice(3), ["tools"])
           }))
 
-        it.scoped("keep for each client what is its own, until it has gone", () =>
+        it.scoped("give each client a session layer, and release it when the client closes", () =>
           Effect.gen(function*() {
             const { client, served } = yield* alone
             const other = yield* connect(served)
@@ -323,7 +323,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 3"))
           }))
 
-        it.scoped("part in the middle of a call when the server closes: it is answered", () =>
+        it.scoped("close the server during a call: the call is answered", () =>
           Effect.gen(function*() {
             const { client, served } = yield* alone
             const name = key()

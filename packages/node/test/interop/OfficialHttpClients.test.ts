@@ -63,7 +63,7 @@ const { auto, legacy } = clients
 for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
   const connect = (url: string, transport: Transport) => connectTo({ url, transport })
   const names = ({ list }: Official) => Effect.map(list, (tools) => tools.map(({ name }) => name as string))
-  describe(`A server of ours over HTTP and ${name}`, () => {
+  describe(`A server of Effect MCP over HTTP and ${name}`, () => {
     for (const kind of ["http", "sse"] as const) {
       const over = kind === "http" ? "over Streamable HTTP" : "over HTTP+SSE"
 
@@ -83,7 +83,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
           )
         }))
 
-      it.scopedLive(`tell progress, ${over}`, () =>
+      it.scopedLive(`send progress, ${over}`, () =>
         Effect.gen(function*() {
           const server = yield* served
           const client = yield* connect(kind === "http" ? server.url : server.sse, kind)
@@ -111,7 +111,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
           assert.deepStrictEqual((yield* client.call("greet", { name: "you" })).content[0].text, "Hello, you!")
         }))
 
-      it.scopedLive(`hear of changes beside any request, ${over}`, () =>
+      it.scopedLive(`notify of changes outside of requests, ${over}`, () =>
         Effect.gen(function*() {
           const server = yield* served
           const client = yield* connect(kind === "http" ? server.url : server.sse, kind)
@@ -122,7 +122,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
         }))
     }
 
-    it.scopedLive("find each other again when the connection is cut in the middle of a call", () =>
+    it.scopedLive("reconnect when the connection is cut during a call", () =>
       Effect.gen(function*() {
         const server = yield* served
         const { cut, url } = yield* tcpProxy(server.server.port)
@@ -136,7 +136,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
         assert.strictEqual(server.steering.stopped, 0)
       }))
 
-    it.scopedLive("find each other again when a client, and then another, is cut off and comes back with a token", () =>
+    it.scopedLive("reconnect two clients that were cut off, with a resumption token", () =>
       Effect.gen(function*() {
         const server = yield* served
         const { cut, url } = yield* tcpProxy(server.server.port)
@@ -160,7 +160,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
         assert.strictEqual(server.server.sessions(), 1)
       }))
 
-    it.scopedLive("poll, when the server ends the stream of a call that goes on", () =>
+    it.scopedLive("poll for a result when the server closes the stream of a call", () =>
       Effect.gen(function*() {
         const server = yield* served
         const client = yield* connect(server.url, "http")
@@ -170,7 +170,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
         assert.deepStrictEqual((yield* Fiber.join(calling)).content, [])
       }))
 
-    it.scopedLive("part: the session ends, and is unknown afterwards", () =>
+    it.scopedLive("close: the session ends, and is unknown afterwards", () =>
       Effect.gen(function*() {
         const server = yield* served
         const client = yield* connect(server.url, "http")
@@ -182,7 +182,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
         assert.notStrictEqual(other.sessionId(), id)
       }))
 
-    it.scopedLive("notice that a session is lost", () =>
+    it.scopedLive("detect that a session is lost", () =>
       Effect.gen(function*() {
         const server = yield* served
         const client = yield* connect(server.url, "http")

@@ -62,7 +62,7 @@ const form = {
 const all = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
 
 for (const [version, server] of Object.entries(servers)) {
-  describe(`A client of ours and a server of everything made with the official SDK ${version}`, () => {
+  describe(`A client of Effect MCP and a server with all features of the official SDK ${version}`, () => {
     it.scopedLive("list resources and templates page by page, and read text and bytes", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
@@ -93,7 +93,7 @@ for (const [version, server] of Object.entries(servers)) {
         ])
       }))
 
-    it.scopedLive("know by their kinds a resource that is not there, and a cursor that was never given out", () =>
+    it.scopedLive("distinguish an unknown resource from an unknown cursor", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         assert.deepInclude(yield* Effect.flip(client.readResource("offer:none")), {
@@ -105,7 +105,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.include(cursor.message, "No such cursor")
       }))
 
-    it.scopedLive("subscribe: what was subscribed to is told of, and no longer when it is not", () =>
+    it.scopedLive("send updates of a resource from the subscription until its end", () =>
       Effect.gen(function*() {
         const { client, heard } = yield* talk(server)
         const updates = yield* Queue.unbounded<string>()
@@ -125,7 +125,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.strictEqual(yield* updates.size, 0)
       }))
 
-    it.scopedLive("list prompts, and get them with arguments and without", () =>
+    it.scopedLive("list prompts, and get them with and without arguments", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         assert.deepStrictEqual(yield* all(client.prompts), [
@@ -139,7 +139,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.strictEqual((yield* Effect.flip(get("none")))._tag, "InvalidParams")
       }))
 
-    it.scopedLive("complete arguments of prompts and templates, by what is known of the others", () =>
+    it.scopedLive("complete arguments of prompts and templates, depending on others", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const review = { type: "ref/prompt", name: "review" } as const
@@ -154,7 +154,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual((yield* client.complete(note, { name: "id", value: "1" })).values, ["1", "12"])
       }))
 
-    it.scopedLive("sample: a model of ours goes on, with progress, and may refuse", () =>
+    it.scopedLive("send sampling requests: the client answers with progress, or rejects", () =>
       Effect.gen(function*() {
         const noted = yield* Queue.unbounded<unknown>()
         const { client } = yield* talk(
@@ -183,7 +183,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.include(refused.message, "Not now")
       }))
 
-    it.scopedLive("sample with tools: the model uses them, is given what they gave, and goes on", () =>
+    it.scopedLive("sample with tools: the model calls them, gets their results, and continues", () =>
       Effect.gen(function*() {
         const use = { type: "tool_use", id: "1", name: "weather", input: { city: "Oslo" } } as const
         const { client } = yield* talk(
@@ -212,7 +212,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.include(second.answer.content.text, "cold")
       }))
 
-    it.scopedLive("are told by the server itself of what we do not say that we can do", () =>
+    it.scopedLive("get an error from the server for a capability that the client has not declared", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server, Features.sampling(() => Effect.succeed(said("yes"))))
         const tools = [{ name: "weather", inputSchema: { type: "object" } }]
@@ -221,7 +221,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.match((yield* asked(client, "roots")).answer.message, /roots/)
       }))
 
-    it.scopedLive("elicit by a form: filled in with its defaults, declined, closed", () =>
+    it.scopedLive("elicit a form: accepted with its defaults, declined, cancelled", () =>
       Effect.gen(function*() {
         const answers = yield* Queue.unbounded<Features.Answer>()
         yield* answers.offerAll([
@@ -236,7 +236,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual(yield* elicit, { action: "cancel" })
       }))
 
-    it.scopedLive("elicit by a page, and hear that the person is done there", () =>
+    it.scopedLive("elicit a URL, and get the notification of its completion", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(
           server,
@@ -259,7 +259,7 @@ for (const [version, server] of Object.entries(servers)) {
         }])
       }))
 
-    it.scopedLive("know the roots, as they are and as they become", () =>
+    it.scopedLive("list the roots, and list them again when they change", () =>
       Effect.gen(function*() {
         const root = (uri: string) => ({ uri, name: uri.slice(-1) })
         const roots = yield* Ref.make([root("file:///a")])
@@ -278,7 +278,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual(yield* logged.take, ["file:///b", "file:///c"])
       }))
 
-    it.scopedLive("give up together: a call that is interrupted takes its question along", () =>
+    it.scopedLive("cancel a call together with the request that the server sends for it", () =>
       Effect.gen(function*() {
         const began = yield* Deferred.make<void>()
         const stopped = yield* Deferred.make<void>()
@@ -298,7 +298,7 @@ for (const [version, server] of Object.entries(servers)) {
         yield* client.ping()
       }))
 
-    it.scopedLive("hold what a tool gives against what it promises, as it is promised at the time", () =>
+    it.scopedLive("validate results by the output schema that the server lists at the time", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         assert.deepStrictEqual((yield* client.callTool("right")).structuredContent, { n: 1 })
@@ -312,7 +312,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual((yield* client.callTool("wrong")).structuredContent, { n: "one" })
       }))
 
-    it.scopedLive("tell which list has changed, and list what is new", () =>
+    it.scopedLive("notify of the list that has changed, and list the new entry", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const changes = yield* Queue.unbounded<string>()
@@ -330,7 +330,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.include((yield* all(client.prompts)).map(({ name }) => name), "new")
       }))
 
-    it.scopedLive("are a member of a group that comes back with a new process when it is killed", () =>
+    it.scopedLive("reconnect in a group with a new process when the server is killed", () =>
       Effect.gen(function*() {
         const mark = randomUUID()
         const group = yield* ClientSessionGroup.make()
@@ -361,7 +361,7 @@ for (const [version, server] of Object.entries(servers)) {
       }))
 
     for (const revision of Versions.legacy) {
-      it.scopedLive(`speak ${revision} when that is all that we speak`, () =>
+      it.scopedLive(`agree on ${revision} when it is the client's only revision`, () =>
         Effect.gen(function*() {
           const client = yield* Client.make(launching(server, randomUUID()), {
             versions: [revision],

@@ -52,8 +52,8 @@ const talk = (server: string): Effect.Effect<Talk, never, Scope.Scope> =>
 const servers = { "1.32": "officialServer1.mjs", "2.4": "officialServer2.mjs" }
 
 for (const [version, server] of Object.entries(servers)) {
-  describe(`A client of ours and a server made with the official SDK ${version}`, () => {
-    it.scopedLive("shake hands, list and call tools", () =>
+  describe(`A client of Effect MCP and a server of the official SDK ${version}`, () => {
+    it.scopedLive("complete the handshake, and list and call tools", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         assert.strictEqual(client.version, "2025-11-25")
@@ -72,7 +72,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual((yield* client.callTool("echo", { text: "ä€😀" })).content, said("ä€😀"))
       }))
 
-    it.scopedLive("understand each other's types: success, declared failure, bad arguments", () =>
+    it.scopedLive("exchange typed results: success, declared failure, invalid arguments", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const { root } = yield* Effect.provideService(Client.of(Tools), Client.Client, client)
@@ -82,7 +82,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.strictEqual((yield* Effect.flip(root({ n: "9" as never })))._tag, "InvalidParams")
       }))
 
-    it.scopedLive("call many tools at the same time", () =>
+    it.scopedLive("call many tools concurrently", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const texts = Array.from({ length: 100 }, (_, n) => String(n))
@@ -92,7 +92,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual(results.map(({ content }) => content), texts.map(said))
       }))
 
-    it.scopedLive("tell progress in order, all of it before the result", () =>
+    it.scopedLive("send progress in order, all of it before the result", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const seen: Array<Progress | string> = []
@@ -106,7 +106,7 @@ for (const [version, server] of Object.entries(servers)) {
         ])
       }))
 
-    it.scopedLive("cancel: the handler sees its signal, and its answer reaches nobody", () =>
+    it.scopedLive("cancel a call: the handler sees its signal, and its response is ignored", () =>
       Effect.gen(function*() {
         const { client, heard, stderr } = yield* talk(server)
         const began = yield* Deferred.make<void>()
@@ -121,7 +121,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.strictEqual(yield* Queue.size(heard), 0)
       }))
 
-    it.scopedLive("stop a call whose time is over", () =>
+    it.scopedLive("cancel a call that times out", () =>
       Effect.gen(function*() {
         const { client, stderr } = yield* talk(server)
         yield* client.ping()
@@ -131,7 +131,7 @@ for (const [version, server] of Object.entries(servers)) {
         yield* client.ping()
       }))
 
-    it.scopedLive("tell errors of the tool, of the program and of the server apart", () =>
+    it.scopedLive("distinguish errors of the tool, of the protocol and of the server", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const tool = yield* client.callTool("root", { n: -1 })
@@ -148,7 +148,7 @@ for (const [version, server] of Object.entries(servers)) {
         yield* client.ping()
       }))
 
-    it.scopedLive("log, from the level on that we asked for", () =>
+    it.scopedLive("send logs from the level that the client has set", () =>
       Effect.gen(function*() {
         const { client, heard } = yield* talk(server)
         yield* client.setLoggingLevel("warning")
@@ -161,14 +161,14 @@ for (const [version, server] of Object.entries(servers)) {
         assert.strictEqual(yield* Queue.size(heard), 0)
       }))
 
-    it.scopedLive("tell and hear that the tools have changed", () =>
+    it.scopedLive("notify of changed tools", () =>
       Effect.gen(function*() {
         const { client, heard } = yield* talk(server)
         yield* client.callTool("change")
         assert.strictEqual((yield* Queue.take(heard)).method, "notifications/tools/list_changed")
       }))
 
-    it.scopedLive("answer what the server asks: a ping, and that we know of nothing else", () =>
+    it.scopedLive("answer the server's requests: a ping, and an error for an unknown method", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const ask = (method: string) => Effect.map(client.callTool("ask", { method }), ({ content }) => content)
@@ -177,7 +177,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.include(JSON.stringify(refused), "-32601")
       }))
 
-    it.scopedLive("part: the server ends by itself when we close", () =>
+    it.scopedLive("close: the server exits by itself when the client closes", () =>
       Effect.gen(function*() {
         const mark = yield* Effect.scoped(Effect.map(talk(server), ({ mark }) => {
           assert.lengthOf(pidsOf(mark), 1)
@@ -186,7 +186,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual(pidsOf(mark), [])
       }))
 
-    it.scopedLive("part: a server that dies in the middle of a call says how, in its last words", () =>
+    it.scopedLive("close: a server that crashes during a call fails it with the exit code and stderr", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const beside = yield* Effect.fork(Effect.flip(client.callTool("wait")))
@@ -201,7 +201,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.strictEqual((yield* Effect.flip(client.ended))._tag, "TransportError")
       }))
 
-    it.scopedLive("part: a server that is killed in the middle of a call", () =>
+    it.scopedLive("close: a server that is killed during a call fails it with the signal", () =>
       Effect.gen(function*() {
         const { client, mark } = yield* talk(server)
         const began = yield* Deferred.make<void>()

@@ -40,7 +40,7 @@ const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, nev
     return queue
   })
 
-describe("A client of ours and the official server of files", () => {
+describe("A client of Effect MCP and the official filesystem server", () => {
   const Content = Schema.Struct({ content: Schema.String })
   const Path = { path: Schema.String }
   const Files = Definition.make(
@@ -70,7 +70,7 @@ describe("A client of ours and the official server of files", () => {
       return { client, files, stderr: () => lines.join("\n") }
     })
 
-  it.scopedLive("list its tools, with what they promise", () =>
+  it.scopedLive("list the tools with their output schemas", () =>
     Effect.gen(function*() {
       const { client } = yield* launch([yield* folder])
       assert.strictEqual(client.serverInfo.name, "secure-filesystem-server")
@@ -104,7 +104,7 @@ describe("A client of ours and the official server of files", () => {
       assert.strictEqual(text(found), join(home, "b.txt"))
     }))
 
-  it.scopedLive("carry a file of a megabyte, there and back", () =>
+  it.scopedLive("transfer a file of a megabyte in both directions", () =>
     Effect.gen(function*() {
       const home = yield* folder
       const { files } = yield* launch([home])
@@ -113,7 +113,7 @@ describe("A client of ours and the official server of files", () => {
       assert.strictEqual((yield* files.read_text_file({ path: join(home, "large") })).content, content)
     }))
 
-  it.scopedLive("carry bytes as what they are: images, sounds, others", () =>
+  it.scopedLive("transfer bytes as images, audio and resources", () =>
     Effect.gen(function*() {
       const home = yield* folder
       const { client } = yield* launch([home])
@@ -127,7 +127,7 @@ describe("A client of ours and the official server of files", () => {
       }
     }))
 
-  it.scopedLive("fail in their ways: outside of the folder, not there, without an argument, no such tool", () =>
+  it.scopedLive("fail for a path outside of the folder, a missing file, a missing argument, and an unknown tool", () =>
     Effect.gen(function*() {
       const { client, files } = yield* launch([yield* folder])
       const outside = yield* Effect.flip(files.read_text_file({ path: "/etc/hostname" }))
@@ -142,7 +142,7 @@ describe("A client of ours and the official server of files", () => {
       yield* client.ping()
     }))
 
-  it.scopedLive("say which folders it may work in, before the first call and whenever they change", () =>
+  it.scopedLive("set the allowed folders by roots, before the first call and when they change", () =>
     Effect.gen(function*() {
       const [first, second] = [yield* folder, yield* folder]
       const roots = yield* Ref.make([{ uri: pathToFileURL(first).href }])
@@ -164,7 +164,7 @@ describe("A client of ours and the official server of files", () => {
       assert.deepStrictEqual(yield* files.list_directory({ path: second }), { content: "[DIR] inside" })
     }))
 
-  it.scopedLive("part at once when there is no folder that it could work in, and it says so", () =>
+  it.scopedLive("close with the reason when no folder is allowed", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(launch(["/no/such/folder"]))
       assert.strictEqual(error._tag, "ConnectionClosed")
@@ -173,7 +173,7 @@ describe("A client of ours and the official server of files", () => {
     }))
 })
 
-describe("A client of ours and the official server of memories", () => {
+describe("A client of Effect MCP and the official memory server", () => {
   const Entity = Schema.Struct({
     name: Schema.String,
     entityType: Schema.String,
@@ -207,7 +207,7 @@ describe("A client of ours and the official server of memories", () => {
 
   const typed = (client: ClientSessionService) => Effect.provideService(Client.of(Memory), Client.Client, client)
 
-  it.scopedLive("remember, relate, search and forget, with typed arguments and results", () =>
+  it.scopedLive("create, relate, search and delete entities with typed arguments and results", () =>
     Effect.gen(function*() {
       const memory = yield* typed(yield* Client.make(launching(yield* folder)))
       assert.deepStrictEqual(yield* memory.read_graph(), { entities: [], relations: [] })
@@ -223,7 +223,7 @@ describe("A client of ours and the official server of memories", () => {
       assert.deepStrictEqual(yield* memory.read_graph(), { entities: [engine], relations: [] })
     }))
 
-  it.scopedLive("fail in their ways: the tool, and its arguments", () =>
+  it.scopedLive("fail for errors of a tool, and for invalid arguments", () =>
     Effect.gen(function*() {
       const client = yield* Client.make(launching(yield* folder))
       const observations = [{ entityName: "nobody", contents: ["x"] }]
@@ -236,7 +236,7 @@ describe("A client of ours and the official server of memories", () => {
       yield* client.ping()
     }))
 
-  it.scopedLive("tell of the graph that it has changed, to who has subscribed and as long as they have", () =>
+  it.scopedLive("notify subscribers of changes of the graph, until they unsubscribe", () =>
     Effect.gen(function*() {
       const client = yield* Client.make(launching(yield* folder))
       const memory = yield* typed(client)
@@ -258,7 +258,7 @@ describe("A client of ours and the official server of memories", () => {
       assert.strictEqual(yield* updates.size, 0)
     }))
 
-  it.scopedLive("are a member of a group that finds its memories again when the server was killed", () =>
+  it.scopedLive("reconnect in a group, and find the stored entities, when the server was killed", () =>
     Effect.gen(function*() {
       const mark = randomUUID()
       const group = yield* ClientSessionGroup.make({ nameHook: (name, { name: server }) => `${server}.${name}` })

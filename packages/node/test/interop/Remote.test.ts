@@ -77,9 +77,9 @@ const connect = (url: string, options?: Options) =>
   Client.make(Remote.connector(url, { reconnect: Schedule.spaced("10 millis"), ...options }))
 
 for (const [name, layer] of Object.entries(clients)) {
-  describe(`A client over ${name} and a server of ours`, () => {
+  describe(`A client over ${name} and a server of Effect MCP`, () => {
     for (const responses of ["auto", "json", "stream"] as const) {
-      it.scopedLive(`list and call, one by one and at the same time, answered with ${responses}`, () =>
+      it.scopedLive(`list and call tools, sequentially and concurrently, with ${responses} responses`, () =>
         Effect.gen(function*() {
           const server = yield* serve(stage().features, { responses })
           const scope = yield* Scope.make()
@@ -100,7 +100,7 @@ for (const [name, layer] of Object.entries(clients)) {
         }).pipe(Effect.provide(layer)))
     }
 
-    it.scopedLive("tell progress in order, all of it before the result", () =>
+    it.scopedLive("send progress in order, all of it before the result", () =>
       Effect.gen(function*() {
         const client = yield* connect((yield* serve(stage().features)).url)
         const seen: Array<number> = []
@@ -110,7 +110,7 @@ for (const [name, layer] of Object.entries(clients)) {
         assert.deepStrictEqual(seen, Array.from({ length: 200 }, (_, n) => n + 1))
       }).pipe(Effect.provide(layer)))
 
-    it.scopedLive("cancel: the handler is interrupted, and everything else goes on", () =>
+    it.scopedLive("cancel a call: its handler is interrupted, and all else continues", () =>
       Effect.gen(function*() {
         const { features, log } = stage()
         const client = yield* connect((yield* serve(features)).url)
@@ -121,7 +121,7 @@ for (const [name, layer] of Object.entries(clients)) {
         yield* client.ping()
       }).pipe(Effect.provide(layer)))
 
-    it.scopedLive("go on with a call after its connection was cut, without calling again", () =>
+    it.scopedLive("resume a call after its connection was cut, without a second call", () =>
       Effect.gen(function*() {
         const { features, log, release } = stage()
         const server = yield* serve(features, {}, true)
@@ -139,7 +139,7 @@ for (const [name, layer] of Object.entries(clients)) {
         assert.deepStrictEqual(log, ["begins"])
       }).pipe(Effect.provide(layer)))
 
-    it.scopedLive("come back to a stream that the server has closed for a while", () =>
+    it.scopedLive("reconnect to a stream that the server has closed", () =>
       Effect.gen(function*() {
         const { features, release } = stage()
         const client = yield* connect((yield* serve(features, {}, true)).url)
@@ -153,7 +153,7 @@ for (const [name, layer] of Object.entries(clients)) {
         assert.deepStrictEqual(seen, [1, 2])
       }).pipe(Effect.provide(layer)))
 
-    it.scopedLive("fail a call that was cut off and cannot be gone on with, and no other", () =>
+    it.scopedLive("fail only the call whose connection was cut when it cannot be resumed", () =>
       Effect.gen(function*() {
         const { features } = stage()
         const server = yield* serve(features)
@@ -169,7 +169,7 @@ for (const [name, layer] of Object.entries(clients)) {
         yield* client.ping()
       }).pipe(Effect.provide(layer)))
 
-    it.scopedLive("begin a new session with a server that was started again", () =>
+    it.scopedLive("open a new session with a restarted server", () =>
       Effect.gen(function*() {
         const { features } = stage()
         const first = yield* Scope.make()
@@ -185,7 +185,7 @@ for (const [name, layer] of Object.entries(clients)) {
         assert.deepStrictEqual([renewed, after.sessions()], [1, 1])
       }).pipe(Effect.provide(layer)))
 
-    it.scopedLive("find each other over the two endpoints of 2024-11-05", () =>
+    it.scopedLive("connect over the two endpoints of 2024-11-05", () =>
       Effect.gen(function*() {
         const { features, log, release } = stage()
         const server = yield* serve(features, { ssePath: "/sse" })

@@ -37,8 +37,8 @@ const launched = (mode: "streamableHttp" | "sse") =>
   })
 
 for (const mode of ["streamableHttp", "sse"] as const) {
-  describe(`A client of ours and the official server of everything over ${mode}`, () => {
-    it.scopedLive("list, call and hear of progress", () =>
+  describe(`A client of Effect MCP and the official everything server over ${mode}`, () => {
+    it.scopedLive("list and call tools, with progress", () =>
       Effect.gen(function*() {
         const url = yield* launched(mode)
         const client = yield* Effect.retry(Client.make(Remote.connector(url)), Schedule.recurs(3))

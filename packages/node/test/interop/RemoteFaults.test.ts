@@ -90,13 +90,12 @@ const faults: Readonly<Record<string, (socket: Socket) => void>> = {
   },
   "ends in the middle of a chunk": (socket) => socket.end(head("200 OK", events) + "ff\r\ndata: {"),
   "ends between two chunks": (socket) => socket.end(head("200 OK", events) + chunk("data: {\n")),
-  "cuts every stream that it could be asked for again on": (socket) =>
+  "closes every stream that can be resumed": (socket) =>
     socket.end(head("200 OK", events) + chunk("id: \nretry: 100\ndata:\n\n")),
-  "streams and then says nothing that counts": (socket) =>
-    socket.end(head("200 OK", events) + chunk("data: {}\n\n") + "0\r\n\r\n"),
-  "sends a page": (socket) => socket.end(head("200 OK", "content-type: text/html\r\ncontent-length: 3") + "<p>"),
+  "streams no response": (socket) => socket.end(head("200 OK", events) + chunk("data: {}\n\n") + "0\r\n\r\n"),
+  "sends HTML": (socket) => socket.end(head("200 OK", "content-type: text/html\r\ncontent-length: 3") + "<p>"),
   "sends nothing": (socket) => socket.end(head("204 No Content", "a: b")),
-  "breaks": (socket) => socket.end(head("500 Oops", "content-length: 3") + "why"),
+  "fails": (socket) => socket.end(head("500 Oops", "content-length: 3") + "why"),
   "redirects elsewhere": (socket) =>
     socket.end(head("307 Elsewhere", "location: http://127.0.0.1:1/evil\r\ncontent-length: 0")),
   "redirects in circles": (socket) => socket.end(head("307 Here", "location: /mcp\r\ncontent-length: 0"))
@@ -121,14 +120,14 @@ for (const [name, layer] of Object.entries(clients)) {
 
     for (
       const [what, act] of Object.entries<(socket: Socket) => void>({
-        "says a little each time that it is asked again": (socket) =>
+        "sends one event for each reconnection": (socket) =>
           void socket.end(head("200 OK", events) + chunk("id: 1\nretry: 100\ndata:\n\n")),
         "never answers": () => {},
-        "never goes on with its body": (socket) => void socket.write(head("200 OK", json) + "{"),
-        "never goes on with its stream": (socket) => void socket.write(head("200 OK", events) + chunk(": hi\n\n"))
+        "never completes its body": (socket) => void socket.write(head("200 OK", json) + "{"),
+        "never continues its stream": (socket) => void socket.write(head("200 OK", events) + chunk(": hi\n\n"))
       })
     ) {
-      it.scopedLive(`${what} costs a call its time, and leaves no connection`, () =>
+      it.scopedLive(`${what} lets a call time out, and leaves no connection`, () =>
         Effect.gen(function*() {
           const server = yield* wire(act)
           const scope = yield* Scopes.make()
@@ -143,7 +142,7 @@ for (const [name, layer] of Object.entries(clients)) {
         }).pipe(Effect.provide(layer)))
     }
 
-    it.scopedLive("redirects is followed to where it may lead, with everything, and to nowhere else", () =>
+    it.scopedLive("redirects is followed to allowed URLs only, with all headers and the body", () =>
       Effect.gen(function*() {
         const evil = yield* wire((socket) => socket.end(head("200 OK", "content-length: 0")))
         const server = yield* wire((socket, text) => {
@@ -160,7 +159,7 @@ for (const [name, layer] of Object.entries(clients)) {
         assert.lengthOf(evil.heads, 0)
       }).pipe(Effect.provide(layer)))
 
-    it.scopedLive("is not there refuses each call, and is found when it is", () =>
+    it.scopedLive("is not running fails each call, and is connected to when it runs", () =>
       Effect.gen(function*() {
         const scope = yield* Scopes.make()
         const { url } = yield* Scopes.extend(wire(() => {}), scope)
@@ -171,7 +170,7 @@ for (const [name, layer] of Object.entries(clients)) {
         assert.include(error.message, "ECONNREFUSED")
       }).pipe(Effect.provide(layer)))
 
-    it.scopedLive("answers as one should is asked on few connections, however often", () =>
+    it.scopedLive("answers correctly is called on few connections", () =>
       Effect.gen(function*() {
         const server = yield* wire((socket, text) => {
           const { id } = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4)) as Message.Request

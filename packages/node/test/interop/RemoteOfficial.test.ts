@@ -16,9 +16,9 @@ const connect = (url: string, options?: Options) =>
 const provided = Effect.provide(NodeHttpClient.layerUndici)
 
 for (const version of ["1.32", "2.4"] as const) {
-  describe(`A client of ours and a server over HTTP made with the official SDK ${version}`, () => {
+  describe(`A client of Effect MCP and a server over HTTP of the official SDK ${version}`, () => {
     for (const json of [true, false]) {
-      it.scopedLive(`shake hands, list and call tools, and part, with ${json ? "JSON" : "streams"}`, () =>
+      it.scopedLive(`complete the handshake, list and call tools, and close, with ${json ? "JSON" : "streams"}`, () =>
         Effect.gen(function*() {
           const server = yield* Servers.http(version, { json })
           const scope = yield* Scope.make()
@@ -36,7 +36,7 @@ for (const version of ["1.32", "2.4"] as const) {
           assert.strictEqual(server.log.filter((line) => line === "DELETE").length, 1)
         }).pipe(provided))
 
-      it.scopedLive(`call many tools at the same time, with ${json ? "JSON" : "streams"}`, () =>
+      it.scopedLive(`call many tools concurrently, with ${json ? "JSON" : "streams"}`, () =>
         Effect.gen(function*() {
           const client = yield* connect((yield* Servers.http(version, { json })).url)
           const texts = Array.from({ length: 200 }, (_, n) => String(n))
@@ -47,7 +47,7 @@ for (const version of ["1.32", "2.4"] as const) {
         }).pipe(provided))
     }
 
-    it.scopedLive("tell progress in order, all of it before the result", () =>
+    it.scopedLive("send progress in order, all of it before the result", () =>
       Effect.gen(function*() {
         const client = yield* connect((yield* Servers.http(version)).url)
         const seen: Array<unknown> = []
@@ -57,7 +57,7 @@ for (const version of ["1.32", "2.4"] as const) {
         assert.deepStrictEqual(seen, Array.from({ length: 50 }, (_, n) => n + 1))
       }).pipe(provided))
 
-    it.scopedLive("cancel: the handler sees its signal, and nobody waits for its answer", () =>
+    it.scopedLive("cancel a call: the handler sees its signal, and its response is not awaited", () =>
       Effect.gen(function*() {
         const server = yield* Servers.http(version)
         const client = yield* connect(server.url)
@@ -71,7 +71,7 @@ for (const version of ["1.32", "2.4"] as const) {
         assert.deepStrictEqual((yield* client.callTool("echo", { text: "on" })).content, said("on"))
       }).pipe(provided))
 
-    it.scopedLive("hear what the server says beside requests", () =>
+    it.scopedLive("receive notifications outside of requests", () =>
       Effect.gen(function*() {
         const server = yield* Servers.http(version)
         const client = yield* connect(server.url)
@@ -84,7 +84,7 @@ for (const version of ["1.32", "2.4"] as const) {
         assert.strictEqual(heard[0], "notifications/tools/list_changed")
       }).pipe(provided))
 
-    it.scopedLive("go on with a call after its connection was cut", () =>
+    it.scopedLive("resume a call after its connection was cut", () =>
       Effect.gen(function*() {
         const server = yield* Servers.http(version, { resumable: true, retry: 100 })
         const { cut, url } = yield* tcpProxy(server.port)
@@ -102,7 +102,7 @@ for (const version of ["1.32", "2.4"] as const) {
         assert.strictEqual(server.log.filter((line) => line === "POST tools/call").length, 1)
       }).pipe(provided))
 
-    it.scopedLive("begin a new session when the server has lost theirs", () =>
+    it.scopedLive("open a new session when the server has lost theirs", () =>
       Effect.gen(function*() {
         const server = yield* Servers.http(version)
         let renewed = 0
@@ -119,8 +119,8 @@ for (const version of ["1.32", "2.4"] as const) {
   })
 }
 
-describe("A client of ours and a server of 2024-11-05", () => {
-  it.scopedLive("find each other", () =>
+describe("A client of Effect MCP and a server of 2024-11-05", () => {
+  it.scopedLive("connect", () =>
     Effect.gen(function*() {
       const { url } = yield* Servers.sse
       for (const transport of ["auto", "sse"] as const) {

@@ -21,7 +21,7 @@ const turn = Effect.async<void>((resume) => {
 })
 
 describe("Input", () => {
-  it.effect("gives the same messages however the bytes are cut", () =>
+  it.effect("delivers the same messages however the bytes are cut into chunks", () =>
     Effect.gen(function*() {
       const bytes = Buffer.from(line(1, "ä€😀") + "\r\n" + line(2) + line(3).trimEnd())
       for (const size of [1, 2, 3, 7, 1000]) {
@@ -33,7 +33,7 @@ describe("Input", () => {
       }
     }))
 
-  it.effect("delivers the last line although it has no end", () =>
+  it.effect("delivers a last line without a newline", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
       stream.end(line(1).trimEnd())
@@ -67,7 +67,7 @@ describe("Input", () => {
       assert.strictEqual((yield* Fiber.join(fiber)).message, "Cannot read: wet")
     }))
 
-  it.effect("takes a peer that is gone for an end of the input", () =>
+  it.effect("ends without an error when the peer has closed the connection", () =>
     Effect.gen(function*() {
       for (const code of ["ECONNRESET", "EIO"]) {
         const stream = new PassThrough()
@@ -80,7 +80,7 @@ describe("Input", () => {
       }
     }))
 
-  it.effect("survives every byte that is not UTF-8, and over-long and broken sequences", () =>
+  it.effect("survives every byte that is not UTF-8, and overlong and incomplete sequences", () =>
     Effect.gen(function*() {
       const bad = [
         ...Array.from({ length: 256 }, (_, byte) => [byte]),
@@ -103,7 +103,7 @@ describe("Input", () => {
       assert.strictEqual(replaced.length, 128 + 4)
     }))
 
-  it.effect("reads a stream that was given an encoding", () =>
+  it.effect("reads a stream with an encoding", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
       stream.setEncoding("utf8")
@@ -123,7 +123,7 @@ describe("Input", () => {
       assert.deepStrictEqual(numbers(yield* Fiber.join(first)), [1])
     }))
 
-  it.effect("reads nothing that nobody takes", () =>
+  it.effect("reads nothing without a reader", () =>
     Effect.gen(function*() {
       let produced = 0
       const stream = new Readable({
@@ -143,7 +143,7 @@ describe("Input", () => {
       stream.destroy()
     }))
 
-  it.effect("keeps what comes while nobody reads, as when a child exits", () =>
+  it.effect("keeps messages that arrive without a reader, as when a child exits", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
       const input = Input.make(stream)
@@ -157,7 +157,7 @@ describe("Input", () => {
       assert.deepStrictEqual(numbers(yield* collect(input)), [1, 2, 3])
     }))
 
-  it.effect("goes on where an interrupted reader has left", () =>
+  it.effect("continues where an interrupted reader has stopped", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
       const input = Input.make(stream)
@@ -172,7 +172,7 @@ describe("Input", () => {
       assert.deepStrictEqual(numbers(yield* collect(input)), [2])
     }))
 
-  it.effect("delivers nothing more once it is told to end, and lets the rest flow by", () =>
+  it.effect("delivers nothing after `end`, and drops the rest", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
       const input = Input.make(stream)

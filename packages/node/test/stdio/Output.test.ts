@@ -56,7 +56,7 @@ const turns = (count: number) => Effect.repeatN(turn, count - 1)
 const range = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 describe("Output", () => {
-  it.effect("writes what is said in one turn in one go, one line each", () =>
+  it.effect("writes the messages of one turn at once, one line each", () =>
     Effect.gen(function*() {
       const { writable, writes } = quick()
       const { output } = make(writable)
@@ -68,7 +68,7 @@ describe("Output", () => {
       assert.deepStrictEqual(numbers(writes), range(64))
     }))
 
-  it.effect("has one write under way, and collects what is said meanwhile", () =>
+  it.effect("runs one write at a time, and collects further messages", () =>
     Effect.gen(function*() {
       const { finish, writable, writes } = slow()
       const { output } = make(writable)
@@ -85,7 +85,7 @@ describe("Output", () => {
       assert.deepStrictEqual(numbers(writes), [0, 1, 2, 3])
     }))
 
-  it.effect("suspends who can wait while too much waits, and takes an answer in at any time", () =>
+  it.effect("suspends `send` while it is full, and accepts a response at any time", () =>
     Effect.gen(function*() {
       const { finish, writable, writes } = slow()
       const { output } = make(writable)
@@ -108,7 +108,7 @@ describe("Output", () => {
       assert.deepStrictEqual(numbers(writes), [0, 1, 2, 3])
     }))
 
-  it.effect("suspends who can wait while many messages wait", () =>
+  it.effect("suspends `send` while many messages wait", () =>
     Effect.gen(function*() {
       const { writable } = slow()
       const { output } = make(writable)
@@ -122,7 +122,7 @@ describe("Output", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("leaves the event loop its turns, whoever sends without a pause", () =>
+  it.effect("does not block the event loop when a sender never pauses", () =>
     Effect.gen(function*() {
       const writable = new Writable({ write: (_chunk, _encoding, done) => done() })
       const { output } = make(writable)
@@ -133,7 +133,7 @@ describe("Output", () => {
       yield* output.drained
     }))
 
-  it.effect("gives up a peer that does not read", () =>
+  it.effect("breaks when the peer does not read", () =>
     Effect.gen(function*() {
       const { writable } = slow()
       const { broken, output } = make(writable, { maxBacklog: 10_000 })
@@ -148,7 +148,7 @@ describe("Output", () => {
       assert.strictEqual(writable.writableLength, 0)
     }))
 
-  it.effect("refuses what has no JSON form, but answers all the same", () =>
+  it.effect("refuses a message without a JSON form, and sends an error for a response", () =>
     Effect.gen(function*() {
       const { writable, writes } = quick()
       const { output } = make(writable)
@@ -162,7 +162,7 @@ describe("Output", () => {
       assert.strictEqual(JSON.parse(writes.join("")).id, 7)
     }))
 
-  it.effect("says once that nothing can be written any more, and lets nobody wait", () =>
+  it.effect("reports once that it is broken, and resumes all waiting senders", () =>
     Effect.gen(function*() {
       const { finish, writable } = slow()
       const { broken, output } = make(writable)
@@ -178,7 +178,7 @@ describe("Output", () => {
       assert.isFalse(output.unsafeSend(message(2)))
     }))
 
-  it.effect("notices a pipe that was closed, before or meanwhile", () =>
+  it.effect("detects a pipe that was closed, before or after its construction", () =>
     Effect.gen(function*() {
       const { writable } = quick()
       const { broken } = make(writable)
@@ -190,7 +190,7 @@ describe("Output", () => {
       assert.isFalse(output.unsafeSend(message(1)))
     }))
 
-  it.effect("writes what waits after its end, and takes nothing more", () =>
+  it.effect("writes the waiting messages after its end, and accepts no more", () =>
     Effect.gen(function*() {
       const { writable, writes } = quick()
       const { output } = make(writable)
@@ -202,7 +202,7 @@ describe("Output", () => {
       assert.deepStrictEqual(numbers(writes), [0])
     }))
 
-  it.effect("leaves no listener and no turn behind, and minds no error that comes late", () =>
+  it.effect("leaves no listener and no timer behind, and ignores a late error", () =>
     Effect.gen(function*() {
       const { finish, isWriting, writable, writes } = slow()
       const listeners = () => writable.eventNames().map((name) => [name, writable.listenerCount(name)])
@@ -224,7 +224,7 @@ describe("Output", () => {
       assert.deepStrictEqual(broken, [])
     }))
 
-  it.effect("joins no more than it should in one write", () =>
+  it.effect("limits the size of one write", () =>
     Effect.gen(function*() {
       const { writable, writes } = quick()
       const { output } = make(writable)

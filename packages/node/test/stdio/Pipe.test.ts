@@ -57,7 +57,7 @@ describe("Pipe", () => {
       assert.deepStrictEqual(Chunk.toArray(seen).map((message) => (message as any).params.n), [1, 2, 3])
     }))
 
-  it.effect("writes what was accepted before it closes", () =>
+  it.effect("writes the accepted messages before it closes", () =>
     Effect.gen(function*() {
       const { left } = wires()
       yield* Effect.scoped(Effect.gen(function*() {
@@ -82,7 +82,7 @@ describe("Pipe", () => {
       yield* Fiber.join(closing)
     }))
 
-  it.effect("ends what comes in and lets go of both streams", () =>
+  it.effect("ends `incoming` and removes its listeners from both streams", () =>
     Effect.gen(function*() {
       const { left } = wires()
       const before = listenersOf(left.input, left.output)
@@ -99,7 +99,7 @@ describe("Pipe", () => {
       assert.isFalse(pipe.unsafeSend(Message.notification("n")))
     }))
 
-  it.scoped("fails what comes in when nothing can be written, so that no call waits", () =>
+  it.scoped("fails `incoming` when the output breaks, so that no call waits", () =>
     Effect.gen(function*() {
       const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error("write EPIPE")) })
       const { conversation } = yield* talk(yield* Pipe.make({ input: new PassThrough(), output }))
@@ -108,7 +108,7 @@ describe("Pipe", () => {
       assert.match(error.message, /EPIPE/)
     }))
 
-  it.scoped("may read on when nothing can be written", () =>
+  it.scoped("continues to read when the output breaks, if `onBroken` says so", () =>
     Effect.gen(function*() {
       const input = new PassThrough()
       const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error("write EPIPE")) })
@@ -128,7 +128,7 @@ describe("Pipe", () => {
       assert.deepStrictEqual(errors, ["Write"])
     }))
 
-  it.scoped("is over at once when the output was closed before", () =>
+  it.scoped("fails at once when the output was closed before", () =>
     Effect.gen(function*() {
       const output = stuck()
       output.destroy()

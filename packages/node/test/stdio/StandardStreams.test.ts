@@ -17,7 +17,7 @@ const replaced = () => [
 
 // That nothing reaches the real stdout is shown in a process of its own, in StdioServer.test.ts.
 describe.sequential("StandardStreams", () => {
-  it.effect("gives everything back when the scope closes", () =>
+  it.effect("restores everything when the scope closes", () =>
     Effect.gen(function*() {
       const before = replaced()
       const own = Object.getOwnPropertyDescriptor(process.stdout, "write")
@@ -30,7 +30,7 @@ describe.sequential("StandardStreams", () => {
       assert.deepStrictEqual(Object.getOwnPropertyDescriptor(process.stdout, "write"), own)
     }))
 
-  it.effect("has one owner for each stream at a time", () =>
+  it.effect("allows one claim for each stream at a time", () =>
     Effect.gen(function*() {
       for (const stream of [Effect.asVoid(StandardStreams.input), Effect.asVoid(StandardStreams.output)]) {
         const scope = yield* Scope.make()
@@ -45,7 +45,7 @@ describe.sequential("StandardStreams", () => {
       }
     }))
 
-  it.effect("keeps a failed claim from ending the one that holds", () =>
+  it.effect("keeps the first claim when a second fails", () =>
     Effect.scoped(Effect.gen(function*() {
       yield* StandardStreams.output
       const write = process.stdout.write
@@ -53,7 +53,7 @@ describe.sequential("StandardStreams", () => {
       assert.strictEqual(process.stdout.write, write)
     })))
 
-  it.effect("is given the streams themselves, and the only way out", () =>
+  it.effect("returns the streams, and the only function that writes to standard output", () =>
     Effect.scoped(Effect.gen(function*() {
       assert.strictEqual(yield* StandardStreams.input, process.stdin)
       const { stream, write } = yield* StandardStreams.output

@@ -4,7 +4,7 @@ import { promisify } from "node:util"
 import * as StdoutRedirect from "../../src/stdio/StdoutRedirect.js"
 
 describe("StdoutRedirect", () => {
-  it("stands around a method until it is taken away, and leaves the object as it was", () => {
+  it("replaces a method, and restores the object", () => {
     class Bell {
       ring(times: number) {
         return times
@@ -18,7 +18,7 @@ describe("StdoutRedirect", () => {
     assert.deepStrictEqual(Object.keys(bell), [])
   })
 
-  it("gives the original to who has kept or wrapped the detour", () => {
+  it("calls the original when code has stored or wrapped the replacement", () => {
     const bell = { ring: (times: number) => times }
     const restore = StdoutRedirect.replaceMethod(bell, "ring", (original) => (times) => original(times) + 1)
     const kept = bell.ring
@@ -28,7 +28,7 @@ describe("StdoutRedirect", () => {
     assert.strictEqual(bell.ring(1), 10)
   })
 
-  it("may be taken away in any order", () => {
+  it("can be restored in any order", () => {
     const bell = { ring: (times: number) => times }
     const first = StdoutRedirect.replaceMethod(bell, "ring", (original) => (times) => original(times) + 1)
     const second = StdoutRedirect.replaceMethod(bell, "ring", (original) => (times) => original(times) * 10)
@@ -48,7 +48,7 @@ describe("StdoutRedirect", () => {
     restore()
   })
 
-  it("gives children no input of ours", () => {
+  it("gives children no standard input", () => {
     const inherited = (stdio: unknown) => StdoutRedirect.stdioOfChild(stdio, "input")
     assert.deepStrictEqual(inherited("inherit"), ["ignore", "inherit", "inherit"])
     assert.deepStrictEqual(inherited(["inherit", "pipe", "inherit"]), ["ignore", "pipe", "inherit"])
@@ -58,7 +58,7 @@ describe("StdoutRedirect", () => {
     assert.isUndefined(inherited(undefined))
   })
 
-  it("gives children our stderr for output", () => {
+  it("gives children stderr for their output", () => {
     const inherited = (stdio: unknown) => StdoutRedirect.stdioOfChild(stdio, "output")
     assert.deepStrictEqual(inherited("inherit"), ["inherit", 2, "inherit"])
     assert.deepStrictEqual(inherited(["pipe", "inherit", 1]), ["pipe", 2, 2])
@@ -67,7 +67,7 @@ describe("StdoutRedirect", () => {
     assert.strictEqual(inherited("ignore"), "ignore")
   })
 
-  it("writes to a broken stream without anybody minding", async () => {
+  it("writes to a broken stream without an error event", async () => {
     const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error("gone")) })
     const errors: Array<string | undefined> = []
     for (const text of ["a", "b"]) {

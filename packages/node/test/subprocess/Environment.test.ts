@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Environment from "../../src/subprocess/Environment.js"
 
 describe("Environment", () => {
-  it("inherits what is on the list, and nothing else", () => {
+  it("inherits only the listed variables", () => {
     const from = {
       HOME: "/home/me",
       PATH: "/bin",
@@ -19,12 +19,12 @@ describe("Environment", () => {
     })
   })
 
-  it("inherits no shell function", () => {
+  it("does not inherit shell functions", () => {
     const from = { HOME: "() { :; }; echo bad", SHELL: "/bin/sh" }
     assert.deepStrictEqual(Environment.defaultEnvironment(from, "linux"), { SHELL: "/bin/sh" })
   })
 
-  it("has a list of its own for Windows", () => {
+  it("has another list for Windows", () => {
     const from = { PATH: "C:\\bin", SYSTEMROOT: "C:\\Windows", HOME: "x", USERPROFILE: "C:\\Users\\me" }
     assert.deepStrictEqual(Environment.defaultEnvironment(from, "win32"), {
       PATH: "C:\\bin",
@@ -33,18 +33,18 @@ describe("Environment", () => {
     })
   })
 
-  it("reads this process's environment when given none", () => {
+  it("reads the environment of this process by default", () => {
     assert.strictEqual(Environment.defaultEnvironment().PATH, process.env.PATH)
   })
 
-  it("puts given variables over the inherited ones, and takes away what is undefined", () => {
+  it("prefers the given variables, and removes those that are undefined", () => {
     assert.deepStrictEqual(
       Environment.merge({ HOME: "/a", PATH: "/b" }, { PATH: "/c", KEY: "k", HOME: undefined }, "linux"),
       { PATH: "/c", KEY: "k" }
     )
   })
 
-  it("knows one name for one variable on Windows", () => {
+  it("ignores the case of names on Windows", () => {
     assert.deepStrictEqual(Environment.merge({ PATH: "a" }, { Path: "b" }, "win32"), { Path: "b" })
     assert.deepStrictEqual(Environment.merge({ PATH: "a" }, { Path: "b" }, "linux"), { PATH: "a", Path: "b" })
   })

@@ -38,7 +38,7 @@ describe("Launch", () => {
       assert.strictEqual(code, 0)
     }))
 
-  it.live("says what to do about a program that is not there", () =>
+  it.live("explains what to do when the program does not exist", () =>
     Effect.gen(function*() {
       const error = yield* refusal({ command: "no-such-program" })
       assert.strictEqual(error.reason, "Open")
@@ -50,13 +50,13 @@ describe("Launch", () => {
       assert.match((yield* refusal({ command: "node", env: { PATH: "/nowhere" } })).message, /on its PATH/)
     }))
 
-  it.live("says that the working directory is the one that is missing", () =>
+  it.live("reports that the working directory does not exist", () =>
     Effect.gen(function*() {
       assert.match((yield* refusal({ cwd: "/no/such/folder" })).message, /working directory "\/no\/such\/folder" is no/)
       assert.match((yield* refusal({ cwd: node })).message, /working directory .* is not a folder/)
     }))
 
-  it.scopedLive("says why a file is no program", () =>
+  it.scopedLive("explains why a file cannot be executed", () =>
     Effect.gen(function*() {
       const at = yield* folder
       const file = join(at, "tool")
@@ -68,7 +68,7 @@ describe("Launch", () => {
       assert.match((yield* refusal({ command: at })).message, /it is a folder/)
     }))
 
-  it.live("refuses what the system cannot be told, without repeating a value", () =>
+  it.live("refuses values that the system cannot take, without quoting them", () =>
     Effect.gen(function*() {
       assert.match((yield* refusal({ command: "" })).message, /the command is empty/)
       assert.match((yield* refusal({ command: "a\0b" })).message, /the command has a NUL byte/)

@@ -16,7 +16,7 @@ const start = (...args: ReadonlyArray<string>) =>
 const waiting = "setInterval(() => {}, 1 << 30); console.log('ready')"
 
 describe("ProcessGroup", () => {
-  it.live("signals the whole group, and sees when it is gone", () =>
+  it.live("signals the whole group, and detects its end", () =>
     Effect.gen(function*() {
       const { exited, pid } = yield* start(
         "-e",
@@ -28,7 +28,7 @@ describe("ProcessGroup", () => {
       yield* until(() => exited() && !ProcessGroup.isAlive(pid))
     }))
 
-  it.scopedLive("does not take the dead, whom nobody has asked about, for the living", () =>
+  it.scopedLive("does not count zombies as alive", () =>
     Effect.gen(function*() {
       // A parent that starts a group and stops, before it could ask.
       const script = "console.log(require('child_process').spawn('true', { detached: true, stdio: 'ignore' }).pid);" +
@@ -45,7 +45,7 @@ describe("ProcessGroup", () => {
       assert.isFalse(ProcessGroup.isAlive(pid))
     }))
 
-  it("knows no group that is not there", () => {
+  it("reports that an unknown group is not alive", () => {
     assert.isFalse(ProcessGroup.isAlive(2 ** 30))
     assert.isFalse(ProcessGroup.signal(2 ** 30, "SIGTERM"))
   })

@@ -47,7 +47,7 @@ const turnWhile = (going: () => boolean, millis: number) =>
 const untilSeen = (so: () => boolean) => turnWhile(() => !so(), 0)
 
 describe("Subprocess", () => {
-  it.live("never signals a program that ends by itself", () =>
+  it.live("does not signal a program that exits by itself", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const child = yield* Scope.extend(launch("server.mjs", []), scope)
@@ -56,7 +56,7 @@ describe("Subprocess", () => {
       assert.isFalse(isRunning(child.pid))
     }))
 
-  it.scopedLive("minds no error of its pipes, and none of its own", () =>
+  it.scopedLive("ignores errors of the child and its pipes", () =>
     Effect.gen(function*() {
       const child = yield* launch("deaf.mjs", [], quick)
       yield* ready(child)
@@ -69,7 +69,7 @@ describe("Subprocess", () => {
       assert.isAbove(child.stderr!.listenerCount("error"), 0)
     }))
 
-  it.effect("signals once for each step, and not before its time", () =>
+  it.effect("sends each signal once, and not before its timeout", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const child = yield* Scope.extend(launch("stubborn.mjs", ["1"]), scope)
@@ -90,7 +90,7 @@ describe("Subprocess", () => {
       assert.deepStrictEqual(lines, ["ready", "EOF", "SIGTERM"])
     }))
 
-  it.effect("lets a program that heeds SIGTERM end in its own way", () =>
+  it.effect("waits for a program that exits on SIGTERM", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const child = yield* Scope.extend(launch("stubborn.mjs", ["0"]), scope)
@@ -104,7 +104,7 @@ describe("Subprocess", () => {
     }))
 
   for (const ends of ["exit", "stay"]) {
-    it.live(`leaves nobody of a tree of three that ignores SIGTERM, when its leader would ${ends} by itself`, () =>
+    it.live(`ends three processes that ignore SIGTERM, when their leader would ${ends} by itself`, () =>
       Effect.gen(function*() {
         const mark = randomUUID()
         const scope = yield* Scope.make()
@@ -118,7 +118,7 @@ describe("Subprocess", () => {
       }))
   }
 
-  it.live("ends what a leader that has died has left behind", () =>
+  it.live("ends the processes that a killed leader has left", () =>
     Effect.gen(function*() {
       const mark = randomUUID()
       const scope = yield* Scope.make()
@@ -131,7 +131,7 @@ describe("Subprocess", () => {
       assert.deepStrictEqual(pidsOf(mark), [])
     }))
 
-  it.live("leaves no process when it is interrupted while it starts one", () =>
+  it.live("leaves no process when starting it is interrupted", () =>
     Effect.gen(function*() {
       const mark = randomUUID()
       for (let n = 0; n < 5; n++) {
@@ -145,7 +145,7 @@ describe("Subprocess", () => {
       }
     }))
 
-  it.live("cannot be interrupted while it ends one", () =>
+  it.live("cannot be interrupted while it ends a process", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const child = yield* Scope.extend(launch("stubborn.mjs", ["0"], quick), scope)
@@ -157,7 +157,7 @@ describe("Subprocess", () => {
       assert.isFalse(isRunning(child.pid))
     }))
 
-  it.live("cuts off an input that nobody reads", () =>
+  it.live("destroys an input that the program does not read", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const child = yield* Scope.extend(launch("deaf.mjs", [], quick), scope)
@@ -169,7 +169,7 @@ describe("Subprocess", () => {
     }))
 
   // On a clock where no time is none at all: the process has no turn to end in.
-  it.effect("gives up what cannot be ended, with a warning, and lets our process go", () =>
+  it.effect("leaves a process that cannot be ended, with a warning, and does not keep this one alive", () =>
     Effect.gen(function*() {
       const warnings: Array<string> = []
       const logger = Logger.make(({ message }) => {

@@ -48,7 +48,7 @@ const nasty = [
 ]
 
 describe("WindowsCommand", () => {
-  it("finds a program as the system would", () => {
+  it("finds a program as Windows does", () => {
     const find = (command: string, ...names: ReadonlyArray<string>) =>
       WindowsCommand.invocation(command, [], files(...names))?.command
     assert.strictEqual(find("node", "C:\\Program Files\\nodejs\\node.exe"), "C:\\Program Files\\nodejs\\node.EXE")
@@ -58,14 +58,14 @@ describe("WindowsCommand", () => {
     assert.strictEqual(find("missing"), "missing")
   })
 
-  it("starts a program with its arguments as they are", () => {
+  it("passes arguments to a program unchanged", () => {
     assert.deepStrictEqual(
       WindowsCommand.invocation("node", ["a b", "%x%"], files("C:\\bin\\node.exe")),
       { command: "C:\\bin\\node.EXE", args: ["a b", "%x%"], verbatim: false }
     )
   })
 
-  it("starts a batch file through the command interpreter, with every argument unharmed", () => {
+  it("starts a batch file by the command interpreter, with every argument escaped", () => {
     const invocation = WindowsCommand.invocation("npx", nasty, files("C:\\Program Files\\nodejs\\npx.cmd"))!
     assert.strictEqual(invocation.command, "C:\\Windows\\system32\\cmd.exe")
     assert.isTrue(invocation.verbatim)
@@ -76,7 +76,7 @@ describe("WindowsCommand", () => {
     assert.deepStrictEqual(cut(unescape(line).slice("C:\\Program Files\\nodejs\\npx.CMD ".length)), nasty)
   })
 
-  it("escapes twice for the batch files of node_modules, which hand their arguments on", () => {
+  it("escapes twice for the batch files of node_modules, which pass their arguments on", () => {
     const invocation = WindowsCommand.invocation(
       ".\\node_modules\\.bin\\server.cmd",
       nasty,
@@ -86,7 +86,7 @@ describe("WindowsCommand", () => {
     assert.deepStrictEqual(cut(unescape(unescape(rest[0]!))), nasty)
   })
 
-  it("refuses an argument that a batch file cannot be given", () => {
+  it("refuses an argument that cannot be passed to a batch file", () => {
     assert.isUndefined(WindowsCommand.invocation("npx", ["a\nb"], files("C:\\bin\\npx.cmd")))
   })
 })
