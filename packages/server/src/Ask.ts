@@ -18,10 +18,7 @@ import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Question<out A> {
   readonly kind: "elicit" | "sample" | "roots"
   /** The capabilities that the client must have declared. */
@@ -33,25 +30,13 @@ export interface Question<out A> {
   readonly decode: (result: any) => Effect.Effect<A, string>
 }
 
-/**
- * Helper types of questions.
- *
- * @since 0.1.0
- */
+/** Helper types of questions. @since 0.1.0 */
 export declare namespace Question {
-  /**
-   * @since 0.1.0
-   * @category models
-   */
+  /** @since 0.1.0 @category models */
   export type Answer<Q> = Q extends Question<infer A> ? A : never
 }
 
-/**
- * What a person did with a form: filled it in, declined, or closed it.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a person did with a form: filled it in, declined, or closed it. @since 0.1.0 @category models */
 export type Elicited<A> =
   | { readonly action: "accept"; readonly content: A }
   | { readonly action: "decline" }

@@ -22,20 +22,10 @@ export type Completer<out R> = (
   others: Readonly<Record<string, string>>
 ) => Effect.Effect<ReadonlyArray<string> | Suggestions, Fails, R>
 
-/**
- * Completers by the name of the argument.
- *
- * @since 0.1.0
- * @category models
- */
+/** Completers by the name of the argument. @since 0.1.0 @category models */
 export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any> }
 
-/**
- * The services that these completers require.
- *
- * @since 0.1.0
- * @category models
- */
+/** The services that these completers require. @since 0.1.0 @category models */
 export type Context<C> = {
   readonly [K in keyof C]-?: C[K] extends (...args: any) => never ? never
     : C[K] extends (...args: any) => Effect.Effect<any, any, infer R> ? R

@@ -15,12 +15,7 @@ import { Registry } from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
 import type { ServerSession } from "./ServerSession.js"
 
-/**
- * A layer that registers entries with a server, and requires `R` for their handlers.
- *
- * @since 0.1.0
- * @category models
- */
+/** A layer that registers entries with a server, and requires `R` for their handlers. @since 0.1.0 @category models */
 export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
 
 /**

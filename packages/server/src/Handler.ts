@@ -80,10 +80,8 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
       (params) =>
         Effect.flatMap(handler(params), (result) =>
           Effect.catchAll(encode(result), (issue) =>
-            Effect.die(
-              new Error(`The handler of "${name}" returned a value that is not a result of the method`, {
-                cause: issue
-              })
+            Effect.dieMessage(
+              `The handler of "${name}" returned a value that is not a result of the method: ${Issue.sentence(issue)}`
             )))
     ))
 }

@@ -1,5 +1,6 @@
 /**
- * The types of the handlers that implement a definition, computed from the definition. `McpServer.implement` takes them.
+ * The types of the handlers that implement a definition, computed from the definition. `McpServer.implement` takes them, and
+ * its result requires the services that they require.
  *
  * @since 0.1.0
  */
@@ -58,12 +59,7 @@ export type Handlers<D extends Definition.Definition.Any> =
   & Unless<Definition.Definition.Templates<D>, { readonly templates: Templates<D> }>
   & Unless<Definition.Definition.Prompts<D>, { readonly prompts: Prompts<D> }>
 
-/**
- * The services that these handlers require.
- *
- * @since 0.1.0
- * @category models
- */
+/** The services that these handlers require. @since 0.1.0 @category models */
 export type Context<H> = H extends Effect.Effect<any, any, infer R> ? R
   : H extends (...args: any) => never ? never
   : H extends (...args: any) => Effect.Effect<any, any, infer R> ? R

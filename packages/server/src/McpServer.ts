@@ -35,10 +35,7 @@ import type { RequestContext } from "./RequestContext.js"
 import * as Router from "./runtime/Router.js"
 import * as SessionLayer from "./runtime/SessionLayer.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Options<S = never, SE = never, SR = never, P = never, PR = never> extends Dispatcher.Options {
   /**
    * The revisions that the server speaks. 2026-07-28 is not served yet; the layer dies when no other revision is named.

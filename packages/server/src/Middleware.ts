@@ -16,24 +16,13 @@ import type * as Scope from "effect/Scope"
 import type { RequestContext } from "./RequestContext.js"
 import * as Provided from "./runtime/Provided.js"
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 @category type ids */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Middleware")
 
-/**
- * @since 0.1.0
- * @category type ids
- */
+/** @since 0.1.0 @category type ids */
 export type TypeId = typeof TypeId
 
-/**
- * A message as middleware sees it, before its parameters are decoded.
- *
- * @since 0.1.0
- * @category models
- */
+/** A message as middleware sees it, before its parameters are decoded. @since 0.1.0 @category models */
 export interface Call {
   /** `undefined` for a notification. */
   readonly id: RequestId | undefined

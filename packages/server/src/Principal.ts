@@ -5,10 +5,7 @@
  * @since 0.1.0
  */
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface Principal {
   /** Identifies the principal: two messages with the same id have the same sender. A session belongs to one principal. */
   readonly id: string

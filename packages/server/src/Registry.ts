@@ -30,10 +30,7 @@ export interface Registered {
   readonly context: Context.Context<never>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface RegisteredTool extends Registered {
   /** The tool as `tools/list` describes it. */
   readonly advertised: Tools.Tool
@@ -41,20 +38,14 @@ export interface RegisteredTool extends Registered {
   readonly call: (args: unknown, version: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface RegisteredResource extends Registered {
   /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
   readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface RegisteredTemplate extends Registered {
   /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
@@ -69,10 +60,7 @@ export interface RegisteredTemplate extends Registered {
   readonly completers: Completers
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface RegisteredPrompt extends Registered {
   /** The prompt as `prompts/list` describes it. */
   readonly advertised: Prompts.Prompt
@@ -105,20 +93,10 @@ export interface RegisteredHandler extends Registered {
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
 }
 
-/**
- * The kinds of entries that clients list, and whose changes they can be notified of.
- *
- * @since 0.1.0
- * @category models
- */
+/** The kinds of entries that clients list, and whose changes they can be notified of. @since 0.1.0 @category models */
 export type Kind = "tools" | "resources" | "prompts"
 
-/**
- * A table of entries of one kind, by key.
- *
- * @since 0.1.0
- * @category models
- */
+/** A table of entries of one kind, by key. @since 0.1.0 @category models */
 export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly size: number
   /** Incremented whenever an entry is added or removed. */
@@ -135,10 +113,7 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly onChange: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface RegistryService {
   /** By name. */
   readonly tools: Entries<RegisteredTool>
@@ -163,18 +138,10 @@ export interface RegistryService {
   readonly onUpdate: (listener: (uri: string) => Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
+/** @since 0.1.0 @category tags */
 export class Registry extends Context.Tag("@effect-mcp/server/Registry")<Registry, RegistryService>() {}
 
-/**
- * An empty registry.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** An empty registry. @since 0.1.0 @category constructors */
 export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   const tools = new EntryTable<RegisteredTool>("tools named", ({ advertised }) => advertised.name)
   const resources = new EntryTable<RegisteredResource>("resources at", ({ advertised }) => advertised.uri)

@@ -17,10 +17,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { Principal } from "./Principal.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface RequestContextService {
   /** The id of the request, as the client sent it; `undefined` for a notification. */
   readonly id: RequestId | undefined
@@ -70,10 +67,7 @@ export interface RequestContextService {
   readonly closeStream: Effect.Effect<void>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
+/** @since 0.1.0 @category tags */
 export class RequestContext extends Context.Tag("@effect-mcp/server/RequestContext")<
   RequestContext,
   RequestContextService

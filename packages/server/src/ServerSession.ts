@@ -29,10 +29,7 @@ import type { RequestContextService } from "./RequestContext.js"
  */
 export type AskError = McpError | LocalError
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @since 0.1.0 @category models */
 export interface ServerSessionService extends RequestContextService {
   /** Asks the questions one after another. Gives the answers under the same names. */
   readonly ask: <const Q extends Readonly<Record<string, Ask.Question<any>>>>(
@@ -80,10 +77,7 @@ export interface ServerSessionService extends RequestContextService {
   readonly standalone: Outbound
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
+/** @since 0.1.0 @category tags */
 export class ServerSession extends Context.Tag("@effect-mcp/server/ServerSession")<
   ServerSession,
   ServerSessionService

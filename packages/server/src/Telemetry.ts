@@ -16,23 +16,13 @@ import * as KnownMethods from "./dispatch/KnownMethods.js"
 import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
 
-/**
- * How long requests and notifications take, in seconds, by method and kind of error.
- *
- * @since 0.1.0
- * @category metrics
- */
+/** How long requests and notifications take, in seconds, by method and kind of error. @since 0.1.0 @category metrics */
 export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.serverOperation,
   "How long the server takes for a request or a notification, in seconds"
 )
 
-/**
- * How long sessions last, in seconds.
- *
- * @since 0.1.0
- * @category metrics
- */
+/** How long sessions last, in seconds. @since 0.1.0 @category metrics */
 export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.serverSession,
   "How long the session of a client lasts, in seconds"

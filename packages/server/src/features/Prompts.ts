@@ -1,5 +1,6 @@
 /**
- * `prompts/list` and `prompts/get`: finds the prompt that a request names, and gives its messages for the arguments.
+ * `prompts/list` and `prompts/get`: finds the prompt that a request names, decodes the arguments, and gives the messages
+ * that its handler returns. `Completion` completes the arguments.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  */

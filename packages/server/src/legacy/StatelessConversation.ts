@@ -1,10 +1,8 @@
 /**
- * Legacy requests that belong to no session: each is served on its own, as if its client had shaken hands at the revision
- * that its channel names. Nothing is remembered from one to the next, and nobody can be asked.
+ * Serves legacy requests that belong to no session: each one as if its client had completed a handshake at the revision
+ * that comes with it. Nothing is remembered between two requests, and a handler cannot send requests to the client.
  *
- * One conversation without a pipe serves them all: equal ids on two channels are two requests there, as anywhere.
- *
- * @since 0.1.0
+ * One conversation serves them all. Every POST is a channel of its own, so equal ids in two POSTs are two requests.
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
@@ -25,25 +23,17 @@ import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { Connection } from "./Connection.js"
 import type { Serving } from "./Serve.js"
 
-/**
- * How many of them may be in flight, of all clients together, unless the server says otherwise. A principal, and a POST of
- * nobody's, may have as many of them as a conversation may.
- *
- * @since 0.1.0
- * @category limits
- */
+/** The default limit of the requests in flight, of all clients together. */
 export const MAX_EXCHANGES = 4096
 
 /**
- * Serves one message; the answer leaves on the channel. Gives what stops it, for as long as it is not answered.
- *
- * @since 0.1.0
- * @category constructors
+ * A function that serves one message, whose response leaves on the channel. It gives a function that interrupts the
+ * request, as long as it has no response.
  */
 export const make = (
   serving: Serving,
   options: {
-    /** Of one principal, and of one channel whose principal nobody knows. */
+    /** The limit for one principal, and for one channel without a principal. */
     readonly maxInFlight?: number | undefined
     readonly maxExchanges?: number | undefined
     readonly closeTimeout?: Duration.DurationInput | undefined
@@ -53,13 +43,13 @@ export const make = (
   never,
   Scope.Scope
 > => {
-  const shares = new Shares(options.maxInFlight ?? MAX_IN_FLIGHT)
+  const limits = new ClientLimits(options.maxInFlight ?? MAX_IN_FLIGHT)
   const transport = new StatelessTransport()
   const { feed } = transport
   const conversation = Effect.map(Conversation.factory, (start) => {
     const started = start(transport, {
-      onRequest: (request, exchange) =>
-        shares.count(exchange.channel, serving.request(connections.get(exchange.channel)!, request, exchange)),
+      onRequest: (request, incoming) =>
+        limits.count(incoming.channel, serving.request(connections.get(incoming.channel)!, request, incoming)),
       onNotification: () => undefined
     }, {
       maxInFlight: options.maxExchanges ?? MAX_EXCHANGES,
@@ -71,13 +61,13 @@ export const make = (
   return Effect.as(
     Effect.acquireRelease(conversation, ({ close }) => close),
     (incoming, channel, version) => {
-      // Nothing else means anything here: a cancel would be of some other client's request.
+      // A notification or a response would belong to another POST, perhaps of another client.
       if (!Message.isMalformed(incoming) && !Message.isRequest(incoming)) return nothing
-      if (!Message.isMalformed(incoming) && shares.isUsedUp(channel)) {
-        channel.unsafeSend(Message.failure(incoming.id, shares.error))
+      if (!Message.isMalformed(incoming) && limits.isReached(channel)) {
+        channel.unsafeSend(Message.failure(incoming.id, limits.error))
         return nothing
       }
-      connections.set(channel, stranger(incoming, version))
+      connections.set(channel, connectionOf(incoming, version))
       feed.offer(incoming, channel)
       if (Message.isMalformed(incoming)) return nothing
       return () => feed.offer(Message.notification(Methods.cancelled.name, { requestId: incoming.id }), channel)
@@ -87,29 +77,29 @@ export const make = (
 
 const nothing = () => {}
 
-/** How much each client has in flight, so that none takes what all have together. */
-class Shares {
+/** Limits the requests in flight of each client. `inFlight` has an entry for each client that has requests in flight. */
+class ClientLimits {
   readonly error: JsonRpcError.ErrorObject
-  private readonly taken = new Map<Channel | string, number>()
+  private readonly inFlight = new Map<Channel | string, number>()
 
   constructor(private readonly limit: number) {
     this.error = { code: JsonRpcError.UNAVAILABLE, message: `Too many requests: ${limit} are in flight` }
   }
 
-  isUsedUp(channel: Channel): boolean {
-    return (this.taken.get(clientOf(channel)) ?? 0) >= this.limit
+  isReached(channel: Channel): boolean {
+    return (this.inFlight.get(clientOf(channel)) ?? 0) >= this.limit
   }
 
   /** Counts the work until its end. */
   count(channel: Channel, work: Work): Work {
     const client = clientOf(channel)
-    this.taken.set(client, (this.taken.get(client) ?? 0) + 1)
+    this.inFlight.set(client, (this.inFlight.get(client) ?? 0) + 1)
     return {
       ...work,
       release: (exit) => {
-        const left = this.taken.get(client)! - 1
-        if (left === 0) this.taken.delete(client)
-        else this.taken.set(client, left)
+        const left = this.inFlight.get(client)! - 1
+        if (left === 0) this.inFlight.delete(client)
+        else this.inFlight.set(client, left)
         return work.release?.(exit)
       }
     }
@@ -118,12 +108,12 @@ class Shares {
 
 const clientOf = (channel: Channel): Channel | string => RequestOrigin.of(channel).principal?.id ?? channel
 
-// Its facts are those of one exchange, and go with its channel.
+/** The state of each POST, as long as its channel is in use. */
 const connections = new WeakMap<Channel, Connection>()
 
-const stranger = (incoming: Message.Incoming, version: LegacyVersion): Connection => {
+const connectionOf = (incoming: Message.Incoming, version: LegacyVersion): Connection => {
   const connection = new Connection(Outbound.none)
-  // Whoever shakes hands nevertheless is answered.
+  // A client without a session may send `initialize`, too, and gets its result.
   connection.accepted = Message.isMalformed(incoming) ||
     (incoming as Message.Request).method !== Methods.initialize.name
   connection.initialized = true
@@ -131,7 +121,7 @@ const stranger = (incoming: Message.Incoming, version: LegacyVersion): Connectio
   return connection
 }
 
-/** What POSTs without a session send comes in on one transport; answers leave on the channel of each POST. */
+/** The one transport of all POSTs: their messages are fed to it, and responses leave on the channel of each POST. */
 class StatelessTransport implements FedTransport {
   readonly feed = new Feed()
 
