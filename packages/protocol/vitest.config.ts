@@ -1,6 +1,4 @@
 import { mergeConfig } from "vitest/config"
 import shared from "../../vitest.shared.js"
 
-export default mergeConfig(shared, {
-  test: { name: "protocol", testTimeout: 120_000, setupFiles: ["test/EventLoop.ts"] }
-})
+export default mergeConfig(shared, { test: { name: "protocol" } })

@@ -4,10 +4,11 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { JsonObject, Key, Presence } from "./Json.js"
+import { JsonObject, Key } from "./Json.js"
 import { limitedUntil, since, until } from "./schema/Since.js"
 
-const presence = Schema.optional(Presence)
+/** A capability without settings: the object declares it by its presence. */
+const presence = Schema.optional(JsonObject)
 const listChanged = Schema.optional(Schema.Boolean)
 const settings = Schema.optional(Schema.Record({ key: Key, value: JsonObject }))
 

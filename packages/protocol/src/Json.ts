@@ -30,9 +30,6 @@ export const JsonValue: Schema.Schema<unknown> = Schema.Unknown.pipe(
   })
 )
 
-/** An object that declares something by its presence: a capability without settings. @since 0.1.0 @category schemas */
-export const Presence: Schema.Schema<JsonObject> = JsonObject
-
 /** An integer of any size: a peer's number may be too large for `Schema.Int`. @since 0.1.0 @category schemas */
 export const Integer: Schema.Schema<number> = Schema.Number.pipe(
   Schema.filter((n) => Number.isInteger(n), {
