@@ -9,8 +9,6 @@ const config: ViteUserConfig = {
   test: {
     include: ["test/**/*.test.ts"],
     fakeTimers: { toFake: [] },
-    // One worker loads Effect once for all files of a package. Tests share no state.
-    isolate: false,
     // Generous, because machines are busy with other things: a limit ends a test that hangs, it measures nothing.
     testTimeout: 60_000,
     hookTimeout: 60_000,

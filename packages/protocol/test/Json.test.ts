@@ -7,7 +7,7 @@ describe("Json", () => {
     const is = SchemaCheck.compile(Json.JsonObject)
     expect([{}, { a: 1 }].map(is)).toEqual([true, true])
     expect([null, [], "", 1, undefined].map(is)).toEqual([false, false, false, false, false])
-    expect(SchemaCheck.compile(Json.Presence)({})).toBe(true)
+    expect(SchemaCheck.compile(Json.JsonObject)({})).toBe(true)
   })
 
   it("accepts anything as a value, null too, but not undefined", () => {
