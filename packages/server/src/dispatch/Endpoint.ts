@@ -1,13 +1,12 @@
 /**
  * The server's HTTP endpoint, as all shells use it: checks Host and Origin, finds the path, authenticates the client, reads
  * the body, and chooses the era of the message. It hands legacy messages to `legacy/Http`, `legacy/Stateless` or
- * `legacy/Sse`, and answers modern ones itself as long as the server implements no modern revision.
+ * `legacy/Sse`, and answers modern ones with `ModernRefusal`.
  *
  * A shell hands over an `HttpExchange`; sockets are its own, and fibers of requests belong to the dispatcher.
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Era from "@effect-mcp/protocol/Era"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -27,7 +26,7 @@ import * as HttpContext from "../legacy/HttpContext.js"
 import * as Sse from "../legacy/Sse.js"
 import * as Stateless from "../legacy/Stateless.js"
 import type { Principal } from "../Principal.js"
-import { quotable } from "../runtime/Reply.js"
+import * as ModernRefusal from "./ModernRefusal.js"
 
 export interface Endpoint {
   /** Answers a request: now, or when there is a response. */
@@ -83,10 +82,13 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
       if (json && (events || responses === "json")) return undefined
       return responses === "json" ? "application/json" : "application/json and text/event-stream"
     },
-    post: (exchange, incoming, principal) =>
-      isModern(incoming, exchange.headers)
-        ? refuseModern(exchange, incoming, context.dispatcher.versions)
-        : legacy.post(exchange, incoming, principal)
+    post: (exchange, incoming, principal) => {
+      const error = refusalOfEra(incoming, exchange.headers, context.dispatcher.versions)
+      if (error === undefined) return legacy.post(exchange, incoming, principal)
+      // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
+      const id = !Message.isMalformed(incoming) && Message.isRequest(incoming) ? incoming.id : undefined
+      Refusal.failure(exchange, 400, Message.failure(id, McpError.toWire(error, "legacy")))
+    }
   }
   // Only 2024-11-05 has this transport, so there is no era to choose.
   const ofSse: ServedPath | undefined = sse === undefined ? undefined : {
@@ -157,29 +159,15 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
   }
 }
 
-/** The one place where the era of a message over HTTP is decided. Responses and malformed input are of the legacy era. */
-const isModern = (
+/** Why a message is refused because of its era. Responses and malformed input are of the legacy era. */
+const refusalOfEra = (
   incoming: Message.Incoming,
-  headers: Headers
-): incoming is Message.Request | Message.Notification =>
-  !Message.isMalformed(incoming) && !Message.isResponse(incoming) &&
-  Era.ofMessage(incoming, headers["mcp-protocol-version"]) === "modern"
-
-/**
- * MUST answer 400 with -32022 to an unsupported revision (2026-07-28 basic/versioning). Clients of both eras read in
- * `supported` that they have to send `initialize`.
- */
-const refuseModern = (
-  exchange: HttpExchange,
-  message: Message.Request | Message.Notification,
-  supported: ReadonlyArray<string>
-): void => {
-  const named = (message.params?._meta as Record<string, unknown> | undefined)?.[Era.VERSION_KEY]
-  const requested = quotable(typeof named === "string" ? named : exchange.headers["mcp-protocol-version"] ?? "")
-  const error = McpError.toWire(new McpError.UnsupportedVersion({ requested, supported }), "modern")
-  const id = Message.isRequest(message) ? message.id : undefined
-  Refusal.failure(exchange, 400, Message.failure(id, error))
-}
+  headers: Headers,
+  versions: ReadonlyArray<string>
+): McpError.McpError | undefined =>
+  Message.isMalformed(incoming) || Message.isResponse(incoming)
+    ? undefined
+    : ModernRefusal.of(incoming, versions, headers["mcp-protocol-version"])
 
 const refusalOfFault = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
   fault === "size" ? Refusal.tooLarge(maxBodyBytes) : fault === "encoding" ? Refusal.notUtf8 : Refusal.unreadable

@@ -163,14 +163,14 @@ describe("a modern message to a server that implements no modern revision", () =
     assert.notProperty(visit.sent, "mcp-session-id")
     const { error: { code, data, message }, ...rest } = visit.json
     assert.deepStrictEqual(rest, { jsonrpc: "2.0", ...(id === undefined ? undefined : { id }) })
-    assert.strictEqual(code, -32022)
+    assert.strictEqual(code, -32602)
     assert.deepStrictEqual(data, { requested, supported: legacyVersions })
-    assert.include(message, "Unsupported protocol version")
+    assert.include(message, `Unsupported protocol version: ${requested}`)
   }
 
   for (const sessions of [true, false]) {
     const kind = sessions ? "with sessions" : "without sessions"
-    it.effect(`MUST be answered with 400 and -32022, which names the supported revisions, ${kind}`, () =>
+    it.effect(`MUST be answered with 400, and no error of a modern server, ${kind}`, () =>
       visiting(serve(GreetLive), (visitor) =>
         Effect.sync(() => {
           assertUnsupported(visitor.post(modern("2026-07-28"), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
@@ -179,8 +179,9 @@ describe("a modern message to a server that implements no modern revision", () =
           // The header alone makes the message modern, as does an envelope that is broken.
           assertUnsupported(visitor.post(ping, { "mcp-protocol-version": "2026-07-28" }), "2026-07-28", 1)
           assertUnsupported(visitor.post(modern(1), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
-          const discover = Message.request(0, "server/discover", { _meta: { [KEY]: "2026-07-28" } })
-          assertUnsupported(visitor.post(discover), "2026-07-28", 0)
+          // A client of both eras falls back to `initialize` when it gets this.
+          const discover = visitor.post(Message.request(0, "server/discover", { _meta: { [KEY]: "2026-07-28" } }))
+          assert.deepStrictEqual([discover.status, discover.json.id, discover.json.error.code], [400, 0, -32601])
         }), { sessions }))
   }
 
@@ -191,7 +192,7 @@ describe("a modern message to a server that implements no modern revision", () =
         const visit = visitor.post(cancelled, { "mcp-protocol-version": "2026-07-28" })
         assert.strictEqual(visit.status, 400)
         assert.notProperty(visit.json, "id")
-        assert.strictEqual(visit.json.error.code, -32022)
+        assert.strictEqual(visit.json.error.code, -32602)
       })))
 
   it.effect("is refused also in a session, which goes on", () =>
@@ -208,6 +209,13 @@ describe("a modern message to a server that implements no modern revision", () =
         const { data } = visitor.post(modern("x".repeat(10_000))).json.error
         assert.isBelow(data.requested.length, 200)
         assert.deepStrictEqual(data.supported, ["2025-06-18"])
+      })))
+
+  it.effect("is served when it names a revision of the server in its envelope", () =>
+    visiting(serve(GreetLive), (visitor) =>
+      Effect.gen(function*() {
+        const client = yield* visitor.open()
+        assert.strictEqual((yield* client.ask(modern("2025-11-25"))).status, 200)
       })))
 
   it.effect("is not what initialize is, whatever its header", () =>
