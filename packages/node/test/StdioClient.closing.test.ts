@@ -5,7 +5,7 @@ import { connect, pidsOf, talk, until } from "./Fixture.js"
 
 const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)
 
-/** Does something with a server in a scope that closes before this ends, and gives the processes that are left. */
+/** Uses a server in a scope, and returns the processes that are left when the scope has closed. */
 const leftOver = <A, E>(
   use: (mark: string) => Effect.Effect<A, E, Scope.Scope>
 ): Effect.Effect<ReadonlyArray<number>, E> =>
@@ -52,7 +52,7 @@ describe("Closing a StdioClient", () => {
           transport.unsafeSend({ jsonrpc: "2.0", method: "notifications/heard", params: { n } })
         }
       }))
-      // What outran the function was counted; nothing of the rest is missing.
+      // Dropped lines are counted; no other line is missing.
       const lost = lines.map((line) => Number(/^\[(\d+) lines were lost\]$/.exec(line)?.[1] ?? 0))
       assert.strictEqual(heardBy(lines).length + lost.reduce((sum, count) => sum + count, 0), 500)
       assert.strictEqual(heardBy(lines)[0], 0)
@@ -102,7 +102,7 @@ describe("Closing a StdioClient", () => {
       })))
       yield* until(() => pidsOf(mark).length === 1)
       yield* until(() => heardBy(lines).includes(7))
-      // Twice: the second must not cut short what the first has begun.
+      // Twice: the second interruption must not shorten the closing.
       yield* Effect.fork(Fiber.interrupt(fiber))
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(pidsOf(mark), [])

@@ -11,7 +11,7 @@ import { bundled, connect, fixture, isRunning, node, pidsOf, talk, until } from 
 
 const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)
 
-/** Does something with a server in a scope that closes before this ends, and gives the processes that are left. */
+/** Uses a server in a scope, and returns the processes that are left when the scope has closed. */
 const leftOver = <A, E>(
   use: (mark: string) => Effect.Effect<A, E, Scope.Scope>
 ): Effect.Effect<ReadonlyArray<number>, E> =>
@@ -66,7 +66,7 @@ describe("StdioClient", () => {
       })
       const { argv, cwd, env } = yield* conversation.request("env")
       const { TERM: _, ...inherited } = Environment.defaultEnvironment()
-      // macOS adds one of its own.
+      // macOS adds a variable.
       const { __CF_USER_TEXT_ENCODING: __, ...seen } = env as Record<string, string>
       assert.deepStrictEqual(seen, { ...inherited, TOKEN: "t", USER: "somebody" })
       assert.include(String(cwd), tmpdir())

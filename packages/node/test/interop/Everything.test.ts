@@ -16,11 +16,11 @@ const connect = (mark = randomUUID() as string) =>
     command: node,
     args: [program, "stdio", mark],
     stderr: "ignore",
-    // It does not end with its input while it has something to do.
+    // It does not exit at the end of its input while it works.
     closeTimeouts: { grace: "100 millis" }
   }))
 
-/** The tools of it that are called here, as somebody would write them down who has read what it lists. */
+/** Definitions of its tools, written from the list that it returns. */
 const Echo = Tool.make("echo", { parameters: { message: Schema.String } })
 const Sum = Tool.make("get-sum", { parameters: { a: Schema.Number, b: Schema.Number } })
 const Weather = Tool.make("get-structured-content", {

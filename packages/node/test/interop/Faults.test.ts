@@ -12,17 +12,17 @@ interface Wire {
   readonly say: (...messages: ReadonlyArray<Message.Message>) => Effect.Effect<void>
   readonly write: (text: string) => Effect.Effect<void>
   readonly endInput: Effect.Effect<void>
-  /** Every line of its standard output, parsed: a line that is no JSON-RPC fails the test. */
+  /** All lines of its standard output, parsed: a line that is not JSON fails the test. */
   readonly heard: () => ReadonlyArray<any>
-  /** Waits for that many answers under this id, and gives them. */
+  /** Waits for this number of responses with the id, and returns them. */
   readonly answers: (id: Message.RequestId | undefined, count?: number) => Effect.Effect<ReadonlyArray<any>>
   readonly call: (name: string, args?: Message.Params) => Effect.Effect<any>
   readonly stderr: () => string
-  /** Waits until it has ended and all that it said was heard. */
+  /** Waits until it has exited and all its output was read. */
   readonly exited: Effect.Effect<number | null>
 }
 
-/** Our server, and the bare ends of its pipes. */
+/** A server of Effect MCP, and the ends of its pipes. */
 const wire: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
   const path = yield* program
   const child = yield* Effect.acquireRelease(
@@ -82,14 +82,14 @@ const slow = (id: Message.RequestId) =>
 
 const echo = { content: [{ type: "text", text: "on" }] }
 
-/** A server that has shaken hands and is in the middle of a call, which must not notice what happens. */
+/** A server after the handshake, with an open call that the test must not affect. */
 const served = Effect.gen(function*() {
   const pipes = yield* wire
   yield* pipes.say(initialize, Message.notification("notifications/initialized"), slow("slow"))
   yield* until(() => pipes.stderr().includes("slow began"))
   return {
     ...pipes,
-    /** It serves on, and the call ends as it should. */
+    /** Checks that the server continues to serve, and that the call ends with its result. */
     undisturbed: Effect.gen(function*() {
       assert.deepStrictEqual(yield* pipes.call("echo", { text: "on" }), echo)
       yield* pipes.call("release")
@@ -165,7 +165,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
       yield* say(Message.request(8, "tools/call", { name: "release" }))
       const [, answer] = yield* answers("slow", 2)
       assert.deepStrictEqual(answer.result.structuredContent, { steps: 0 })
-      // The id is free again.
+      // The id can be used again.
       yield* say(Message.request("slow", "ping"))
       assert.deepStrictEqual((yield* answers("slow", 3))[2].result, {})
     }))

@@ -1,6 +1,5 @@
 /**
- * The official clients, old and new, under one shape, over all roads that they know: promises as effects, and what a test
- * wants to know beside them.
+ * The official clients, of both SDK versions, behind one interface and over all their transports.
  */
 import {
   Client as Client2,
@@ -21,7 +20,7 @@ export type Way =
   | { readonly command: string; readonly args: ReadonlyArray<string> }
   | { readonly url: string; readonly transport: "http" | "sse"; readonly sessionId?: string | undefined }
 
-/** What the client can do for the server; what is not there it does not declare. */
+/** How the client answers requests of the server. It declares only these capabilities. */
 export interface Answers {
   readonly sampling?: (params: any) => any
   readonly elicitation?: (params: any) => any
@@ -38,7 +37,7 @@ export interface CallOptions {
 
 type Page = { readonly cursor: string }
 
-/** What both of them have. */
+/** The methods that both clients have. */
 interface Sdk {
   getServerVersion(): any
   getServerCapabilities(): any
@@ -65,39 +64,39 @@ interface Made {
   readonly transport: Stdio1 | Http1 | Sse1 | Stdio2 | Http2 | Sse2
 }
 
-/** What it was told unasked. */
+/** The notifications that the client received. */
 export interface Heard {
   readonly logs: Array<unknown>
   readonly changes: Array<string>
   readonly updates: Array<string>
   readonly completed: Array<string>
-  /** What it complains of: answers to nothing, lines that are no messages. */
+  /** The errors that the client reports: unknown responses, lines that are no messages. */
   readonly complaints: Array<Error>
 }
 
-/** Either of them, connected. What fails, fails with what the client throws. */
+/** A connected client. Its effects fail with the error that the client throws. */
 export interface Official extends Readonly<Heard> {
   readonly serverInfo: any
   readonly capabilities: any
   readonly instructions: unknown
   readonly pid: number
-  /** What the server has written to its stderr. */
+  /** The stderr of the server. */
   readonly stderr: () => string
   readonly sessionId: () => string | undefined
-  /** One of its verbs. */
+  /** Calls a method of the client. */
   readonly ask: <A>(verb: (sdk: Sdk) => Promise<A>) => Effect.Effect<A, any>
   readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Effect.Effect<any, any>
   /** All tools. */
   readonly list: Effect.Effect<ReadonlyArray<any>, any>
   readonly ping: Effect.Effect<unknown, any>
-  /** Ends the session, where there is one. */
+  /** Ends the session, if there is one. */
   readonly terminate: Effect.Effect<void, any>
   readonly close: Effect.Effect<void>
 }
 
 const info = { name: "official", version: "1.0.0" }
 
-// Quick to come back, so that a test does not wait.
+// Short delays, so that tests are fast.
 const reconnectionOptions = {
   initialReconnectionDelay: 10,
   maxReconnectionDelay: 100,
@@ -159,7 +158,7 @@ const make1: Make = (way, answers, heard) => {
   return {
     sdk: client,
     transport,
-    // Its own declarations do not stand exact optional properties.
+    // The declarations of the SDK do not compile with exact optional properties.
     connect: () => client.connect(transport as Parameters<typeof client.connect>[0]),
     call: (name, args, options) => client.callTool({ name, arguments: args }, undefined, options)
   }
@@ -233,7 +232,7 @@ const official = (make: Make) => (way: Way, answers: Answers = {}): Effect.Effec
     }
   })
 
-/** By the era that they begin in. */
+/** By the era of their first request. */
 export const clients = {
   legacy: {
     "the official client 1.32": official(make1),

@@ -12,7 +12,7 @@ const inOrder = (names: Iterable<string>) => [...names].sort()
 
 const codeOf = (effect: Effect.Effect<any, any>) => Effect.map(Effect.flip(effect), ({ code }) => code)
 
-/** A client that the tests share which leave no trace in it. */
+/** A client for tests that do not change it. */
 class Shared extends Context.Tag("test/interop/Shared")<Shared, Official>() {}
 
 const chosen = ["stdio", "Streamable HTTP", "Streamable HTTP that always streams"]
@@ -22,7 +22,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
     const connect = (served: Served, answers?: Answers) => connectTo(served.address!, answers)
     /** One more client of the shared server. */
     const another = (answers: Answers) => Effect.flatMap(Setting, ({ served }) => connect(served, answers))
-    /** A client of a server of its own. */
+    /** A client and its own server. */
     const alone = Effect.gen(function*() {
       const served = yield* (yield* Setting).ownServer
       return { served, client: yield* connect(served) }
@@ -78,7 +78,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
               { uri: "test://items/42", mimeType: "application/json", text: "{\"id\":42}" }
             ])
             const missing = yield* Effect.flip(read("test://nowhere"))
-            // The newer client says the older code in the words of its own time.
+            // The newer client maps the older code to a newer one.
             assert.include([-32002, -32602], missing.code)
             assert.include(missing.message, "Resource not found: test://nowhere")
           }))

@@ -23,7 +23,7 @@ const launching = (server: string, mark: string) =>
     closeTimeouts: { grace: "1 minute" }
   })
 
-/** A client with these features, and everything that the server tells it. */
+/** A client with these features, and the notifications that it receives. */
 const talk = (server: string, features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>
   Effect.gen(function*() {
     const client = yield* Client.make(launching(server, randomUUID()), { features })
@@ -35,7 +35,7 @@ const talk = (server: string, features: Layer.Layer<never, never, Features.Featu
     return { client, heard }
   })
 
-/** Has the server ask something of us, and gives what it got, and the progress that it heard of. */
+/** Makes the server send a request, and returns the response and the progress that the server received. */
 const asked = (client: ClientSessionService, what: "sample" | "elicit" | "roots", params: JsonObject = {}) =>
   Effect.map(
     client.callTool("ask", { what, params }),
@@ -167,7 +167,7 @@ for (const [version, server] of Object.entries(servers)) {
                   return yield* new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not now" })
                 }
                 const { progress } = yield* RequestContext
-                // The older SDK loses progress that it reads together with the answer.
+                // Version 1 of the SDK drops progress that arrives together with the response.
                 yield* Effect.zipRight(progress(1, { total: 2, message: "thinking" }), noted.take)
                 yield* Effect.zipRight(progress(2, { total: 2 }), noted.take)
                 return said(JSON.stringify(messages[0]!.content))

@@ -25,7 +25,7 @@ interface Talk {
   readonly client: ClientSessionService
   readonly mark: string
   readonly stderr: () => string
-  /** What the server tells from now on. */
+  /** The notifications of the server from now on. */
   readonly heard: Queue.Dequeue<{ readonly method: string; readonly params?: unknown }>
 }
 

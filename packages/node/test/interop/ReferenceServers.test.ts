@@ -18,7 +18,7 @@ import { node, pidsOf, until } from "../Fixture.js"
 
 const program = (name: string) => createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/dist/index.js`)
 
-/** A folder that goes with the scope. */
+/** A folder that is removed when the scope closes. */
 const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => realpathSync(mkdtempSync(join(tmpdir(), "effect-mcp-reference-")))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,7 +29,7 @@ const all = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(
 const text = (result: { readonly content: ReadonlyArray<object> }) =>
   (result.content[0] as { readonly text: string }).text
 
-/** What the stream gives from now on. */
+/** The elements of the stream from now on. */
 const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<A>()
