@@ -79,19 +79,19 @@ export const until = (so: () => boolean): Effect.Effect<void> =>
 
 /** A conversation that refuses all requests and keeps the notifications. */
 export const talk = (transport: Transport.Transport): Effect.Effect<
-  { readonly conversation: Conversation.Conversation; readonly heard: Queue.Dequeue<Message.Notification> },
+  { readonly conversation: Conversation.Conversation; readonly received: Queue.Dequeue<Message.Notification> },
   never,
   Scope.Scope
 > =>
   Effect.gen(function*() {
-    const heard = yield* Queue.unbounded<Message.Notification>()
+    const received = yield* Queue.unbounded<Message.Notification>()
     const side = yield* Side.make({
       onRequest: ({ method }) =>
         Effect.fail(new JsonRpcError.JsonRpcError({ code: JsonRpcError.METHOD_NOT_FOUND, message: method })),
-      onNotification: (notification) => Effect.asVoid(Queue.offer(heard, notification))
+      onNotification: (notification) => Effect.asVoid(Queue.offer(received, notification))
     })
     const conversation = yield* Conversation.make(transport, side, { report: () => Effect.void })
-    return { conversation, heard }
+    return { conversation, received }
   })
 
 /** Connects to the fixture of this name, with a grace period that is longer than a test. */

@@ -167,10 +167,10 @@ describe("one connection", () => {
 describe("a client that does not read", () => {
   it.scoped("suspends the sender, is then disconnected, and its memory is freed", () =>
     Effect.gen(function*() {
-      let said = 0
+      let sent = 0
       const piece = "x".repeat(10_000)
       const live = act(
-        Effect.forEach(Array.from({ length: 20_000 }), () => Effect.zipRight(log(piece), Effect.sync(() => said++)), {
+        Effect.forEach(Array.from({ length: 20_000 }), () => Effect.zipRight(log(piece), Effect.sync(() => sent++)), {
           discard: true
         })
       )
@@ -180,17 +180,17 @@ describe("a client that does not read", () => {
         const { closed, socket } = yield* dial(port)
         socket.pause()
         socket.write(request(JSON.stringify(call(1, "act")), session))
-        yield* until(() => said > 300)
+        yield* until(() => sent > 300)
         let before = -1
         // Until one turn of the event loop writes nothing new.
-        while (before !== said) {
-          before = said
+        while (before !== sent) {
+          before = sent
           yield* Effect.repeatN(ask(url, ping(1), session), 5)
         }
-        assert.isBelow(said, 20_000)
+        assert.isBelow(sent, 20_000)
         yield* TestClock.adjust("31 seconds")
         // The client is disconnected, so the sender does not wait.
-        yield* until(() => said === 20_000)
+        yield* until(() => sent === 20_000)
         socket.resume()
         yield* until(closed)
       }).pipe(Effect.provide(served(live)))

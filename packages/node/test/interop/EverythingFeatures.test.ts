@@ -39,7 +39,7 @@ const raw = (result: { readonly content: ReadonlyArray<object> }) => {
 }
 
 /** The elements of the stream from now on. */
-const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
+const received = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<A>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => queue.offer(one)))
@@ -181,7 +181,7 @@ describe("A client of Effect MCP and the official everything server, with featur
   it.scopedLive("send updates of subscribed resources only", () =>
     Effect.gen(function*() {
       const client = yield* connect()
-      const updates = yield* heard(client.resourceUpdates)
+      const updates = yield* received(client.resourceUpdates)
       const uri = (id: number) => `demo://resource/dynamic/text/${id}`
       for (const id of [1, 2]) yield* client.subscribeResource(uri(id))
       yield* client.unsubscribeResource(uri(1))
@@ -193,7 +193,7 @@ describe("A client of Effect MCP and the official everything server, with featur
   it.scopedLive("notify of a new resource, to which a tool links", () =>
     Effect.gen(function*() {
       const client = yield* connect()
-      const changes = yield* heard(client.listChanges)
+      const changes = yield* received(client.listChanges)
       const args = { name: "hello.gz", data: "data:text/plain,hello" }
       const [link] = (yield* client.callTool("gzip-file-as-resource", args)).content
       assert.deepStrictEqual<unknown>(link, {
@@ -218,10 +218,10 @@ describe("A client of Effect MCP and the official everything server, with featur
         "completable-prompt",
         "resource-prompt"
       ])
-      const said = (content: object) => [{ role: "user" as const, content }]
+      const userMessage = (content: object) => [{ role: "user" as const, content }]
       assert.deepStrictEqual<unknown>(
         (yield* client.getPrompt("args-prompt", { city: "Oslo" })).messages,
-        said({ type: "text", text: "What's weather in Oslo?" })
+        userMessage({ type: "text", text: "What's weather in Oslo?" })
       )
       const { messages } = yield* client.getPrompt("resource-prompt", { resourceType: "Text", resourceId: "7" })
       assert.strictEqual(messages[1]!.content.type, "resource")

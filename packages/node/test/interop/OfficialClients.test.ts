@@ -19,7 +19,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.deepStrictEqual(client.serverInfo, { name: "tools", version: "1.0.0" })
         assert.strictEqual(client.instructions, "Call them.")
         yield* client.ping
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
       }))
 
     it.scopedLive("list tools with unchanged schemas", () =>
@@ -72,7 +72,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
           seen,
           Array.from({ length: 50 }, (_, n) => ({ progress: n + 1, total: 50, message: `step ${n + 1}` }))
         )
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
       }))
 
     it.scopedLive("cancel a call: the handler is interrupted, no response is sent, and the server continues", () =>
@@ -91,7 +91,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         yield* until(() => client.stderr().includes("slow stopped"))
         assert.deepStrictEqual((yield* client.call("echo", { text: "on" })).content, [{ type: "text", text: "on" }])
         // A response to the cancelled call would be reported as unknown.
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
         // The concurrent call continues.
         assert.lengthOf(client.stderr().split("slow stopped"), 2)
         assert.isNull(beside.unsafePoll())
@@ -135,7 +135,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         yield* until(() => client.logs.length >= 3)
         assert.deepStrictEqual(
           client.logs,
-          ["debug", "error", "warning"].map((level) => ({ level, logger: "tools", data: { said: level } }))
+          ["debug", "error", "warning"].map((level) => ({ level, logger: "tools", data: { value: level } }))
         )
       }))
 
@@ -145,7 +145,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         yield* client.call("print")
         yield* client.ping
         yield* until(() => client.stderr().match(/printed by /g)?.length === 5)
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
       }))
 
     it.scopedLive("close: the server exits by itself when the client closes, also during a call", () =>
@@ -174,7 +174,7 @@ for (const [name, connectTo] of Object.entries(auto)) {
         const client = yield* Effect.flatMap(program, (path) => connectTo({ command: node, args: [path] }))
         assert.deepStrictEqual(client.serverInfo, { name: "tools", version: "1.0.0" })
         assert.deepStrictEqual((yield* client.call("echo", { text: "on" })).content, [{ type: "text", text: "on" }])
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
       }))
   })
 }

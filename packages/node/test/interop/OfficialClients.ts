@@ -16,7 +16,7 @@ import type { Scope } from "effect"
 import { Effect } from "effect"
 
 /** How to reach the server. */
-export type Way =
+export type Address =
   | { readonly command: string; readonly args: ReadonlyArray<string> }
   | { readonly url: string; readonly transport: "http" | "sse"; readonly sessionId?: string | undefined }
 
@@ -65,17 +65,17 @@ interface Made {
 }
 
 /** The notifications that the client received. */
-export interface Heard {
+export interface Received {
   readonly logs: Array<unknown>
   readonly changes: Array<string>
   readonly updates: Array<string>
   readonly completed: Array<string>
   /** The errors that the client reports: unknown responses, lines that are no messages. */
-  readonly complaints: Array<Error>
+  readonly errors: Array<Error>
 }
 
 /** A connected client. Its effects fail with the error that the client throws. */
-export interface Official extends Readonly<Heard> {
+export interface Official extends Readonly<Received> {
   readonly serverInfo: any
   readonly capabilities: any
   readonly instructions: unknown
@@ -110,7 +110,7 @@ const capabilities = ({ elicitation, roots, sampling }: Answers) => ({
   ...(roots === undefined ? {} : { roots: { listChanged: true } })
 })
 
-const listeners = ({ changes, completed, logs, updates }: Heard) => ({
+const listeners = ({ changes, completed, logs, updates }: Received) => ({
   "notifications/message": (params: any) => logs.push(params),
   "notifications/tools/list_changed": () => changes.push("tools"),
   "notifications/resources/list_changed": () => changes.push("resources"),
@@ -128,23 +128,23 @@ const schemas = {
   "notifications/elicitation/complete": Schemas.ElicitationCompleteNotificationSchema
 }
 
-type Make = (way: Way, answers: Answers, heard: Heard) => Made
+type Make = (address: Address, answers: Answers, received: Received) => Made
 
-const transport1 = (way: Way) =>
-  "command" in way
-    ? new Stdio1({ command: way.command, args: [...way.args], stderr: "pipe" })
-    : way.transport === "sse"
-    ? new Sse1(new URL(way.url))
-    : new Http1(new URL(way.url), {
+const transport1 = (address: Address) =>
+  "command" in address
+    ? new Stdio1({ command: address.command, args: [...address.args], stderr: "pipe" })
+    : address.transport === "sse"
+    ? new Sse1(new URL(address.url))
+    : new Http1(new URL(address.url), {
       reconnectionOptions,
-      ...(way.sessionId === undefined ? {} : { sessionId: way.sessionId })
+      ...(address.sessionId === undefined ? {} : { sessionId: address.sessionId })
     })
 
-const make1: Make = (way, answers, heard) => {
-  const transport = transport1(way)
+const make1: Make = (address, answers, received) => {
+  const transport = transport1(address)
   const client = new Client1(info, { capabilities: capabilities(answers) })
-  client.onerror = (error) => heard.complaints.push(error)
-  for (const [method, listen] of Object.entries(listeners(heard))) {
+  client.onerror = (error) => received.errors.push(error)
+  for (const [method, listen] of Object.entries(listeners(received))) {
     client.setNotificationHandler(schemas[method as keyof typeof schemas], ({ params }: any) => void listen(params))
   }
   const { elicitation, roots, sampling } = answers
@@ -164,21 +164,21 @@ const make1: Make = (way, answers, heard) => {
   }
 }
 
-const transport2 = (way: Way) =>
-  "command" in way
-    ? new Stdio2({ command: way.command, args: [...way.args], stderr: "pipe" })
-    : way.transport === "sse"
-    ? new Sse2(new URL(way.url))
-    : new Http2(new URL(way.url), {
+const transport2 = (address: Address) =>
+  "command" in address
+    ? new Stdio2({ command: address.command, args: [...address.args], stderr: "pipe" })
+    : address.transport === "sse"
+    ? new Sse2(new URL(address.url))
+    : new Http2(new URL(address.url), {
       reconnectionOptions,
-      ...(way.sessionId === undefined ? {} : { sessionId: way.sessionId })
+      ...(address.sessionId === undefined ? {} : { sessionId: address.sessionId })
     })
 
-const make2 = (mode: "legacy" | "auto"): Make => (way, answers, heard) => {
-  const transport = transport2(way)
+const make2 = (mode: "legacy" | "auto"): Make => (address, answers, received) => {
+  const transport = transport2(address)
   const client = new Client2(info, { versionNegotiation: { mode }, capabilities: capabilities(answers) })
-  client.onerror = (error) => heard.complaints.push(error)
-  for (const [method, listen] of Object.entries(listeners(heard))) {
+  client.onerror = (error) => received.errors.push(error)
+  for (const [method, listen] of Object.entries(listeners(received))) {
     client.setNotificationHandler(method as "notifications/message", ({ params }) => void listen(params))
   }
   const { elicitation, roots, sampling } = answers
@@ -196,17 +196,17 @@ const make2 = (mode: "legacy" | "auto"): Make => (way, answers, heard) => {
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, any> =>
   Effect.tryPromise({ try: run, catch: (error) => error })
 
-const official = (make: Make) => (way: Way, answers: Answers = {}): Effect.Effect<Official, any, Scope.Scope> =>
+const official = (make: Make) => (address: Address, answers: Answers = {}): Effect.Effect<Official, any, Scope.Scope> =>
   Effect.gen(function*() {
-    const heard: Heard = { logs: [], changes: [], updates: [], completed: [], complaints: [] }
-    const { call, connect, sdk, transport } = make(way, answers, heard)
+    const received: Received = { logs: [], changes: [], updates: [], completed: [], errors: [] }
+    const { call, connect, sdk, transport } = make(address, answers, received)
     let stderr = ""
     if ("stderr" in transport) {
       ;(transport.stderr as NodeJS.ReadableStream | null)?.on("data", (chunk: unknown) => stderr += String(chunk))
     }
     yield* Effect.acquireRelease(attempt(connect), () => Effect.promise(() => sdk.close()))
     return {
-      ...heard,
+      ...received,
       serverInfo: sdk.getServerVersion(),
       capabilities: sdk.getServerCapabilities(),
       instructions: sdk.getInstructions(),

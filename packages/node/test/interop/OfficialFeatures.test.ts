@@ -198,7 +198,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             yield* until(() => client.logs.length >= 2)
             assert.deepStrictEqual(
               client.logs,
-              ["error", "warning"].map((level) => ({ level, logger: "behaviours", data: { said: level } }))
+              ["error", "warning"].map((level) => ({ level, logger: "behaviours", data: { value: level } }))
             )
           }))
 
@@ -316,10 +316,10 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 1"))
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 2"))
             assert.deepStrictEqual((yield* other.call("count")).content, text("official: 1"))
-            assert.notInclude(served.reports.lines(), "official went")
+            assert.notInclude(served.reports.lines(), "official closed")
             yield* other.terminate
             yield* other.close
-            yield* served.reports.until("official went")
+            yield* served.reports.until("official closed")
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 3"))
           }))
 

@@ -30,7 +30,7 @@ const text = (result: { readonly content: ReadonlyArray<object> }) =>
   (result.content[0] as { readonly text: string }).text
 
 /** The elements of the stream from now on. */
-const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
+const received = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<A>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => queue.offer(one)))
@@ -240,7 +240,7 @@ describe("A client of Effect MCP and the official memory server", () => {
     Effect.gen(function*() {
       const client = yield* Client.make(launching(yield* folder))
       const memory = yield* typed(client)
-      const updates = yield* heard(client.resourceUpdates)
+      const updates = yield* received(client.resourceUpdates)
       const [graph] = yield* all(client.resources)
       assert.deepInclude(graph, { uri: "memory://knowledge-graph", mimeType: "application/json" })
       yield* memory.create_entities({ entities: [ada] })
