@@ -77,7 +77,9 @@ describe("Closing a StdioClient", () => {
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
-          const { conversation, received } = yield* converse("deaf.mjs", [mark], { closeTimeouts: { grace: "50 millis" } })
+          const { conversation, received } = yield* converse("deaf.mjs", [mark], {
+            closeTimeouts: { grace: "50 millis" }
+          })
           yield* Queue.take(received)
           const text = "x".repeat(4 * 1024 * 1024)
           for (const _ of range(4)) {

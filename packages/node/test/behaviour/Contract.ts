@@ -47,7 +47,10 @@ export const Poll = Tool.make("poll", {
   parameters: key
 })
 
-export const Release = Tool.make("release", { description: "Releases the call that waits with this key.", parameters: key })
+export const Release = Tool.make("release", {
+  description: "Releases the call that waits with this key.",
+  parameters: key
+})
 
 export const Log = Tool.make("log", {
   description: "Logs once at each level, in this order.",

@@ -80,7 +80,10 @@ for (const version of ["1.32", "2.4"] as const) {
           Stream.runForEach(client.notifications, ({ method }) => Effect.sync(() => received.push(method)))
         )
         yield* until(() => server.log.includes("GET"))
-        yield* Effect.repeat(server.changed, { until: () => received.length > 0, schedule: Schedule.spaced("5 millis") })
+        yield* Effect.repeat(server.changed, {
+          until: () => received.length > 0,
+          schedule: Schedule.spaced("5 millis")
+        })
         assert.strictEqual(received[0], "notifications/tools/list_changed")
       }).pipe(provided))
 
