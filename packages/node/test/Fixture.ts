@@ -1,5 +1,5 @@
 /**
- * Programs for tests to launch, and what tests ask about processes.
+ * Programs that tests launch, and functions to inspect processes.
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
@@ -20,7 +20,7 @@ export const node = process.execPath
 
 export const fixture = (name: string): string => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
 
-/** A TypeScript fixture as a program: bundled from the sources into a folder that goes with the scope. */
+/** Bundles a TypeScript fixture to a program, in a folder that is removed when the scope closes. */
 export const bundled = (name: string): Effect.Effect<string, never, Scope.Scope> =>
   Effect.gen(function*() {
     const folder = yield* Effect.acquireRelease(
@@ -43,13 +43,13 @@ export const bundled = (name: string): Effect.Effect<string, never, Scope.Scope>
     return outfile
   })
 
-/** The text of `stat` after the name of the program: state, parent, group, … */
+/** The fields of `stat` after the name of the program: state, parent, group, … */
 const stat = (pid: string | number): ReadonlyArray<string> => {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8")
   return text.slice(text.lastIndexOf(")") + 2).split(" ")
 }
 
-/** Whether the process is there and not merely waiting to be asked how it ended. */
+/** Whether the process is alive, and not a zombie. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
@@ -59,7 +59,7 @@ export const isRunning = (pid: number): boolean => {
   }
 }
 
-/** The processes that have this among their arguments. */
+/** The processes with this argument. */
 export const pidsOf = (mark: string): ReadonlyArray<number> =>
   readdirSync("/proc").filter((name) => {
     if (!/^\d+$/.test(name)) return false
@@ -70,31 +70,31 @@ export const pidsOf = (mark: string): ReadonlyArray<number> =>
     }
   }).map(Number)
 
-/** Waits until it is so. */
+/** Waits until a condition holds. */
 export const until = (so: () => boolean): Effect.Effect<void> =>
   Effect.sync(so).pipe(
     Effect.repeat({ until: (is) => is, schedule: Schedule.spaced("5 millis") }),
     Effect.asVoid
   )
 
-/** A conversation that answers nothing and keeps what it is told. */
+/** A conversation that refuses all requests and keeps the notifications. */
 export const talk = (transport: Transport.Transport): Effect.Effect<
-  { readonly conversation: Conversation.Conversation; readonly heard: Queue.Dequeue<Message.Notification> },
+  { readonly conversation: Conversation.Conversation; readonly received: Queue.Dequeue<Message.Notification> },
   never,
   Scope.Scope
 > =>
   Effect.gen(function*() {
-    const heard = yield* Queue.unbounded<Message.Notification>()
+    const received = yield* Queue.unbounded<Message.Notification>()
     const side = yield* Side.make({
       onRequest: ({ method }) =>
         Effect.fail(new JsonRpcError.JsonRpcError({ code: JsonRpcError.METHOD_NOT_FOUND, message: method })),
-      onNotification: (notification) => Effect.asVoid(Queue.offer(heard, notification))
+      onNotification: (notification) => Effect.asVoid(Queue.offer(received, notification))
     })
     const conversation = yield* Conversation.make(transport, side, { report: () => Effect.void })
-    return { conversation, heard }
+    return { conversation, received }
   })
 
-/** A connection to the plain server of that name, which nothing is done to within the time of a test. */
+/** Connects to the fixture of this name, with a grace period that is longer than a test. */
 export const connect = (
   name: string,
   args: ReadonlyArray<string> = [],

@@ -1,6 +1,5 @@
 /**
- * Clients of an HTTP server that do exactly what a test tells them to: whole requests, and what comes over a socket that
- * keeps no rule.
+ * HTTP clients that send exactly what a test gives them: complete requests, or any bytes on a socket.
  */
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
@@ -19,7 +18,7 @@ export const info = { name: "test", version: "0.0.0" }
 export const act = <R = never>(handler: Effect.Effect<unknown, never, R>, name = "act") =>
   McpServer.tool(Tool.make(name), () => Effect.asVoid(handler))
 
-/** A server on a port of its own. */
+/** A server on a free port. */
 export const served = (
   features: Layer.Layer<never, never, Registry>,
   options: Partial<HttpServer.Options> = {},
@@ -50,7 +49,7 @@ export const initialize = (version = "2025-11-25"): Message.Request =>
 export const call = (id: Message.RequestId, name: string, args: object = {}): Message.Request =>
   Message.request(id, "tools/call", { name, arguments: args, _meta: { progressToken: id } })
 
-/** A whole request and its whole answer. */
+/** Sends a request, and returns its complete response. */
 export const ask = (
   url: string,
   body: unknown,
@@ -81,7 +80,7 @@ export const ask = (
 export const open = (url: string, version?: string) =>
   Effect.map(ask(url, initialize(version)), ({ headers }) => ({ "mcp-session-id": String(headers["mcp-session-id"]) }))
 
-/** An event stream, as far as it has come. */
+/** An event stream, with the events so far. */
 export interface Listening {
   readonly response: http.IncomingMessage
   readonly events: Array<Sse.Event>
@@ -125,7 +124,7 @@ export const listen = (
     ({ close }) => close
   )
 
-/** A socket, and all that has come on it. */
+/** A socket, with the text that it has received. */
 export const dial = (port: number) =>
   Effect.acquireRelease(
     Effect.async<{ readonly socket: net.Socket; readonly text: () => string; readonly closed: () => boolean }>(
@@ -161,7 +160,7 @@ export const request = (
   return `${line}\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`
 }
 
-/** Waits until it is so, whatever the clock says: as long as the event loop turns. */
+/** Waits for turns of the event loop until a condition holds; independent of the clock. */
 export const until = (so: () => boolean): Effect.Effect<void> =>
   Effect.asVoid(Effect.iterate(0, {
     while: () => !so(),

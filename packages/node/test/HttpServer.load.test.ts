@@ -16,7 +16,7 @@ const agent = Effect.acquireRelease(
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-/** What keeps this process from ending. */
+/** The resources that keep this process alive. */
 const resources = () =>
   process.getActiveResourcesInfo().filter((name) => /TCP|HTTP|Timeout|Immediate/.test(name)).length
 
@@ -73,7 +73,7 @@ describe("a server over HTTP", () => {
         ))
       }
       yield* until(() => resources() <= before)
-      // Each has room for its stream again.
+      // Each session can open a stream again.
       for (const session of sessions.slice(0, 5)) {
         yield* Effect.scoped(Effect.repeat(listen(server.url, session), {
           until: ({ response }) => response.statusCode === 200

@@ -163,7 +163,7 @@ describe("closing", () => {
     Effect.gen(function*() {
       const { close, server } = yield* closable(act(Effect.void), { closeTimeout: "1 hour" })
       const silent = yield* dial(server.port)
-      // It was accepted before this was.
+      // The server accepts connections in order, so it has the first one.
       yield* ask(server.url, ping)
       yield* close
       yield* until(silent.closed)
@@ -174,11 +174,11 @@ describe("closing", () => {
       const many = Effect.forEach(Array.from({ length: 1000 }), () => log("x".repeat(100_000)), { discard: true })
       const { close, server } = yield* closable(act(many), { closeTimeout: "200 millis" })
       const session = yield* open(server.url)
-      // Takes nothing of what it asked for.
+      // Does not read its response.
       const stalled = yield* dial(server.port)
       stalled.socket.pause()
       stalled.socket.write(request(JSON.stringify(call(1, "act")), session))
-      // Never ends what it has begun.
+      // Does not complete its request.
       const half = yield* dial(server.port)
       half.socket.write(request("{", { ...session, "content-length": "100" }))
       yield* Effect.repeat(ask(server.url, ping, session), { times: 3 })

@@ -1,5 +1,5 @@
 /**
- * The endpoint mounted on the platform's own HTTP server, over real sockets.
+ * The endpoint on the HTTP server of `@effect/platform`, over real sockets.
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"

@@ -5,7 +5,7 @@ import { connect, pidsOf, talk, until } from "./Fixture.js"
 
 const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)
 
-/** Does something with a server in a scope that closes before this ends, and gives the processes that are left. */
+/** Uses a server in a scope, and returns the processes that are left when the scope has closed. */
 const leftOver = <A, E>(
   use: (mark: string) => Effect.Effect<A, E, Scope.Scope>
 ): Effect.Effect<ReadonlyArray<number>, E> =>
@@ -14,8 +14,8 @@ const leftOver = <A, E>(
     return Effect.map(Effect.scoped(use(mark)), () => pidsOf(mark))
   })
 
-const heardBy = (lines: ReadonlyArray<string>) =>
-  lines.filter((line) => line.startsWith("heard ")).map((line) => JSON.parse(line.slice("heard ".length)).n)
+const receivedBy = (lines: ReadonlyArray<string>) =>
+  lines.filter((line) => line.startsWith("received ")).map((line) => JSON.parse(line.slice("received ".length)).n)
 
 const listening = () => {
   const lines: Array<string> = []
@@ -49,13 +49,13 @@ describe("Closing a StdioClient", () => {
       yield* Effect.scoped(Effect.gen(function*() {
         const transport = yield* connect("server.mjs", [], { stderr })
         for (const n of range(500)) {
-          transport.unsafeSend({ jsonrpc: "2.0", method: "notifications/heard", params: { n } })
+          transport.unsafeSend({ jsonrpc: "2.0", method: "notifications/received", params: { n } })
         }
       }))
-      // What outran the function was counted; nothing of the rest is missing.
+      // Dropped lines are counted; no other line is missing.
       const lost = lines.map((line) => Number(/^\[(\d+) lines were lost\]$/.exec(line)?.[1] ?? 0))
-      assert.strictEqual(heardBy(lines).length + lost.reduce((sum, count) => sum + count, 0), 500)
-      assert.strictEqual(heardBy(lines)[0], 0)
+      assert.strictEqual(receivedBy(lines).length + lost.reduce((sum, count) => sum + count, 0), 500)
+      assert.strictEqual(receivedBy(lines)[0], 0)
     }))
 
   it.live("drains unread output, so that the server can exit by itself", () =>
@@ -66,8 +66,8 @@ describe("Closing a StdioClient", () => {
           const transport = yield* connect("server.mjs", [mark], { stderr })
           const flood = { jsonrpc: "2.0", id: 1, method: "flood", params: { count: 1000, size: 10_000 } } as const
           yield* transport.send(flood)
-          yield* transport.send({ jsonrpc: "2.0", method: "notifications/heard", params: { n: 1 } })
-          yield* until(() => heardBy(lines).length === 1)
+          yield* transport.send({ jsonrpc: "2.0", method: "notifications/received", params: { n: 1 } })
+          yield* until(() => receivedBy(lines).length === 1)
         })
       )
       assert.deepStrictEqual(left, [])
@@ -77,8 +77,10 @@ describe("Closing a StdioClient", () => {
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
-          const { conversation, heard } = yield* converse("deaf.mjs", [mark], { closeTimeouts: { grace: "50 millis" } })
-          yield* Queue.take(heard)
+          const { conversation, received } = yield* converse("deaf.mjs", [mark], {
+            closeTimeouts: { grace: "50 millis" }
+          })
+          yield* Queue.take(received)
           const text = "x".repeat(4 * 1024 * 1024)
           for (const _ of range(4)) {
             yield* Effect.fork(Effect.ignore(conversation.request("echo", { text })))
@@ -97,12 +99,12 @@ describe("Closing a StdioClient", () => {
       const { lines, stderr } = listening()
       const fiber = yield* Effect.fork(Effect.scoped(Effect.gen(function*() {
         const { conversation } = yield* converse("server.mjs", [mark], { stderr })
-        yield* conversation.notify("notifications/heard", { n: 7 })
+        yield* conversation.notify("notifications/received", { n: 7 })
         yield* conversation.request("hang")
       })))
       yield* until(() => pidsOf(mark).length === 1)
-      yield* until(() => heardBy(lines).includes(7))
-      // Twice: the second must not cut short what the first has begun.
+      yield* until(() => receivedBy(lines).includes(7))
+      // Twice: the second interruption must not shorten the closing.
       yield* Effect.fork(Fiber.interrupt(fiber))
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(pidsOf(mark), [])
@@ -123,10 +125,10 @@ describe("Closing a StdioClient", () => {
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>
         Effect.gen(function*() {
-          const { heard } = yield* converse("tree.mjs", ["3", "exit", mark], {
+          const { received } = yield* converse("tree.mjs", ["3", "exit", mark], {
             closeTimeouts: { grace: "100 millis", terminate: "100 millis" }
           })
-          yield* Queue.take(heard)
+          yield* Queue.take(received)
           assert.strictEqual(pidsOf(mark).length, 3)
         })
       )

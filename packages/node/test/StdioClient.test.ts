@@ -11,7 +11,7 @@ import { bundled, connect, fixture, isRunning, node, pidsOf, talk, until } from 
 
 const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)
 
-/** Does something with a server in a scope that closes before this ends, and gives the processes that are left. */
+/** Uses a server in a scope, and returns the processes that are left when the scope has closed. */
 const leftOver = <A, E>(
   use: (mark: string) => Effect.Effect<A, E, Scope.Scope>
 ): Effect.Effect<ReadonlyArray<number>, E> =>
@@ -51,10 +51,10 @@ describe("StdioClient", () => {
 
   it.scopedLive("survives a line that is longer than the limit", () =>
     Effect.gen(function*() {
-      const { conversation, heard } = yield* converse("server.mjs", [], { maxLineBytes: 1000 })
+      const { conversation, received } = yield* converse("server.mjs", [], { maxLineBytes: 1000 })
       yield* conversation.request("flood", { count: 1, size: 2_000_000 })
       assert.deepStrictEqual(yield* conversation.request("echo", { n: 1 }), { n: 1 })
-      assert.strictEqual(yield* Queue.size(heard), 0)
+      assert.strictEqual(yield* Queue.size(received), 0)
     }))
 
   it.scopedLive("passes the listed variables and the given ones to the server, and no others", () =>
@@ -66,7 +66,7 @@ describe("StdioClient", () => {
       })
       const { argv, cwd, env } = yield* conversation.request("env")
       const { TERM: _, ...inherited } = Environment.defaultEnvironment()
-      // macOS adds one of its own.
+      // macOS adds a variable.
       const { __CF_USER_TEXT_ENCODING: __, ...seen } = env as Record<string, string>
       assert.deepStrictEqual(seen, { ...inherited, TOKEN: "t", USER: "somebody" })
       assert.include(String(cwd), tmpdir())
@@ -131,9 +131,9 @@ describe("StdioClient", () => {
 
     it.scopedLive("delivers the messages that the server sent before, also when it exits at once", () =>
       Effect.gen(function*() {
-        const { conversation, heard } = yield* converse("brief.mjs", ["4"])
+        const { conversation, received } = yield* converse("brief.mjs", ["4"])
         assert.match((yield* Effect.flip(conversation.ended)).message, /exited with code 4$/)
-        assert.strictEqual((yield* Queue.take(heard)).method, "notifications/bye")
+        assert.strictEqual((yield* Queue.take(received)).method, "notifications/bye")
         const error = yield* Effect.flip(conversation.request("echo"))
         assert.strictEqual(error._tag, "ConnectionClosed")
       }))
@@ -161,10 +161,10 @@ describe("StdioClient", () => {
     it.scopedLive("does not wait for other processes that hold its pipes open", () =>
       Effect.gen(function*() {
         const mark = randomUUID()
-        const { conversation, heard } = yield* converse("tree.mjs", ["3", "stay", mark], {
+        const { conversation, received } = yield* converse("tree.mjs", ["3", "stay", mark], {
           closeTimeouts: { grace: 0, terminate: 0 }
         })
-        yield* Queue.take(heard)
+        yield* Queue.take(received)
         const [leader] = [...pidsOf(mark)].sort((a, b) => a - b)
         process.kill(leader!, "SIGKILL")
         assert.match((yield* Effect.flip(conversation.ended)).message, /was ended by SIGKILL/)

@@ -14,12 +14,12 @@ const line = (message: Message.Message) => JSON.stringify(message) + "\n"
 
 interface Host {
   readonly child: ChildProcess
-  /** Every line it has written to its standard output, parsed: a stray one fails the test. */
+  /** All lines of its standard output, parsed: a line that is not JSON fails the test. */
   readonly messages: () => ReadonlyArray<any>
   readonly stdout: () => string
   readonly stderr: () => string
   readonly say: (...messages: ReadonlyArray<Message.Message>) => void
-  /** Waits for the answer. */
+  /** Waits for the response with this id. */
   readonly answer: (id: number) => Effect.Effect<any>
   readonly ask: (method: string, params?: Message.Params) => Effect.Effect<any>
   readonly exited: Effect.Effect<number | null>
@@ -296,7 +296,7 @@ describe("StdioServer", () => {
       say(Message.notification("notifications/flood"))
       yield* until(() => stderr().includes("told"))
       child.kill("SIGTERM")
-      // Ended by itself, not by the signal.
+      // It exited by itself: the signal did not kill it.
       assert.isNumber(yield* exited)
     }))
 })

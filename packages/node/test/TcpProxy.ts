@@ -1,5 +1,5 @@
 /**
- * Another address of a server on this machine, whose connections can be cut. It knows nothing of what goes through.
+ * A proxy to a server on this machine that can cut its connections.
  */
 import type { Scope } from "effect"
 import { Effect } from "effect"

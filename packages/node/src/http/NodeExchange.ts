@@ -15,6 +15,7 @@ export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
   readonly headers: Headers
+  /** Headers that the endpoint adds to the response; its only mutable field. */
   added: Headers | undefined
 
   constructor(private readonly request: IncomingMessage, private readonly response: ServerResponse) {

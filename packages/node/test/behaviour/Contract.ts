@@ -1,6 +1,5 @@
 /**
- * What the server of the behaviours promises: one of everything that a server can do, as values that its client, and any
- * other program that calls it, know too.
+ * The definition of the server of the behaviours: one of each feature.
  */
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Prompt from "@effect-mcp/definition/Prompt"
@@ -14,10 +13,10 @@ export const info = { name: "behaviours", title: "Behaviours", version: "1.0.0" 
 
 export const instructions = "Call anything."
 
-/** How many entries a page of its lists holds. */
+/** The number of entries in a page of a list. */
 export const PAGE = 4
 
-/** Names the handler that is meant: each test has keys of its own. */
+/** Identifies a call: each test uses unique keys. */
 const key = { key: Schema.String }
 
 export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", { limit: Schema.Number }) {}
@@ -31,66 +30,69 @@ export const Add = Tool.make("add", {
   annotations: { readOnlyHint: true }
 })
 
-export const Rich = Tool.make("rich", { description: "Answers with a block of every kind." })
+export const Rich = Tool.make("rich", { description: "Returns content of every kind." })
 
 export const Steps = Tool.make("steps", {
-  description: "Says how far it is as often as it is reports to, and ends.",
+  description: "Reports progress a number of times.",
   parameters: { to: Schema.Int }
 })
 
 export const Hold = Tool.make("hold", {
-  description: "Says once that it has begun, and waits until it is released or stopped.",
+  description: "Reports progress once, and waits until it is released or cancelled.",
   parameters: key
 })
 
 export const Poll = Tool.make("poll", {
-  description: "Ends the stream that its answer would travel on, where there is one, and waits until it is released.",
+  description: "Closes the stream of its response, if there is one, and waits until it is released.",
   parameters: key
 })
 
-export const Release = Tool.make("release", { description: "Lets go on what waits under a key.", parameters: key })
+export const Release = Tool.make("release", {
+  description: "Releases the call that waits with this key.",
+  parameters: key
+})
 
 export const Log = Tool.make("log", {
-  description: "Logs once at each of these levels, in this order.",
+  description: "Logs once at each level, in this order.",
   parameters: { levels: Schema.Array(LoggingLevel) }
 })
 
-export const Die = Tool.make("die", { description: "Has a bug.", parameters: key })
+export const Die = Tool.make("die", { description: "Dies.", parameters: key })
 
 export const Who = Tool.make("who", {
-  description: "Says who asks, in which revision.",
+  description: "Returns the client's name and the revision.",
   success: Schema.Struct({ name: Schema.String, version: Schema.String, inSession: Schema.Boolean })
 })
 
-export const Count = Tool.make("count", { description: "Says how often this client has called it." })
+export const Count = Tool.make("count", { description: "Returns how often this client has called it." })
 
 export const Kind = Schema.Literal("tool", "resource", "prompt")
 
 export const Offer = Tool.make("offer", {
-  description: "Offers something more, until it is withdrawn.",
+  description: "Adds a feature until it is withdrawn.",
   parameters: { kind: Kind, name: Schema.String }
 })
 
 export const Withdraw = Tool.make("withdraw", {
-  description: "Offers it no more.",
+  description: "Removes a feature.",
   parameters: { name: Schema.String }
 })
 
 export const Touch = Tool.make("touch", { description: "Changes the watched resource." })
 
 export const Sample = Tool.make("sample", {
-  description: "Has the client's model answer.",
+  description: "Requests a sample from the client's model.",
   parameters: { prompt: Schema.String }
 })
 
-export const Form = Tool.make("form", { description: "Has a person fill in a form that is filled in in part." })
+export const Form = Tool.make("form", { description: "Elicits a form with defaults." })
 
 export const Page = Tool.make("page", {
-  description: "Has a person open a page, and says that they are done there.",
+  description: "Elicits a URL, and notifies of its completion.",
   parameters: { id: Schema.String }
 })
 
-export const Roots = Tool.make("roots", { description: "Lists the folders that the client works in." })
+export const Roots = Tool.make("roots", { description: "Lists the roots of the client." })
 
 export const Text = Resource.make("text", { uri: "test://text", title: "Text", mimeType: "text/plain" })
 export const Bytes = Resource.make("bytes", { uri: "test://bytes", mimeType: "application/octet-stream" })
@@ -102,7 +104,7 @@ export const Item = ResourceTemplate.make("item", {
 
 export const Plain = Prompt.make("plain", { description: "No arguments." })
 export const Greet = Prompt.make("greet", {
-  description: "Two arguments, one that completes itself and one that is completed.",
+  description: "Two arguments with completion: from literals, and from a function.",
   arguments: { name: Schema.String, tone: Schema.Literal("formal", "friendly") }
 })
 

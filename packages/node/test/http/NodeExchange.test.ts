@@ -12,7 +12,7 @@ const log = (data: unknown) => Effect.flatMap(RequestContext.RequestContext, (co
 
 const plain = served(act(Effect.void))
 
-/** The statuses of the answers on a socket. */
+/** The statuses of the responses on a socket. */
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
 
 describe("a body", () => {
@@ -53,7 +53,7 @@ describe("a body", () => {
       assert.match(honest.json.error.message, /4194304 bytes/)
       const silent = yield* ask(url, large, { "transfer-encoding": "chunked" })
       assert.strictEqual(silent.status, 413)
-      // The connection is good for more.
+      // The connection serves further requests.
       const { socket, text } = yield* dial(port)
       socket.write(request("x".repeat(5 * 1024 * 1024)))
       socket.write(request(JSON.stringify(initialize())))
@@ -167,10 +167,10 @@ describe("one connection", () => {
 describe("a client that does not read", () => {
   it.scoped("suspends the sender, is then disconnected, and its memory is freed", () =>
     Effect.gen(function*() {
-      let said = 0
+      let sent = 0
       const piece = "x".repeat(10_000)
       const live = act(
-        Effect.forEach(Array.from({ length: 20_000 }), () => Effect.zipRight(log(piece), Effect.sync(() => said++)), {
+        Effect.forEach(Array.from({ length: 20_000 }), () => Effect.zipRight(log(piece), Effect.sync(() => sent++)), {
           discard: true
         })
       )
@@ -180,17 +180,17 @@ describe("a client that does not read", () => {
         const { closed, socket } = yield* dial(port)
         socket.pause()
         socket.write(request(JSON.stringify(call(1, "act")), session))
-        yield* until(() => said > 300)
+        yield* until(() => sent > 300)
         let before = -1
-        // Until a whole round of the event loop brings nothing new.
-        while (before !== said) {
-          before = said
+        // Until one turn of the event loop writes nothing new.
+        while (before !== sent) {
+          before = sent
           yield* Effect.repeatN(ask(url, ping(1), session), 5)
         }
-        assert.isBelow(said, 20_000)
+        assert.isBelow(sent, 20_000)
         yield* TestClock.adjust("31 seconds")
-        // Nobody reads any more, so nobody is waited for.
-        yield* until(() => said === 20_000)
+        // The client is disconnected, so the sender does not wait.
+        yield* until(() => sent === 20_000)
         socket.resume()
         yield* until(closed)
       }).pipe(Effect.provide(served(live)))
@@ -208,7 +208,7 @@ describe("an event stream", () => {
         yield* until(() => statuses(text()).length === 1)
         assert.deepStrictEqual(statuses(text()), [200])
         socket[leave]()
-        // There is room for another as soon as it is over.
+        // Another stream can open once this one has ended.
         const next = yield* Effect.repeat(Effect.scoped(Effect.map(listen(url, session), ({ response }) => response)), {
           until: ({ statusCode }) => statusCode === 200
         })

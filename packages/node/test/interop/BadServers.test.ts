@@ -17,7 +17,7 @@ const connect = (wrong: string, mark: string, options?: Options) =>
     options
   )
 
-/** Why a client gives this server up, after which the server is gone, although the scope is open. */
+/** The error of connecting, after which the server has exited, although the scope is open. */
 const refusal = (wrong: string, options?: Options) =>
   Effect.gen(function*() {
     const mark = randomUUID()

@@ -1,11 +1,11 @@
 /**
- * A TypeScript fixture as a program, bundled once for all tests of a file.
+ * Bundles a TypeScript fixture to a program, once for all tests of a file.
  */
 import { afterAll, beforeAll } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { bundled } from "../Fixture.js"
 
-/** The path of the program, from the first test of the file to the last. */
+/** The path of the program, until all tests of the file have run. */
 export const bundledOnce = (name: string): Effect.Effect<string> => {
   const scope = Effect.runSync(Scope.make())
   let path = ""

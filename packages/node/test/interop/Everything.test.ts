@@ -16,11 +16,11 @@ const connect = (mark = randomUUID() as string) =>
     command: node,
     args: [program, "stdio", mark],
     stderr: "ignore",
-    // It does not end with its input while it has something to do.
+    // It does not exit at the end of its input while it works.
     closeTimeouts: { grace: "100 millis" }
   }))
 
-/** The tools of it that are called here, as somebody would write them down who has read what it lists. */
+/** Definitions of its tools, written from the list that it returns. */
 const Echo = Tool.make("echo", { parameters: { message: Schema.String } })
 const Sum = Tool.make("get-sum", { parameters: { a: Schema.Number, b: Schema.Number } })
 const Weather = Tool.make("get-structured-content", {
@@ -41,7 +41,7 @@ const typed = Effect.flatMap(connect(), (client) =>
     (tools) => ({ client, tools })
   ))
 
-const said = (text: string) => [{ type: "text" as const, text }]
+const blocks = (text: string) => [{ type: "text" as const, text }]
 
 describe("A client of Effect MCP and the official everything server", () => {
   it.scopedLive("complete the handshake, and list all features", () =>
@@ -60,8 +60,8 @@ describe("A client of Effect MCP and the official everything server", () => {
   it.scopedLive("call `echo` and other tools with typed arguments and results", () =>
     Effect.gen(function*() {
       const { tools } = yield* typed
-      assert.deepStrictEqual((yield* tools.echo({ message: "ä€😀" })).content, said("Echo: ä€😀"))
-      assert.deepStrictEqual((yield* tools["get-sum"]({ a: 2, b: 3 })).content, said("The sum of 2 and 3 is 5."))
+      assert.deepStrictEqual((yield* tools.echo({ message: "ä€😀" })).content, blocks("Echo: ä€😀"))
+      assert.deepStrictEqual((yield* tools["get-sum"]({ a: 2, b: 3 })).content, blocks("The sum of 2 and 3 is 5."))
       assert.deepStrictEqual(yield* tools["get-structured-content"]({ location: "Chicago" }), {
         temperature: 36,
         conditions: "Light rain / drizzle",
@@ -79,7 +79,7 @@ describe("A client of Effect MCP and the official everything server", () => {
       assert.deepStrictEqual(seen, Array.from({ length: 10 }, (_, n) => ({ progress: n + 1, total: 10 })))
       assert.deepStrictEqual(
         result.content,
-        said("Long running operation completed. Duration: 0.1 seconds, Steps: 10.")
+        blocks("Long running operation completed. Duration: 0.1 seconds, Steps: 10.")
       )
     }))
 
@@ -92,7 +92,7 @@ describe("A client of Effect MCP and the official everything server", () => {
       }))
       yield* Deferred.await(begun)
       yield* Fiber.interrupt(slow)
-      assert.deepStrictEqual((yield* tools.echo({ message: "on" })).content, said("Echo: on"))
+      assert.deepStrictEqual((yield* tools.echo({ message: "on" })).content, blocks("Echo: on"))
       yield* client.ping()
     }))
 

@@ -19,7 +19,7 @@ const launching = (mark: string) =>
     command: node,
     args: [program, "stdio", mark],
     stderr: "ignore",
-    // It does not end with its input while it has something to do.
+    // It does not exit at the end of its input while it works.
     closeTimeouts: { grace: "100 millis" }
   })
 
@@ -28,18 +28,18 @@ const connect = (features: Layer.Layer<never, never, Features.Features> = Layer.
 
 const all = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
 
-/** The text of the first block. */
+/** The text of the first content block. */
 const text = (result: { readonly content: ReadonlyArray<object> }) =>
   (result.content[0] as { readonly text: string }).text
 
-/** What a tool says that it got from us, at the end of its last block. */
+/** The JSON of the client's response, at the end of the tool's last content block. */
 const raw = (result: { readonly content: ReadonlyArray<object> }) => {
   const { text } = result.content.at(-1) as { readonly text: string }
   return JSON.parse(text.slice(text.indexOf("{")))
 }
 
-/** What the stream gives from now on. */
-const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
+/** The elements of the stream from now on. */
+const received = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<A>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => queue.offer(one)))
@@ -133,7 +133,7 @@ describe("A client of Effect MCP and the official everything server, with featur
       assert.strictEqual(first._tag, "UrlElicitationRequired")
       const [page] = (first as McpError.UrlElicitationRequired).elicitations
       assert.strictEqual(page!.url, "https://modelcontextprotocol.io")
-      // The person has been there: now it goes on.
+      // The user has completed the URL: now the call succeeds.
       assert.deepStrictEqual(raw(yield* sign({ errorPath: true })), { action: "accept" })
       assert.deepStrictEqual(yield* Ref.get(opened), ["https://example.com/", "https://example.com/"])
     }))
@@ -181,7 +181,7 @@ describe("A client of Effect MCP and the official everything server, with featur
   it.scopedLive("send updates of subscribed resources only", () =>
     Effect.gen(function*() {
       const client = yield* connect()
-      const updates = yield* heard(client.resourceUpdates)
+      const updates = yield* received(client.resourceUpdates)
       const uri = (id: number) => `demo://resource/dynamic/text/${id}`
       for (const id of [1, 2]) yield* client.subscribeResource(uri(id))
       yield* client.unsubscribeResource(uri(1))
@@ -193,7 +193,7 @@ describe("A client of Effect MCP and the official everything server, with featur
   it.scopedLive("notify of a new resource, to which a tool links", () =>
     Effect.gen(function*() {
       const client = yield* connect()
-      const changes = yield* heard(client.listChanges)
+      const changes = yield* received(client.listChanges)
       const args = { name: "hello.gz", data: "data:text/plain,hello" }
       const [link] = (yield* client.callTool("gzip-file-as-resource", args)).content
       assert.deepStrictEqual<unknown>(link, {
@@ -218,10 +218,10 @@ describe("A client of Effect MCP and the official everything server, with featur
         "completable-prompt",
         "resource-prompt"
       ])
-      const said = (content: object) => [{ role: "user" as const, content }]
+      const userMessage = (content: object) => [{ role: "user" as const, content }]
       assert.deepStrictEqual<unknown>(
         (yield* client.getPrompt("args-prompt", { city: "Oslo" })).messages,
-        said({ type: "text", text: "What's weather in Oslo?" })
+        userMessage({ type: "text", text: "What's weather in Oslo?" })
       )
       const { messages } = yield* client.getPrompt("resource-prompt", { resourceType: "Text", resourceId: "7" })
       assert.strictEqual(messages[1]!.content.type, "resource")

@@ -12,17 +12,17 @@ interface Wire {
   readonly say: (...messages: ReadonlyArray<Message.Message>) => Effect.Effect<void>
   readonly write: (text: string) => Effect.Effect<void>
   readonly endInput: Effect.Effect<void>
-  /** Every line of its standard output, parsed: a line that is no JSON-RPC fails the test. */
-  readonly heard: () => ReadonlyArray<any>
-  /** Waits for that many answers under this id, and gives them. */
+  /** All lines of its standard output, parsed: a line that is not JSON fails the test. */
+  readonly received: () => ReadonlyArray<any>
+  /** Waits for this number of responses with the id, and returns them. */
   readonly answers: (id: Message.RequestId | undefined, count?: number) => Effect.Effect<ReadonlyArray<any>>
   readonly call: (name: string, args?: Message.Params) => Effect.Effect<any>
   readonly stderr: () => string
-  /** Waits until it has ended and all that it said was heard. */
+  /** Waits until it has exited and all its output was read. */
   readonly exited: Effect.Effect<number | null>
 }
 
-/** Our server, and the bare ends of its pipes. */
+/** A server of Effect MCP, and the ends of its pipes. */
 const wire: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
   const path = yield* program
   const child = yield* Effect.acquireRelease(
@@ -36,7 +36,7 @@ const wire: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
   child.stdin.on("error", () => {})
   child.stdout.setEncoding("utf8").on("data", (text) => out += text)
   child.stderr.setEncoding("utf8").on("data", (text) => err += text)
-  const heard = () =>
+  const received = () =>
     out.split("\n").slice(0, -1).map((line) => {
       const message = Message.fromUnknown(JSON.parse(line))
       assert.isFalse(Message.isMalformed(message), line)
@@ -48,7 +48,7 @@ const wire: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
     })
   const say: Wire["say"] = (...messages) => write(messages.map((message) => JSON.stringify(message) + "\n").join(""))
   const answers: Wire["answers"] = (id, count = 1) => {
-    const find = () => heard().filter((message) => message.method === undefined && message.id === id)
+    const find = () => received().filter((message) => message.method === undefined && message.id === id)
     return Effect.map(until(() => find().length >= count), find)
   }
   let last = 1000
@@ -56,7 +56,7 @@ const wire: Effect.Effect<Wire, never, Scope.Scope> = Effect.gen(function*() {
     say,
     write,
     endInput: Effect.sync(() => child.stdin.end()),
-    heard,
+    received,
     answers,
     call: (name, args) =>
       Effect.suspend(() => {
@@ -82,14 +82,14 @@ const slow = (id: Message.RequestId) =>
 
 const echo = { content: [{ type: "text", text: "on" }] }
 
-/** A server that has shaken hands and is in the middle of a call, which must not notice what happens. */
+/** A server after the handshake, with an open call that the test must not affect. */
 const served = Effect.gen(function*() {
   const pipes = yield* wire
   yield* pipes.say(initialize, Message.notification("notifications/initialized"), slow("slow"))
   yield* until(() => pipes.stderr().includes("slow began"))
   return {
     ...pipes,
-    /** It serves on, and the call ends as it should. */
+    /** Checks that the server continues to serve, and that the call ends with its result. */
     undisturbed: Effect.gen(function*() {
       assert.deepStrictEqual(yield* pipes.call("echo", { text: "on" }), echo)
       yield* pipes.call("release")
@@ -112,7 +112,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
 
   it.scopedLive("JSON that is no message with one error each, with its id if it has one", () =>
     Effect.gen(function*() {
-      const { answers, heard, undisturbed, write } = yield* served
+      const { answers, received, undisturbed, write } = yield* served
       yield* write(
         "[]\n7\n{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":8}\n{\"jsonrpc\":\"1.0\",\"id\":9,\"method\":\"ping\"}\n"
       )
@@ -120,7 +120,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
       assert.strictEqual((yield* answers(9))[0].error.code, -32600)
       assert.lengthOf(yield* answers(undefined, 2), 2)
       yield* undisturbed
-      assert.lengthOf(heard().filter(({ error }) => error !== undefined), 4)
+      assert.lengthOf(received().filter(({ error }) => error !== undefined), 4)
     }))
 
   it.scopedLive("a line of 20 MB with one parse error", () =>
@@ -165,7 +165,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
       yield* say(Message.request(8, "tools/call", { name: "release" }))
       const [, answer] = yield* answers("slow", 2)
       assert.deepStrictEqual(answer.result.structuredContent, { steps: 0 })
-      // The id is free again.
+      // The id can be used again.
       yield* say(Message.request("slow", "ping"))
       assert.deepStrictEqual((yield* answers("slow", 3))[2].result, {})
     }))
@@ -182,7 +182,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
 
   it.scopedLive("unknown notifications, and cancellations and responses without a request, with nothing", () =>
     Effect.gen(function*() {
-      const { heard, say, undisturbed } = yield* served
+      const { received, say, undisturbed } = yield* served
       yield* say(
         Message.notification("notifications/ours", { a: 1 }),
         Message.notification("notifications/cancelled", { requestId: "never asked" }),
@@ -193,7 +193,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
         Message.failure(undefined, { code: 1, message: "no" })
       )
       yield* undisturbed
-      assert.lengthOf(heard().filter(({ error }) => error !== undefined), 0)
+      assert.lengthOf(received().filter(({ error }) => error !== undefined), 0)
     }))
 
   it.scopedLive("a request whose handler dies with one error, without the cause", () =>
@@ -206,17 +206,17 @@ describe("A server of Effect MCP on real pipes answers", () => {
 
   it.scopedLive("prints of its handlers with nothing: standard output carries only protocol messages", () =>
     Effect.gen(function*() {
-      const { call, heard, stderr, undisturbed } = yield* served
+      const { call, received, stderr, undisturbed } = yield* served
       yield* call("print")
       yield* until(() => stderr().match(/printed by /g)?.length === 5)
       yield* undisturbed
       // initialize, print, echo, release and slow
-      assert.lengthOf(heard(), 5)
+      assert.lengthOf(received(), 5)
     }))
 
   it.scopedLive("the end of its input during a call by exiting: it interrupts the handler, and answers each call at most once", () =>
     Effect.gen(function*() {
-      const { endInput, exited, heard, say, stderr } = yield* served
+      const { endInput, exited, received, say, stderr } = yield* served
       yield* say(slow("beside"))
       yield* until(() => stderr().split("slow began").length === 3)
       yield* endInput
@@ -224,7 +224,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
       assert.lengthOf(stderr().match(/slow stopped/g)!, 2)
       const closed = { code: -32000, message: "Connection closed" }
       for (const id of ["slow", "beside"]) {
-        assert.deepStrictEqual(heard().filter((message) => message.id === id).map(({ error }) => error), [closed])
+        assert.deepStrictEqual(received().filter((message) => message.id === id).map(({ error }) => error), [closed])
       }
     }))
 
@@ -240,7 +240,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
 
   it.scopedLive("all of these at once with one error for each", () =>
     Effect.gen(function*() {
-      const { answers, call, heard, say, write } = yield* served
+      const { answers, call, received, say, write } = yield* served
       yield* write("nonsense\n[1,2]\n")
       yield* say(Message.request("slow", "ping"), Message.request(1, "ours/do"), initialize)
       yield* call("die")
@@ -252,6 +252,6 @@ describe("A server of Effect MCP on real pipes answers", () => {
       yield* call("release")
       assert.deepStrictEqual((yield* answers("slow", 2))[1].result.structuredContent, { steps: 0 })
       assert.deepStrictEqual(yield* call("echo", { text: "on" }), echo)
-      assert.lengthOf(heard().filter(({ error }) => error !== undefined), 6)
+      assert.lengthOf(received().filter(({ error }) => error !== undefined), 6)
     }))
 })

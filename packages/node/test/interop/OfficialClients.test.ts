@@ -19,7 +19,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.deepStrictEqual(client.serverInfo, { name: "tools", version: "1.0.0" })
         assert.strictEqual(client.instructions, "Call them.")
         yield* client.ping
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
       }))
 
     it.scopedLive("list tools with unchanged schemas", () =>
@@ -37,7 +37,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
     it.scopedLive("call tools: text, structured content, defaults", () =>
       Effect.gen(function*() {
         const client = yield* connect
-        // From here on it checks structured content against the schemas.
+        // From here on the client validates structured content.
         yield* client.list
         const text = (text: string) => [{ type: "text", text }]
         assert.deepStrictEqual((yield* client.call("echo", { text: "a\nä€😀" })).content, text("a\nä€😀"))
@@ -64,7 +64,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         const calling = yield* Effect.fork(client.call("slow", { steps: 50, then: "wait" }, {
           onprogress: (progress) => seen.push(progress)
         }))
-        // These clients lose the progress that they read together with the result.
+        // These clients drop progress that arrives together with the result.
         yield* until(() => seen.length === 50)
         yield* client.call("release")
         assert.deepStrictEqual((yield* Fiber.join(calling)).structuredContent, { steps: 50 })
@@ -72,7 +72,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
           seen,
           Array.from({ length: 50 }, (_, n) => ({ progress: n + 1, total: 50, message: `step ${n + 1}` }))
         )
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
       }))
 
     it.scopedLive("cancel a call: the handler is interrupted, no response is sent, and the server continues", () =>
@@ -90,9 +90,9 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         yield* Fiber.join(calling)
         yield* until(() => client.stderr().includes("slow stopped"))
         assert.deepStrictEqual((yield* client.call("echo", { text: "on" })).content, [{ type: "text", text: "on" }])
-        // An answer to what was cancelled would be one to nothing.
-        assert.deepStrictEqual(client.complaints, [])
-        // The call beside it was left alone.
+        // A response to the cancelled call would be reported as unknown.
+        assert.deepStrictEqual(client.errors, [])
+        // The concurrent call continues.
         assert.lengthOf(client.stderr().split("slow stopped"), 2)
         assert.isNull(beside.unsafePoll())
         yield* client.close
@@ -121,7 +121,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         assert.strictEqual(died.code, -32603)
         assert.include(died.message, "Internal error")
         assert.notInclude(JSON.stringify([died.message, died.data ?? null]), "hunter2")
-        // The operator hears of it.
+        // The server logs the cause.
         yield* until(() => client.stderr().includes("hunter2"))
         yield* client.ping
       }))
@@ -135,7 +135,7 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         yield* until(() => client.logs.length >= 3)
         assert.deepStrictEqual(
           client.logs,
-          ["debug", "error", "warning"].map((level) => ({ level, logger: "tools", data: { said: level } }))
+          ["debug", "error", "warning"].map((level) => ({ level, logger: "tools", data: { value: level } }))
         )
       }))
 
@@ -145,13 +145,13 @@ for (const [name, connectTo] of Object.entries(legacy)) {
         yield* client.call("print")
         yield* client.ping
         yield* until(() => client.stderr().match(/printed by /g)?.length === 5)
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
       }))
 
     it.scopedLive("close: the server exits by itself when the client closes, also during a call", () =>
       Effect.gen(function*() {
         const path = yield* program
-        // Says how the server ended; a signal would reach the shell alone, which then says nothing.
+        // Prints the exit status of the server; a signal would reach only the shell.
         const client = yield* connectTo({
           command: "/bin/sh",
           args: ["-c", "\"$0\" \"$1\"; echo \"ended with $?\" >&2", node, path]
@@ -174,7 +174,7 @@ for (const [name, connectTo] of Object.entries(auto)) {
         const client = yield* Effect.flatMap(program, (path) => connectTo({ command: node, args: [path] }))
         assert.deepStrictEqual(client.serverInfo, { name: "tools", version: "1.0.0" })
         assert.deepStrictEqual((yield* client.call("echo", { text: "on" })).content, [{ type: "text", text: "on" }])
-        assert.deepStrictEqual(client.complaints, [])
+        assert.deepStrictEqual(client.errors, [])
       }))
   })
 }

@@ -1,6 +1,5 @@
 /**
- * The official clients, old and new, under one shape, over all roads that they know: promises as effects, and what a test
- * wants to know beside them.
+ * The official clients, of both SDK versions, behind one interface and over all their transports.
  */
 import {
   Client as Client2,
@@ -17,11 +16,11 @@ import type { Scope } from "effect"
 import { Effect } from "effect"
 
 /** How to reach the server. */
-export type Way =
+export type Address =
   | { readonly command: string; readonly args: ReadonlyArray<string> }
   | { readonly url: string; readonly transport: "http" | "sse"; readonly sessionId?: string | undefined }
 
-/** What the client can do for the server; what is not there it does not declare. */
+/** How the client answers requests of the server. It declares only these capabilities. */
 export interface Answers {
   readonly sampling?: (params: any) => any
   readonly elicitation?: (params: any) => any
@@ -38,7 +37,7 @@ export interface CallOptions {
 
 type Page = { readonly cursor: string }
 
-/** What both of them have. */
+/** The methods that both clients have. */
 interface Sdk {
   getServerVersion(): any
   getServerCapabilities(): any
@@ -65,39 +64,39 @@ interface Made {
   readonly transport: Stdio1 | Http1 | Sse1 | Stdio2 | Http2 | Sse2
 }
 
-/** What it was told unasked. */
-export interface Heard {
+/** The notifications that the client received. */
+export interface Received {
   readonly logs: Array<unknown>
   readonly changes: Array<string>
   readonly updates: Array<string>
   readonly completed: Array<string>
-  /** What it complains of: answers to nothing, lines that are no messages. */
-  readonly complaints: Array<Error>
+  /** The errors that the client reports: unknown responses, lines that are no messages. */
+  readonly errors: Array<Error>
 }
 
-/** Either of them, connected. What fails, fails with what the client throws. */
-export interface Official extends Readonly<Heard> {
+/** A connected client. Its effects fail with the error that the client throws. */
+export interface Official extends Readonly<Received> {
   readonly serverInfo: any
   readonly capabilities: any
   readonly instructions: unknown
   readonly pid: number
-  /** What the server has written to its stderr. */
+  /** The stderr of the server. */
   readonly stderr: () => string
   readonly sessionId: () => string | undefined
-  /** One of its verbs. */
+  /** Calls a method of the client. */
   readonly ask: <A>(verb: (sdk: Sdk) => Promise<A>) => Effect.Effect<A, any>
   readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Effect.Effect<any, any>
   /** All tools. */
   readonly list: Effect.Effect<ReadonlyArray<any>, any>
   readonly ping: Effect.Effect<unknown, any>
-  /** Ends the session, where there is one. */
+  /** Ends the session, if there is one. */
   readonly terminate: Effect.Effect<void, any>
   readonly close: Effect.Effect<void>
 }
 
 const info = { name: "official", version: "1.0.0" }
 
-// Quick to come back, so that a test does not wait.
+// Short delays, so that tests are fast.
 const reconnectionOptions = {
   initialReconnectionDelay: 10,
   maxReconnectionDelay: 100,
@@ -111,7 +110,7 @@ const capabilities = ({ elicitation, roots, sampling }: Answers) => ({
   ...(roots === undefined ? {} : { roots: { listChanged: true } })
 })
 
-const listeners = ({ changes, completed, logs, updates }: Heard) => ({
+const listeners = ({ changes, completed, logs, updates }: Received) => ({
   "notifications/message": (params: any) => logs.push(params),
   "notifications/tools/list_changed": () => changes.push("tools"),
   "notifications/resources/list_changed": () => changes.push("resources"),
@@ -129,23 +128,23 @@ const schemas = {
   "notifications/elicitation/complete": Schemas.ElicitationCompleteNotificationSchema
 }
 
-type Make = (way: Way, answers: Answers, heard: Heard) => Made
+type Make = (address: Address, answers: Answers, received: Received) => Made
 
-const transport1 = (way: Way) =>
-  "command" in way
-    ? new Stdio1({ command: way.command, args: [...way.args], stderr: "pipe" })
-    : way.transport === "sse"
-    ? new Sse1(new URL(way.url))
-    : new Http1(new URL(way.url), {
+const transport1 = (address: Address) =>
+  "command" in address
+    ? new Stdio1({ command: address.command, args: [...address.args], stderr: "pipe" })
+    : address.transport === "sse"
+    ? new Sse1(new URL(address.url))
+    : new Http1(new URL(address.url), {
       reconnectionOptions,
-      ...(way.sessionId === undefined ? {} : { sessionId: way.sessionId })
+      ...(address.sessionId === undefined ? {} : { sessionId: address.sessionId })
     })
 
-const make1: Make = (way, answers, heard) => {
-  const transport = transport1(way)
+const make1: Make = (address, answers, received) => {
+  const transport = transport1(address)
   const client = new Client1(info, { capabilities: capabilities(answers) })
-  client.onerror = (error) => heard.complaints.push(error)
-  for (const [method, listen] of Object.entries(listeners(heard))) {
+  client.onerror = (error) => received.errors.push(error)
+  for (const [method, listen] of Object.entries(listeners(received))) {
     client.setNotificationHandler(schemas[method as keyof typeof schemas], ({ params }: any) => void listen(params))
   }
   const { elicitation, roots, sampling } = answers
@@ -159,27 +158,27 @@ const make1: Make = (way, answers, heard) => {
   return {
     sdk: client,
     transport,
-    // Its own declarations do not stand exact optional properties.
+    // The declarations of the SDK do not compile with exact optional properties.
     connect: () => client.connect(transport as Parameters<typeof client.connect>[0]),
     call: (name, args, options) => client.callTool({ name, arguments: args }, undefined, options)
   }
 }
 
-const transport2 = (way: Way) =>
-  "command" in way
-    ? new Stdio2({ command: way.command, args: [...way.args], stderr: "pipe" })
-    : way.transport === "sse"
-    ? new Sse2(new URL(way.url))
-    : new Http2(new URL(way.url), {
+const transport2 = (address: Address) =>
+  "command" in address
+    ? new Stdio2({ command: address.command, args: [...address.args], stderr: "pipe" })
+    : address.transport === "sse"
+    ? new Sse2(new URL(address.url))
+    : new Http2(new URL(address.url), {
       reconnectionOptions,
-      ...(way.sessionId === undefined ? {} : { sessionId: way.sessionId })
+      ...(address.sessionId === undefined ? {} : { sessionId: address.sessionId })
     })
 
-const make2 = (mode: "legacy" | "auto"): Make => (way, answers, heard) => {
-  const transport = transport2(way)
+const make2 = (mode: "legacy" | "auto"): Make => (address, answers, received) => {
+  const transport = transport2(address)
   const client = new Client2(info, { versionNegotiation: { mode }, capabilities: capabilities(answers) })
-  client.onerror = (error) => heard.complaints.push(error)
-  for (const [method, listen] of Object.entries(listeners(heard))) {
+  client.onerror = (error) => received.errors.push(error)
+  for (const [method, listen] of Object.entries(listeners(received))) {
     client.setNotificationHandler(method as "notifications/message", ({ params }) => void listen(params))
   }
   const { elicitation, roots, sampling } = answers
@@ -197,17 +196,17 @@ const make2 = (mode: "legacy" | "auto"): Make => (way, answers, heard) => {
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, any> =>
   Effect.tryPromise({ try: run, catch: (error) => error })
 
-const official = (make: Make) => (way: Way, answers: Answers = {}): Effect.Effect<Official, any, Scope.Scope> =>
+const official = (make: Make) => (address: Address, answers: Answers = {}): Effect.Effect<Official, any, Scope.Scope> =>
   Effect.gen(function*() {
-    const heard: Heard = { logs: [], changes: [], updates: [], completed: [], complaints: [] }
-    const { call, connect, sdk, transport } = make(way, answers, heard)
+    const received: Received = { logs: [], changes: [], updates: [], completed: [], errors: [] }
+    const { call, connect, sdk, transport } = make(address, answers, received)
     let stderr = ""
     if ("stderr" in transport) {
       ;(transport.stderr as NodeJS.ReadableStream | null)?.on("data", (chunk: unknown) => stderr += String(chunk))
     }
     yield* Effect.acquireRelease(attempt(connect), () => Effect.promise(() => sdk.close()))
     return {
-      ...heard,
+      ...received,
       serverInfo: sdk.getServerVersion(),
       capabilities: sdk.getServerCapabilities(),
       instructions: sdk.getInstructions(),
@@ -233,7 +232,7 @@ const official = (make: Make) => (way: Way, answers: Answers = {}): Effect.Effec
     }
   })
 
-/** By the era that they begin in. */
+/** By the era of their first request. */
 export const clients = {
   legacy: {
     "the official client 1.32": official(make1),

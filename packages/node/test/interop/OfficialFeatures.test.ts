@@ -12,7 +12,7 @@ const inOrder = (names: Iterable<string>) => [...names].sort()
 
 const codeOf = (effect: Effect.Effect<any, any>) => Effect.map(Effect.flip(effect), ({ code }) => code)
 
-/** A client that the tests share which leave no trace in it. */
+/** A client for tests that do not change it. */
 class Shared extends Context.Tag("test/interop/Shared")<Shared, Official>() {}
 
 const chosen = ["stdio", "Streamable HTTP", "Streamable HTTP that always streams"]
@@ -22,7 +22,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
     const connect = (served: Served, answers?: Answers) => connectTo(served.address!, answers)
     /** One more client of the shared server. */
     const another = (answers: Answers) => Effect.flatMap(Setting, ({ served }) => connect(served, answers))
-    /** A client of a server of its own. */
+    /** A client and its own server. */
     const alone = Effect.gen(function*() {
       const served = yield* (yield* Setting).ownServer
       return { served, client: yield* connect(served) }
@@ -78,7 +78,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
               { uri: "test://items/42", mimeType: "application/json", text: "{\"id\":42}" }
             ])
             const missing = yield* Effect.flip(read("test://nowhere"))
-            // The newer client says the older code in the words of its own time.
+            // The newer client maps the older code to a newer one.
             assert.include([-32002, -32602], missing.code)
             assert.include(missing.message, "Resource not found: test://nowhere")
           }))
@@ -198,7 +198,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             yield* until(() => client.logs.length >= 2)
             assert.deepStrictEqual(
               client.logs,
-              ["error", "warning"].map((level) => ({ level, logger: "behaviours", data: { said: level } }))
+              ["error", "warning"].map((level) => ({ level, logger: "behaviours", data: { value: level } }))
             )
           }))
 
@@ -316,10 +316,10 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 1"))
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 2"))
             assert.deepStrictEqual((yield* other.call("count")).content, text("official: 1"))
-            assert.notInclude(served.reports.lines(), "official went")
+            assert.notInclude(served.reports.lines(), "official closed")
             yield* other.terminate
             yield* other.close
-            yield* served.reports.until("official went")
+            yield* served.reports.until("official closed")
             assert.deepStrictEqual((yield* client.call("count")).content, text("official: 3"))
           }))
 

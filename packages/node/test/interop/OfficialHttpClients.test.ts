@@ -13,7 +13,7 @@ import { clients } from "./OfficialClients.js"
 
 type Transport = "http" | "sse"
 
-/** A server with tools that a test steers. */
+/** A server with tools that a test controls. */
 const served = Effect.gen(function*() {
   const steering = {
     registry: undefined as Registry.RegistryService | undefined,
@@ -149,7 +149,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
           onresumptiontoken: (last) => token = last
         })))
         yield* until(() => began && token !== "")
-        // Without a farewell: the session lives on.
+        // Without a DELETE: the session stays open.
         yield* first.close
         yield* cut
         const second = yield* connectTo({ url: server.url, transport: "http", sessionId })
@@ -188,7 +188,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
         const client = yield* connect(server.url, "http")
         const id = client.sessionId()!
         yield* Effect.promise(() => fetch(server.url, { method: "DELETE", headers: { "mcp-session-id": id } }))
-        // It says so, begins no session of its own accord, and says it again.
+        // The client fails again, because it does not open a new session itself.
         for (let n = 0; n < 2; n++) {
           const error = yield* Effect.flip(client.call("greet", { name: "you" }))
           assert.match(String(error.message), /404|Session not found/)

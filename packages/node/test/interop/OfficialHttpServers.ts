@@ -1,6 +1,6 @@
 /**
- * Servers made with the official SDK, old and new, over HTTP in this process: the web's requests and responses on one side,
- * Node's on the other, and a table of sessions between them, which can be lost.
+ * Servers of the official SDK, of both versions, over HTTP in this process. The test can drop all their sessions, as a
+ * restart would.
  */
 import { Server as Server1 } from "@modelcontextprotocol/sdk/server/index.js"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
@@ -18,7 +18,7 @@ import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-// @ts-expect-error there are no types of it
+// @ts-expect-error the module has no types
 import { call, capabilities, info, tools } from "../fixtures/officialTools.mjs"
 
 export type Version = "1.32" | "2.4"
@@ -33,14 +33,14 @@ export interface Options {
 export interface Started {
   readonly port: number
   readonly url: string
-  /** As after a restart: no session is known any more. */
+  /** Drops all sessions, as a restart would. */
   readonly forget: Effect.Effect<void>
   readonly sessions: () => number
   readonly sockets: () => number
-  /** Methods and kinds of what was asked. */
+  /** The methods and content types of the requests. */
   readonly log: ReadonlyArray<string>
   readonly changed: Effect.Effect<void>
-  /** Lets the tool "gated" go on. */
+  /** Lets the tool "gated" continue. */
   readonly release: Effect.Effect<void>
 }
 
@@ -50,7 +50,7 @@ interface Context {
   readonly refuse: (message: string) => never
 }
 
-/** The tools of the other official servers, and one that waits in the middle until the test lets it go on. */
+/** The tools of the other official servers, and one that waits until the test lets it continue. */
 const serve = async (
   gate: Promise<void>,
   name: string,
@@ -109,7 +109,7 @@ const server2 = (gate: Promise<void>) => {
   return server
 }
 
-/** What was said on each stream, for ever. */
+/** The events of all streams, without a limit. */
 const eventStore = () => {
   const events: Array<{ readonly id: string; readonly stream: string; readonly message: any }> = []
   const streamOf = (id: string) => Promise.resolve(events.find((event) => event.id === id)?.stream)
@@ -124,7 +124,7 @@ const eventStore = () => {
       const stream = (await streamOf(last))!
       const from = events.findIndex(({ id }) => id === last)
       for (const event of events.slice(from + 1)) {
-        // The first of a stream holds no message.
+        // The first event of a stream has no message.
         if (event.stream === stream && "jsonrpc" in event.message) await send(event.id, event.message)
       }
       return stream
@@ -257,7 +257,7 @@ export const http = (version: Version, options: Options = {}): Effect.Effect<Sta
     }
   })
 
-/** The two endpoints of 2024-11-05, which only the old SDK still serves. */
+/** The two endpoints of 2024-11-05, which only version 1 of the SDK serves. */
 export const sse: Effect.Effect<{ readonly url: string; readonly sockets: () => number }, never, Scope.Scope> = Effect
   .gen(function*() {
     const transports = new Map<string, SSEServerTransport>()

@@ -23,26 +23,26 @@ const launching = (server: string, mark: string) =>
     closeTimeouts: { grace: "1 minute" }
   })
 
-/** A client with these features, and everything that the server tells it. */
+/** A client with these features, and the notifications that it receives. */
 const talk = (server: string, features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>
   Effect.gen(function*() {
     const client = yield* Client.make(launching(server, randomUUID()), { features })
-    const heard = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
-    const listening = yield* Effect.forkScoped(Stream.runForEach(client.notifications, (one) => heard.offer(one)))
+    const received = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
+    const listening = yield* Effect.forkScoped(Stream.runForEach(client.notifications, (one) => received.offer(one)))
     yield* Effect.repeat(Effect.yieldNow(), {
       until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
     })
-    return { client, heard }
+    return { client, received }
   })
 
-/** Has the server ask something of us, and gives what it got, and the progress that it heard of. */
+/** Makes the server send a request, and returns the response and the progress that the server received. */
 const asked = (client: ClientSessionService, what: "sample" | "elicit" | "roots", params: JsonObject = {}) =>
   Effect.map(
     client.callTool("ask", { what, params }),
     ({ structuredContent }) => structuredContent as { readonly answer: any; readonly progress: ReadonlyArray<unknown> }
   )
 
-const said = (text: string) => ({ role: "assistant", content: { type: "text", text }, model: "m" }) as const
+const sampled = (text: string) => ({ role: "assistant", content: { type: "text", text }, model: "m" }) as const
 
 const prompt = { messages: [{ role: "user", content: { type: "text", text: "hello" } }], maxTokens: 10 }
 
@@ -107,21 +107,21 @@ for (const [version, server] of Object.entries(servers)) {
 
     it.scopedLive("send updates of a resource from the subscription until its end", () =>
       Effect.gen(function*() {
-        const { client, heard } = yield* talk(server)
+        const { client, received } = yield* talk(server)
         const updates = yield* Queue.unbounded<string>()
         yield* Effect.forkScoped(Stream.runForEach(client.resourceUpdates, (uri) => updates.offer(uri)))
         yield* client.subscribeResource("offer:one")
         yield* client.callTool("touch", { uri: "offer:two" })
         yield* client.callTool("touch", { uri: "offer:one" })
         assert.strictEqual(yield* updates.take, "offer:one")
-        assert.deepInclude(yield* heard.take, {
+        assert.deepInclude(yield* received.take, {
           method: "notifications/resources/updated",
           params: { uri: "offer:one" }
         })
         yield* client.unsubscribeResource("offer:one")
         yield* client.callTool("touch", { uri: "offer:one" })
         yield* client.callTool("change", { what: "prompts" })
-        assert.strictEqual((yield* heard.take).method, "notifications/prompts/list_changed")
+        assert.strictEqual((yield* received.take).method, "notifications/prompts/list_changed")
         assert.strictEqual(yield* updates.size, 0)
       }))
 
@@ -167,16 +167,16 @@ for (const [version, server] of Object.entries(servers)) {
                   return yield* new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not now" })
                 }
                 const { progress } = yield* RequestContext
-                // The older SDK loses progress that it reads together with the answer.
+                // Version 1 of the SDK drops progress that arrives together with the response.
                 yield* Effect.zipRight(progress(1, { total: 2, message: "thinking" }), noted.take)
                 yield* Effect.zipRight(progress(2, { total: 2 }), noted.take)
-                return said(JSON.stringify(messages[0]!.content))
+                return sampled(JSON.stringify(messages[0]!.content))
               })
             )
           )
         )
         const { answer, progress } = yield* asked(client, "sample", prompt)
-        assert.deepStrictEqual(answer, said("{\"type\":\"text\",\"text\":\"hello\"}"))
+        assert.deepStrictEqual(answer, sampled("{\"type\":\"text\",\"text\":\"hello\"}"))
         assert.deepStrictEqual(progress, [{ progress: 1, total: 2, message: "thinking" }, { progress: 2, total: 2 }])
         const { answer: refused } = yield* asked(client, "sample", { ...prompt, maxTokens: 1 })
         assert.strictEqual(refused.code, -1)
@@ -192,7 +192,7 @@ for (const [version, server] of Object.entries(servers)) {
             Effect.succeed(
               messages.length === 1
                 ? { role: "assistant" as const, content: [use], model: tools![0]!.name, stopReason: "toolUse" }
-                : said(`it is ${JSON.stringify(messages[2]!.content)}`)
+                : sampled(`it is ${JSON.stringify(messages[2]!.content)}`)
             ), { tools: true })
         )
         const tools = [{ name: "weather", inputSchema: { type: "object" } }]
@@ -214,7 +214,7 @@ for (const [version, server] of Object.entries(servers)) {
 
     it.scopedLive("get an error from the server for a capability that the client has not declared", () =>
       Effect.gen(function*() {
-        const { client } = yield* talk(server, Features.sampling(() => Effect.succeed(said("yes"))))
+        const { client } = yield* talk(server, Features.sampling(() => Effect.succeed(sampled("yes"))))
         const tools = [{ name: "weather", inputSchema: { type: "object" } }]
         assert.match((yield* asked(client, "sample", { ...prompt, tools })).answer.message, /tools/)
         assert.match((yield* asked(client, "elicit", form)).answer.message, /elicitation/)
@@ -366,14 +366,14 @@ for (const [version, server] of Object.entries(servers)) {
           const client = yield* Client.make(launching(server, randomUUID()), {
             versions: [revision],
             features: Layer.mergeAll(
-              Features.sampling(() => Effect.succeed(said("yes"))),
+              Features.sampling(() => Effect.succeed(sampled("yes"))),
               Features.roots(Effect.succeed([]))
             )
           })
           assert.strictEqual(client.version, revision)
           assert.lengthOf(yield* all(client.tools), 8)
           assert.deepInclude((yield* client.readResource("offer:one")).contents[0], { text: "This is offer:one" })
-          assert.deepStrictEqual((yield* asked(client, "sample", prompt)).answer, said("yes"))
+          assert.deepStrictEqual((yield* asked(client, "sample", prompt)).answer, sampled("yes"))
           assert.deepStrictEqual((yield* asked(client, "roots")).answer, { roots: [] })
         }))
     }

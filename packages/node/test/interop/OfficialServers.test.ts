@@ -19,14 +19,14 @@ const Root = Tool.make("root", {
 })
 const Tools = Definition.make(Root)
 
-const said = (text: string) => [{ type: "text" as const, text }]
+const blocks = (text: string) => [{ type: "text" as const, text }]
 
 interface Talk {
   readonly client: ClientSessionService
   readonly mark: string
   readonly stderr: () => string
-  /** What the server tells from now on. */
-  readonly heard: Queue.Dequeue<{ readonly method: string; readonly params?: unknown }>
+  /** The notifications of the server from now on. */
+  readonly received: Queue.Dequeue<{ readonly method: string; readonly params?: unknown }>
 }
 
 const talk = (server: string): Effect.Effect<Talk, never, Scope.Scope> =>
@@ -39,14 +39,14 @@ const talk = (server: string): Effect.Effect<Talk, never, Scope.Scope> =>
       stderr: (line) => Effect.sync(() => lines.push(line)).pipe(Effect.asVoid),
       closeTimeouts: { grace: "1 minute" }
     })))
-    const heard = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
+    const received = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
     const listening = yield* Effect.forkScoped(
-      Stream.runForEach(client.notifications, (one) => Queue.offer(heard, one))
+      Stream.runForEach(client.notifications, (one) => Queue.offer(received, one))
     )
     yield* Effect.repeat(Effect.yieldNow(), {
       until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
     })
-    return { client, mark, stderr: () => lines.join("\n"), heard }
+    return { client, mark, stderr: () => lines.join("\n"), received }
   })
 
 const servers = { "1.32": "officialServer1.mjs", "2.4": "officialServer2.mjs" }
@@ -69,7 +69,7 @@ for (const [version, server] of Object.entries(servers)) {
           inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
           annotations: { readOnlyHint: true }
         })
-        assert.deepStrictEqual((yield* client.callTool("echo", { text: "ä€😀" })).content, said("ä€😀"))
+        assert.deepStrictEqual((yield* client.callTool("echo", { text: "ä€😀" })).content, blocks("ä€😀"))
       }))
 
     it.scopedLive("exchange typed results: success, declared failure, invalid arguments", () =>
@@ -89,7 +89,7 @@ for (const [version, server] of Object.entries(servers)) {
         const results = yield* Effect.forEach(texts, (text) => client.callTool("echo", { text }), {
           concurrency: "unbounded"
         })
-        assert.deepStrictEqual(results.map(({ content }) => content), texts.map(said))
+        assert.deepStrictEqual(results.map(({ content }) => content), texts.map(blocks))
       }))
 
     it.scopedLive("send progress in order, all of it before the result", () =>
@@ -108,7 +108,7 @@ for (const [version, server] of Object.entries(servers)) {
 
     it.scopedLive("cancel a call: the handler sees its signal, and its response is ignored", () =>
       Effect.gen(function*() {
-        const { client, heard, stderr } = yield* talk(server)
+        const { client, received, stderr } = yield* talk(server)
         const began = yield* Deferred.make<void>()
         const calling = yield* Effect.fork(client.callTool("wait", {}, {
           onProgress: () => Deferred.succeed(began, undefined)
@@ -117,8 +117,8 @@ for (const [version, server] of Object.entries(servers)) {
         assert.notInclude(stderr(), "stopped")
         yield* Fiber.interrupt(calling)
         yield* until(() => stderr().includes("wait stopped"))
-        assert.deepStrictEqual((yield* client.callTool("echo", { text: "on" })).content, said("on"))
-        assert.strictEqual(yield* Queue.size(heard), 0)
+        assert.deepStrictEqual((yield* client.callTool("echo", { text: "on" })).content, blocks("on"))
+        assert.strictEqual(yield* Queue.size(received), 0)
       }))
 
     it.scopedLive("cancel a call that times out", () =>
@@ -150,29 +150,29 @@ for (const [version, server] of Object.entries(servers)) {
 
     it.scopedLive("send logs from the level that the client has set", () =>
       Effect.gen(function*() {
-        const { client, heard } = yield* talk(server)
+        const { client, received } = yield* talk(server)
         yield* client.setLoggingLevel("warning")
         yield* client.callTool("log", { levels: ["debug", "error", "info", "warning"] })
-        const logs = yield* Queue.takeBetween(heard, 2, 2)
+        const logs = yield* Queue.takeBetween(received, 2, 2)
         assert.deepStrictEqual(Chunk.toArray(logs).map(({ params }) => params), [
-          { level: "error", logger: "official", data: { said: "error" } },
-          { level: "warning", logger: "official", data: { said: "warning" } }
+          { level: "error", logger: "official", data: { value: "error" } },
+          { level: "warning", logger: "official", data: { value: "warning" } }
         ])
-        assert.strictEqual(yield* Queue.size(heard), 0)
+        assert.strictEqual(yield* Queue.size(received), 0)
       }))
 
     it.scopedLive("notify of changed tools", () =>
       Effect.gen(function*() {
-        const { client, heard } = yield* talk(server)
+        const { client, received } = yield* talk(server)
         yield* client.callTool("change")
-        assert.strictEqual((yield* Queue.take(heard)).method, "notifications/tools/list_changed")
+        assert.strictEqual((yield* Queue.take(received)).method, "notifications/tools/list_changed")
       }))
 
     it.scopedLive("answer the server's requests: a ping, and an error for an unknown method", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
         const ask = (method: string) => Effect.map(client.callTool("ask", { method }), ({ content }) => content)
-        assert.deepStrictEqual(yield* ask("ping"), said("{}"))
+        assert.deepStrictEqual(yield* ask("ping"), blocks("{}"))
         const [refused] = yield* ask("roots/list")
         assert.include(JSON.stringify(refused), "-32601")
       }))

@@ -18,7 +18,7 @@ import { node, pidsOf, until } from "../Fixture.js"
 
 const program = (name: string) => createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/dist/index.js`)
 
-/** A folder that goes with the scope. */
+/** A folder that is removed when the scope closes. */
 const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => realpathSync(mkdtempSync(join(tmpdir(), "effect-mcp-reference-")))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,8 +29,8 @@ const all = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(
 const text = (result: { readonly content: ReadonlyArray<object> }) =>
   (result.content[0] as { readonly text: string }).text
 
-/** What the stream gives from now on. */
-const heard = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
+/** The elements of the stream from now on. */
+const received = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<A>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => queue.offer(one)))
@@ -240,7 +240,7 @@ describe("A client of Effect MCP and the official memory server", () => {
     Effect.gen(function*() {
       const client = yield* Client.make(launching(yield* folder))
       const memory = yield* typed(client)
-      const updates = yield* heard(client.resourceUpdates)
+      const updates = yield* received(client.resourceUpdates)
       const [graph] = yield* all(client.resources)
       assert.deepInclude(graph, { uri: "memory://knowledge-graph", mimeType: "application/json" })
       yield* memory.create_entities({ entities: [ada] })

@@ -27,7 +27,7 @@ const Count = Tool.make("count", { parameters: { to: Schema.Int } })
 const Gated = Tool.make("gated")
 const Leave = Tool.make("leave")
 
-/** What happens in the handlers, and how the test lets them go on. */
+/** What the handlers report, and what lets them continue. */
 const stage = () => {
   const gate = Deferred.unsafeMake<void>(FiberId.none)
   const log: Array<string> = []

@@ -19,7 +19,7 @@ const freePort = Effect.async<number>((resume) => {
   })
 })
 
-/** The official server of everything, over HTTP. */
+/** The official everything server over HTTP. */
 const launched = (mode: "streamableHttp" | "sse") =>
   Effect.gen(function*() {
     const port = yield* freePort

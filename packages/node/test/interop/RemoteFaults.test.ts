@@ -19,13 +19,13 @@ const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
 
 interface Wire {
   readonly url: string
-  /** The heads of the requests that came. */
+  /** The headers of the received requests. */
   readonly heads: ReadonlyArray<string>
-  /** How many connections there are on which something was asked: a pool may have another one, for later. */
+  /** The number of connections with a request; a pool may open others in advance. */
   readonly sockets: () => number
 }
 
-/** A server that does this to every connection when a request has come. */
+/** A server that runs a function on every connection after a request. */
 const wire = (act: (socket: Socket, head: string) => void): Effect.Effect<Wire, never, Scope.Scope> =>
   Effect.gen(function*() {
     const all = new Set<Socket>()
@@ -41,7 +41,7 @@ const wire = (act: (socket: Socket, head: string) => void): Effect.Effect<Wire, 
       })
       socket.on("data", (data) => {
         const text = data.toString()
-        // The body may come on its own.
+        // The body may arrive in another chunk.
         if (!/^[A-Z]+ \//.test(text)) return
         sockets.add(socket)
         heads.push(text)
@@ -179,7 +179,7 @@ for (const [name, layer] of Object.entries(clients)) {
         })
         const { request } = yield* conversation(server.url)
         for (let i = 0; i < 200; i++) yield* request("ping")
-        // Those of Node's own client are closed one by one.
+        // Node's own client closes its connections one by one.
         yield* until(() => server.sockets() <= 2)
       }).pipe(Effect.provide(layer)))
   })

@@ -8,7 +8,7 @@ import { until } from "../Fixture.js"
 import { tcpProxy } from "../TcpProxy.js"
 import * as Servers from "./OfficialHttpServers.js"
 
-const said = (text: string) => [{ type: "text" as const, text }]
+const blocks = (text: string) => [{ type: "text" as const, text }]
 
 const connect = (url: string, options?: Options) =>
   Client.make(Remote.connector(url, { reconnect: Schedule.spaced("10 millis"), ...options }))
@@ -27,7 +27,7 @@ for (const version of ["1.32", "2.4"] as const) {
           assert.strictEqual(client.serverInfo.name, "official")
           yield* client.ping()
           assert.lengthOf(Chunk.toArray(yield* Stream.runCollect(client.tools)), 10)
-          assert.deepStrictEqual((yield* client.callTool("echo", { text: "ä€😀" })).content, said("ä€😀"))
+          assert.deepStrictEqual((yield* client.callTool("echo", { text: "ä€😀" })).content, blocks("ä€😀"))
           const refused = yield* Effect.flip(client.callTool("refuse", { why: "not you" }))
           assert.strictEqual(refused._tag, "InvalidParams")
           assert.strictEqual(server.sessions(), 1)
@@ -43,7 +43,7 @@ for (const version of ["1.32", "2.4"] as const) {
           const results = yield* Effect.forEach(texts, (text) => client.callTool("echo", { text }), {
             concurrency: "unbounded"
           })
-          assert.deepStrictEqual(results.map(({ content }) => content), texts.map(said))
+          assert.deepStrictEqual(results.map(({ content }) => content), texts.map(blocks))
         }).pipe(provided))
     }
 
@@ -68,20 +68,23 @@ for (const version of ["1.32", "2.4"] as const) {
         yield* Deferred.await(began)
         yield* Fiber.interrupt(calling)
         yield* until(() => server.log.includes("POST notifications/cancelled"))
-        assert.deepStrictEqual((yield* client.callTool("echo", { text: "on" })).content, said("on"))
+        assert.deepStrictEqual((yield* client.callTool("echo", { text: "on" })).content, blocks("on"))
       }).pipe(provided))
 
     it.scopedLive("receive notifications outside of requests", () =>
       Effect.gen(function*() {
         const server = yield* Servers.http(version)
         const client = yield* connect(server.url)
-        const heard: Array<string> = []
+        const received: Array<string> = []
         yield* Effect.forkScoped(
-          Stream.runForEach(client.notifications, ({ method }) => Effect.sync(() => heard.push(method)))
+          Stream.runForEach(client.notifications, ({ method }) => Effect.sync(() => received.push(method)))
         )
         yield* until(() => server.log.includes("GET"))
-        yield* Effect.repeat(server.changed, { until: () => heard.length > 0, schedule: Schedule.spaced("5 millis") })
-        assert.strictEqual(heard[0], "notifications/tools/list_changed")
+        yield* Effect.repeat(server.changed, {
+          until: () => received.length > 0,
+          schedule: Schedule.spaced("5 millis")
+        })
+        assert.strictEqual(received[0], "notifications/tools/list_changed")
       }).pipe(provided))
 
     it.scopedLive("resume a call after its connection was cut", () =>
@@ -97,7 +100,7 @@ for (const version of ["1.32", "2.4"] as const) {
         yield* cut
         yield* server.release
         const { content } = yield* Fiber.join(calling)
-        assert.deepStrictEqual(content, said("done"))
+        assert.deepStrictEqual(content, blocks("done"))
         assert.deepStrictEqual(seen, [1, 2, 3, 4, 5, 6])
         assert.strictEqual(server.log.filter((line) => line === "POST tools/call").length, 1)
       }).pipe(provided))
@@ -127,7 +130,7 @@ describe("A client of Effect MCP and a server of 2024-11-05", () => {
         const client = yield* connect(url, { transport })
         const texts = Array.from({ length: 50 }, (_, n) => String(n))
         const results = yield* Effect.forEach(texts, (text) => client.callTool("echo", { text }), { concurrency: 50 })
-        assert.deepStrictEqual(results.map(({ content }) => content), texts.map(said))
+        assert.deepStrictEqual(results.map(({ content }) => content), texts.map(blocks))
       }
       const error = yield* Effect.flip(connect(url, { transport: "streamable" }))
       assert.include(error.message, "was answered with 404")

@@ -15,7 +15,7 @@ const collect = (input: Input.Input) =>
     return Effect.as(input.run((message) => messages.push(message)), messages)
   })
 
-/** Lets Node deliver what it has. */
+/** One turn of the event loop. */
 const turn = Effect.async<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
@@ -148,7 +148,7 @@ describe("Input", () => {
       const stream = new PassThrough()
       const input = Input.make(stream)
       stream.write(line(1) + line(2))
-      // What Node does to the pipes of a child that has exited.
+      // Node does this to the pipes of a child that has exited.
       stream.resume()
       stream.end(line(3))
       stream.resume()

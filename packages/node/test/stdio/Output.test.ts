@@ -5,7 +5,7 @@ import { Effect, Exit, Fiber } from "effect"
 import { Writable } from "node:stream"
 import * as Output from "../../src/stdio/Output.js"
 
-/** A writable that takes what it is given when it is told to. */
+/** A writable whose writes end when the test says so. */
 const slow = () => {
   const writes: Array<string> = []
   let callback: ((error?: Error | null) => void) | undefined
@@ -117,7 +117,7 @@ describe("Output", () => {
         sent++
       })))
       yield* turns(5)
-      // As many again as may wait, once the first have been taken to be written.
+      // As many messages again, once the first ones are being written.
       assert.isAtMost(sent, 2 * 256)
       yield* Fiber.interrupt(fiber)
     }))

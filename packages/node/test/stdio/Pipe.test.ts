@@ -44,7 +44,7 @@ describe("Pipe", () => {
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(answers.map(({ n }) => n), Array.from({ length: 64 }, (_, n) => n))
-      assert.strictEqual((yield* client.heard.takeAll).length, 64)
+      assert.strictEqual((yield* client.received.takeAll).length, 64)
     }))
 
   it.scoped("gives the same messages as a stream", () =>

@@ -4,7 +4,7 @@ import ChildProcess from "node:child_process"
 import Fs, { writeSync } from "node:fs"
 import * as StandardStreams from "../../src/stdio/StandardStreams.js"
 
-/** What a claim replaces. */
+/** The functions that a claim replaces. */
 const replaced = () => [
   process.stdout.write,
   Fs.write,
@@ -15,7 +15,7 @@ const replaced = () => [
   (ChildProcess.ChildProcess.prototype as any).spawn
 ]
 
-// That nothing reaches the real stdout is shown in a process of its own, in StdioServer.test.ts.
+// StdioServer.test.ts shows, in another process, that nothing reaches standard output.
 describe.sequential("StandardStreams", () => {
   it.effect("restores everything when the scope closes", () =>
     Effect.gen(function*() {

@@ -30,7 +30,7 @@ describe("ProcessGroup", () => {
 
   it.scopedLive("does not count zombies as alive", () =>
     Effect.gen(function*() {
-      // A parent that starts a group and stops, before it could ask.
+      // A parent that stops before it could wait for its child.
       const script = "console.log(require('child_process').spawn('true', { detached: true, stdio: 'ignore' }).pid);" +
         "process.kill(process.pid, 'SIGSTOP')"
       const parent = yield* Effect.acquireRelease(

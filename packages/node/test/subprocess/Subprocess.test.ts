@@ -19,7 +19,7 @@ const launch = (
     stderr: "pipe"
   }, timeouts))
 
-/** The lines it says on its stderr, as they come. */
+/** The lines of its stderr so far. */
 const linesOf = (child: Subprocess.Subprocess): Array<string> => {
   const lines: Array<string> = []
   createInterface({ input: child.stderr! }).on("line", (line) => lines.push(line))
@@ -30,7 +30,7 @@ const ready = (child: Subprocess.Subprocess) => Effect.promise(() => once(child.
 
 const quick: Subprocess.Timeouts = { grace: "100 millis", terminate: "100 millis", kill: "10 seconds" }
 
-/** Real time for the processes, and our clock turned only when told to. */
+/** Real time for the processes, and a test clock for the timeouts. */
 const turnWhile = (going: () => boolean, millis: number) =>
   Effect.whileLoop({
     while: going,
@@ -168,7 +168,7 @@ describe("Subprocess", () => {
       assert.isFalse(isRunning(child.pid))
     }))
 
-  // On a clock where no time is none at all: the process has no turn to end in.
+  // On the test clock, a timeout of 0 leaves the process no time to end.
   it.effect("leaves a process that cannot be ended, with a warning, and does not keep this one alive", () =>
     Effect.gen(function*() {
       const warnings: Array<string> = []

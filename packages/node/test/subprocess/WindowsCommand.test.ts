@@ -8,10 +8,10 @@ const files = (...names: ReadonlyArray<string>): WindowsCommand.System => ({
   cmd: "C:\\Windows\\system32\\cmd.exe"
 })
 
-/** What `cmd.exe` makes of a line: a caret makes the next character plain. */
+/** Removes the escapes as `cmd.exe` does: a caret escapes the next character. */
 const unescape = (line: string) => line.replace(/\^(.)/g, "$1")
 
-/** How the C runtime cuts a line into arguments. */
+/** Cuts a line into arguments as the C runtime does. */
 const cut = (line: string): ReadonlyArray<string> => {
   const args: Array<string> = []
   let arg = ""
