@@ -44,7 +44,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "take what they need from where the client is made, as an effect and as a layer",
     "ClientSession.initialize, capabilities": "are advertised from the first message on, and answer from then on"
   },
-  "client/test/legacy/Answers.test.ts": {
+  "client/test/legacy/InboundHandlers.test.ts": {
     "RequestResponder.__enter__": "has a scope of its own, which is closed before it is given",
     "BaseSession._send_response": "is said in the words of the revision that was agreed on"
   },
@@ -120,17 +120,18 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "client/test/Notifications.test.ts": {
     "BaseSession._handle_response": "is a diagnostic when it answers nothing, or nothing any more",
-    "BaseSession._received_request": "is answered while a call of ours waits, and on its account",
-    "BaseSession._received_notification": "reaches who listens to the client, in order, and ends with the conversation",
-    "BaseSession._handle_incoming": "is told to who listens, and logged when nobody does",
-    "Client, message_handler": "are heard in order by everybody who listens, from when they began to",
-    "ClientSession._on_request, unknown": "is answered with method not found when it is anything else",
+    "BaseSession._received_request": "is answered while a call waits that has the same id",
+    "BaseSession._received_notification": "reaches the listeners of the client, in order, until the session ends",
+    "ClientSession._on_request, unknown": "is answered with \"method not found\" when no feature handles it",
     "ClientSession._on_request, ping": "is answered when it is a ping",
-    "ClientSession._on_notify, malformed":
-      "that are changes, updates or the end of a page are heard as such; what is none is left out",
-    "ClientSession._on_notify, logging": "that are logs are heard as such; what is no log is left out",
-    "ClientSession._on_stream_exception": "holds up nobody who does not listen fast enough",
-    "ClientSession._deliver_stream_exception": "may have the server asked by who listens, and by who hears its logs"
+    "ClientSession._on_stream_exception": "does not wait for a slow listener",
+    "ClientSession._deliver_stream_exception": "may cause calls: from its listener, and from the logging feature"
+  },
+  "client/test/session/NotificationHub.test.ts": {
+    "BaseSession._handle_incoming": "reaches the listeners, and the log when there is none",
+    "Client, message_handler": "reach every listener in order, from when it begins to listen",
+    "ClientSession._on_notify, malformed": "that are valid changes, updates and completions have their streams",
+    "ClientSession._on_notify, logging": "that are valid log messages are in `logs`"
   },
   "client/test/ClientSessionGroup.test.ts": {
     "Client, server in the process": "offers what all of them do, and calls the one that is meant",
@@ -151,7 +152,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "#788, #922, #577": "loses with a server that dies what that one had, and no more",
     "ClientSessionGroup, list_changed": "follows a server whose lists change"
   },
-  "client/test/http/Remote.test.ts": {
+  "client/test/Remote.test.ts": {
     "Client, URL": "is reached by a client"
   },
   "node/test/interop/OfficialServers.test.ts": {
@@ -169,13 +170,13 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "client/test/ClientSession.pages.test.ts": {
     "Client.list_tools, cursor": "MUST NOT end with an empty cursor: it is one like any other"
   },
-  "client/test/legacy/Cursor.test.ts": {
+  "client/test/legacy/ResumePoint.test.ts": {
     "ClientSession.send_request, resumption token": "remembers the last id and the last retry, within bounds"
   },
-  "client/test/Calls.test.ts": {
-    "ClientSession.send_request, per version": "says to a server only what its revision knows"
+  "client/test/session/Calls.test.ts": {
+    "ClientSession.send_request, per version": "sends only what the revision knows"
   },
-  "client/test/Outputs.test.ts": {
+  "client/test/session/OutputCheck.test.ts": {
     "ClientSession.call_tool": "of a failure is nobody's promise",
     "ClientSession._validate_tool_result": "is put to the schema that the server lists, which is asked for once",
     "ClientSession._validate_tool_result, not listed": "is not lost to trouble with the list: ${JSON.stringify(list)}",
@@ -189,7 +190,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "client/test/ServersConfig.test.ts": {
     "SseServerParameters": "names programs and addresses"
   },
-  "client/test/http/RemoteOptions.test.ts": {
+  "client/test/RemoteOptions.test.ts": {
     "StreamableHttpParameters": "have bounds that hold when nothing is said"
   },
   "client/test/legacy/Http.test.ts": {
@@ -198,13 +199,14 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "node/test/interop/OfficialOffers.test.ts": {
     "ClientSessionParameters": "are a member of a group that comes back with a new process when it is killed"
   },
-  "client/test/Member.test.ts": {
-    "ClientSessionGroup._aggregate_components, refused list": "is nothing where it refuses to list it",
-    "ClientSessionGroup, first page only": "is asked for where it says that it has it, all pages of it"
+  "client/test/group/ServerLists.test.ts": {
+    "ClientSessionGroup._aggregate_components, refused list": "is empty where the server answers with an error",
+    "ClientSessionGroup, first page only": "are read where the server declares the capability, all pages of them"
   },
-  "client/test/Entries.test.ts": {
-    "ClientSessionGroup._aggregate_components, duplicates": "is not added when a name is taken: ${kind}",
-    "ClientSessionGroup, resources by name": "is known by its name, resources by their addresses"
+  "client/test/group/Entries.test.ts": {
+    "ClientSessionGroup._aggregate_components, duplicates":
+      "are not added when another server has a name of theirs: ${kind}",
+    "ClientSessionGroup, resources by name": "have the names that the server uses, resources their URIs"
   },
   "client/test/GroupError.test.ts": {
     "ClientSessionGroup.disconnect_from_server": "says what is in the way, and what to do"
