@@ -119,7 +119,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "as it is closed, keeps nobody: neither who closes nor the call that waits"
   },
   "client/test/Notifications.test.ts": {
-    "BaseSession._handle_response": "is a diagnostic when it answers nothing, or nothing any more",
+    "BaseSession._handle_response": "is a diagnostic when no call waits for it",
     "BaseSession._received_request": "is answered while a call waits that has the same id",
     "BaseSession._received_notification": "reaches the listeners of the client, in order, until the session ends",
     "ClientSession._on_request, unknown": "is answered with \"method not found\" when no feature handles it",
@@ -221,7 +221,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "StdioServerParameters, encoding_error_handler":
       "replaces bytes that are not UTF-8, or refuses their line with the option; the next line is read either way"
   },
-  "node/test/Environment.test.ts": {
+  "node/test/subprocess/Environment.test.ts": {
     "get_default_environment": "inherits what is on the list, and nothing else",
     "get_default_environment, Windows": "has a list of its own for Windows",
     "get_default_environment, functions": "inherits no shell function"
@@ -230,17 +230,17 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "stdio_client, OSError": "${what} fails who connects, who is told so",
     "stdio_client, stdout_reader, failure": "${stages[stage]}, ${row.it}"
   },
-  "node/test/Launch.test.ts": {
+  "node/test/subprocess/Launch.test.ts": {
     "stdio_client, NUL": "refuses what the system cannot be told, without repeating a value",
     "stdio_client, process group": "starts a program with pipes, as leader of its own group"
   },
-  "node/test/WindowsCommand.test.ts": {
+  "node/test/subprocess/WindowsCommand.test.ts": {
     "stdio_client, Windows": "finds a program as the system would"
   },
-  "node/test/Output.test.ts": {
+  "node/test/stdio/Output.test.ts": {
     "stdio_client, stdin_writer": "writes what is said in one turn in one go, one line each"
   },
-  "node/test/Pipe.test.ts": {
+  "node/test/stdio/Pipe.test.ts": {
     "stdio_client, stdin_writer, failure": "fails what comes in when nothing can be written, so that no call waits"
   },
   "node/test/StdioClient.closing.test.ts": {
@@ -251,14 +251,14 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "stdio_client, shutdown 5: SIGKILL": "ends the whole tree below the server",
     "stdio_client, shutdown, uninterruptible": "does all of it when it was interrupted"
   },
-  "node/test/Subprocess.test.ts": {
+  "node/test/subprocess/Subprocess.test.ts": {
     "stdio_client, shutdown 4: SIGTERM": "lets a program that heeds SIGTERM end in its own way",
     "stdio_client, shutdown 6: abandoned": "gives up what cannot be ended, with a warning, and lets our process go",
     "stdio_client, shutdown 7: pipes": "leaves no listener and no pipe",
     "stdio_client, exits by itself": "never signals a program that ends by itself",
     "stdio_client, surviving children": "ends what a leader that has died has left behind"
   },
-  "node/test/ProcessGroup.test.ts": {
+  "node/test/subprocess/ProcessGroup.test.ts": {
     "stdio_client, EPERM": "does not take the dead, whom nobody has asked about, for the living"
   },
   "node/test/StdioServer.test.ts": {
