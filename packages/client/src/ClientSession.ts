@@ -1,63 +1,56 @@
 /**
- * The typed half of one conversation: one verb for each method that a server knows, results checked, errors named. It
- * knows the methods and nothing of how the server is reached.
+ * A session with one server: one verb for each method that a client calls, with checked results and typed errors. It works
+ * over any transport; `Negotiation` opens it in the era that both sides speak.
  *
  * @since 0.1.0
  */
-import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
-import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
-import type { Notification } from "@effect-mcp/jsonrpc/Message"
-import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Completion from "@effect-mcp/protocol/Completion"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import type { LoggingLevel, LoggingMessage } from "@effect-mcp/protocol/Logging"
+import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import type { LegacyVersion, Version } from "@effect-mcp/protocol/Version"
-import * as Versions from "@effect-mcp/protocol/Version"
-import * as Context from "effect/Context"
+import * as Version from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { CallOptions, CallToolOptions, ListOptions } from "./CallOptions.js"
 import type { ClientError, ConnectError } from "./ClientError.js"
 import { fromCall } from "./ClientError.js"
 import * as Features from "./Features.js"
-import * as InboundHandlers from "./legacy/InboundHandlers.js"
-import * as Initialize from "./legacy/Initialize.js"
-import type { Change } from "./Notifications.js"
-import * as Notifications from "./Notifications.js"
-import type { CallOptions } from "./session/Calls.js"
+import * as Negotiation from "./negotiation/Negotiation.js"
+import type { Notifications } from "./Notifications.js"
 import * as Calls from "./session/Calls.js"
+import * as FeatureFibers from "./session/FeatureFibers.js"
+import type { NegotiatedSession } from "./session/NegotiatedSession.js"
 import * as OutputCheck from "./session/OutputCheck.js"
-import * as Telemetry from "./Telemetry.js"
+import * as Pages from "./session/Pages.js"
 
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** Who we say we are. Default: the name and version of this library. */
+  /** The name and version that the client sends. Default: those of this library. */
   readonly clientInfo?: Implementation | undefined
-  /** How long a request waits, unless it says so itself. Default: 60 seconds. */
+  /** How long a call waits when it has no `timeout` of its own. Default: 60 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** The revisions we speak; the latest is asked for. Default: all that begin with `initialize`. */
-  readonly versions?: readonly [LegacyVersion, ...Array<LegacyVersion>] | undefined
+  /** The revisions that the client may speak; it requests the latest. Default: all that are implemented. */
+  readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /** How many of the server's requests may be in flight. Default: 64. */
   readonly maxInFlight?: number | undefined
-  /** How long closing waits for answers of ours that cannot be interrupted. Default: 5 seconds. */
+  /** How long closing waits for handlers of features that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
-   * Whether structured content is put to the output schema that the server lists for the tool. The list is asked for when
-   * it is not known. Default: true.
+   * Whether structured content is checked against the output schema that the server lists for the tool. When the client
+   * does not have the list yet, it requests it. Default: true.
    */
   readonly checkOutputs?: boolean | undefined
-  /** Whether calls have spans and metrics, and the server is told of the spans. See `Telemetry`. Default: false. */
+  /** Whether calls are recorded as spans and metrics. See `Telemetry`. Default: false. */
   readonly telemetry?: boolean | undefined
 }
 
@@ -65,40 +58,22 @@ export interface Options {
  * @since 0.1.0
  * @category models
  */
-export interface ListOptions extends CallOptions {
-  /** Where the page begins, as the page before it said. */
-  readonly cursor?: string | undefined
-}
-
-/**
- * @since 0.1.0
- * @category models
- */
-export interface CallToolOptions extends CallOptions {
-  /** Whether the result is put to the tool's output schema. Default: what the client was told. */
-  readonly checkOutput?: boolean | undefined
-}
-
-/**
- * @since 0.1.0
- * @category models
- */
-export interface ClientSessionService {
+export interface ClientSessionService extends Notifications {
   readonly serverInfo: Implementation
   readonly serverCapabilities: ServerCapabilities
   /** How to use the server, for the model. */
   readonly instructions: string | undefined
-  readonly version: Version
+  readonly version: Version.Version
   readonly ping: (options?: CallOptions) => Effect.Effect<void, ClientError>
   /** One page of the tools. */
   readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
-  /** All tools, page after page; fails with reason `Decode` after 64 pages, and when a page would come twice. */
+  /** All tools, page after page. Fails with reason `Decode` after 64 pages, and when a cursor comes a second time. */
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
   /**
-   * Calls a tool. That the tool failed is a result with `isError`; this fails when there is no result, and with reason
-   * `Decode` when it is not what the tool's output schema promises.
+   * Calls a tool. When the tool itself fails, the result has `isError`. The effect fails when there is no result, and with
+   * reason `Decode` when the result does not match the tool's output schema.
    *
-   * Interrupting it stops the tool.
+   * Interrupting the effect cancels the call at the server.
    */
   readonly callTool: (
     name: string,
@@ -119,7 +94,7 @@ export interface ClientSessionService {
     uri: string,
     options?: CallOptions
   ) => Effect.Effect<Resources.ReadResourceResult, ClientError>
-  /** Asks to be told when the content of a resource is new, on `resourceUpdates`. */
+  /** Subscribes to a resource: `resourceUpdates` then has its URI whenever its content changes. */
   readonly subscribeResource: (uri: string, options?: CallOptions) => Effect.Effect<void, ClientError>
   readonly unsubscribeResource: (uri: string, options?: CallOptions) => Effect.Effect<void, ClientError>
   /** One page of the prompts. */
@@ -131,193 +106,116 @@ export interface ClientSessionService {
     args?: Readonly<Record<string, string>>,
     options?: CallOptions
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
-  /** What an argument of a prompt, or of a resource template, may become; `others` are the arguments that are known. */
+  /** Suggests values for an argument of a prompt or a resource template. `others` are the arguments that have a value. */
   readonly complete: (
     ref: Completion.CompleteParams["ref"],
     argument: Completion.CompleteParams["argument"],
     options?: CallOptions & { readonly others?: Readonly<Record<string, string>> | undefined }
   ) => Effect.Effect<Completion.Suggestions, ClientError>
-  /** Asks the server to log from this level on. */
+  /** Sets the lowest level of the log messages that the server sends. */
   readonly setLoggingLevel: (level: LoggingLevel, options?: CallOptions) => Effect.Effect<void, ClientError>
-  /** Any method, unchecked. */
+  /** Calls any method, without checks. */
   readonly request: (
     method: string,
     params?: JsonObject,
     options?: CallOptions
   ) => Effect.Effect<JsonObject, ClientError>
-  /** Any notification; dropped when nobody is left to hear it. */
+  /** Sends any notification. It is dropped when the session has ended. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
-  /** Tells the server that the roots are others. The feature `Features.roots` does so by itself. */
+  /** Notifies the server that the roots have changed. The feature `Features.roots` does so by itself. */
   readonly rootsListChanged: Effect.Effect<void>
-  /**
-   * What the server tells unasked, from the moment this is run to the end of the conversation; a slow listener loses the
-   * oldest.
-   */
-  readonly notifications: Stream.Stream<Notification>
-  readonly logs: Stream.Stream<LoggingMessage>
-  /** Which of the server's lists have changed. */
-  readonly listChanges: Stream.Stream<Change>
-  /** The addresses of subscribed resources whose content is new. */
-  readonly resourceUpdates: Stream.Stream<string>
-  /** The ids of pages that people were asked to open, and are done with. */
-  readonly elicitationsCompleted: Stream.Stream<string>
-  /** What was odd and ended nothing: late answers, errors without an id. Logged, while nobody listens. */
-  readonly diagnostics: Stream.Stream<Diagnostic>
-  /** Waits until the conversation has ended; fails if the transport did. */
+  /** Waits until the session has ended. Fails when the transport failed. */
   readonly ended: Effect.Effect<void, ClientError>
 }
 
 const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 
-/**
- * Opens a conversation over a transport. It ends when the scope closes.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Opens a session over a transport. It ends when the scope closes. */
 export const make = (
   transport: Transport,
   options: Options = {},
   features?: Features.FeaturesService
 ): Effect.Effect<ClientSessionService, ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
-    const heard = yield* Notifications.make
-    const can = features ?? (yield* Features.make)
-    let version: LegacyVersion = Versions.latestLegacy
+    const registered = features ?? (yield* Features.make)
     const outputs = OutputCheck.make()
-    const conversation = yield* Conversation.make(transport, {
-      onRequest: InboundHandlers.make(can, () => version),
-      onNotification: (notification) => {
-        if (notification.method === Methods.toolListChanged.name) outputs.forget()
-        heard.publish(notification)
-        return undefined
-      }
-    }, {
+    const negotiated = yield* Negotiation.connect(transport, {
+      clientInfo: options.clientInfo ?? self,
+      versions: options.versions ?? Version.all,
+      features: registered,
+      onNotification: ({ method }) => {
+        if (method === "notifications/tools/list_changed") outputs.forget()
+      },
       timeout: options.timeout ?? "60 seconds",
       maxInFlight: options.maxInFlight,
       closeTimeout: options.closeTimeout,
-      report: heard.report
+      telemetry: options.telemetry === true
     })
-    yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), heard.end)))
-    yield* hearing(can, heard)
-    if (options.telemetry === true) yield* Telemetry.session
-    const outbound = options.telemetry === true ? Telemetry.traced(conversation, () => version) : conversation
-    const facts = yield* Initialize.run(outbound, {
-      clientInfo: options.clientInfo ?? self,
-      capabilities: Features.capabilities(can),
-      versions: options.versions ?? Versions.legacy
-    })
-    version = facts.version
-    const session: ClientSessionService = { ...verbs(outbound, facts, heard), ended: conversation.ended }
-    yield* telling(can, session)
-    return checked(session, outputs, options.checkOutputs !== false)
+    const session = verbs(negotiated, outputs, options.checkOutputs !== false)
+    yield* FeatureFibers.announceRootChanges(registered, session.rootsListChanged)
+    return session
   })
 
-/** One verb for each method. */
 const verbs = (
-  outbound: Outbound,
-  facts: Initialize.Facts,
-  heard: Notifications.Notifications
-): Omit<ClientSessionService, "ended"> => {
-  const call = Calls.make(outbound, facts.version)
-  const from = (options: ListOptions | undefined) =>
-    options?.cursor === undefined ? undefined : { cursor: options.cursor }
-  const listTools: ClientSessionService["listTools"] = (options) => call(Methods.listTools, from(options), options)
-  const listResources: ClientSessionService["listResources"] = (options) =>
-    call(Methods.listResources, from(options), options)
-  const listResourceTemplates: ClientSessionService["listResourceTemplates"] = (options) =>
-    call(Methods.listResourceTemplates, from(options), options)
-  const listPrompts: ClientSessionService["listPrompts"] = (options) =>
-    call(Methods.listPrompts, from(options), options)
+  { call, ended, facts, notifications, outbound }: NegotiatedSession,
+  outputs: OutputCheck.OutputCheck,
+  checkOutputs: boolean
+): ClientSessionService => {
+  const listTools = (options?: ListOptions) => call("tools/list", page(options), options)
+  const tools = Pages.stream("tools/list", (cursor) => listTools({ cursor }), ({ tools }) => tools)
+  const listResources = (options?: ListOptions) => call("resources/list", page(options), options)
+  const listResourceTemplates = (options?: ListOptions) => call("resources/templates/list", page(options), options)
+  const listPrompts = (options?: ListOptions) => call("prompts/list", page(options), options)
   return {
     ...facts,
-    ping: (options) => Effect.asVoid(call(Methods.ping, undefined, options)),
-    listTools,
-    tools: Calls.pages(Methods.listTools, (cursor) => listTools({ cursor }), ({ tools }) => tools),
-    callTool: (name, args, options) =>
-      call(Methods.callTool, args === undefined ? { name } : { name, arguments: args }, options),
+    ...notifications,
+    ended,
+    ping: (options) => Effect.asVoid(call("ping", undefined, options)),
+    listTools: (options) =>
+      Effect.map(listTools(options), (page) => {
+        outputs.learn(page.tools)
+        return page
+      }),
+    tools: Stream.map(tools, (tool) => {
+      outputs.learn([tool])
+      return tool
+    }),
+    callTool: (name, args, options) => {
+      const result = call("tools/call", args === undefined ? { name } : { name, arguments: args }, options)
+      return options?.checkOutput ?? checkOutputs
+        ? Effect.flatMap(result, (result) => outputs.check(name, result, tools))
+        : result
+    },
     listResources,
-    resources: Calls.pages(Methods.listResources, (cursor) => listResources({ cursor }), ({ resources }) => resources),
+    resources: Pages.stream("resources/list", (cursor) => listResources({ cursor }), ({ resources }) => resources),
     listResourceTemplates,
-    resourceTemplates: Calls.pages(
-      Methods.listResourceTemplates,
+    resourceTemplates: Pages.stream(
+      "resources/templates/list",
       (cursor) => listResourceTemplates({ cursor }),
       ({ resourceTemplates }) => resourceTemplates
     ),
-    readResource: (uri, options) => call(Methods.readResource, { uri }, options),
-    subscribeResource: (uri, options) => Effect.asVoid(call(Methods.subscribe, { uri }, options)),
-    unsubscribeResource: (uri, options) => Effect.asVoid(call(Methods.unsubscribe, { uri }, options)),
+    readResource: (uri, options) => call("resources/read", { uri }, options),
+    subscribeResource: (uri, options) => Effect.asVoid(call("resources/subscribe", { uri }, options)),
+    unsubscribeResource: (uri, options) => Effect.asVoid(call("resources/unsubscribe", { uri }, options)),
     listPrompts,
-    prompts: Calls.pages(Methods.listPrompts, (cursor) => listPrompts({ cursor }), ({ prompts }) => prompts),
+    prompts: Pages.stream("prompts/list", (cursor) => listPrompts({ cursor }), ({ prompts }) => prompts),
     getPrompt: (name, args, options) =>
-      call(Methods.getPrompt, args === undefined ? { name } : { name, arguments: args }, options),
+      call("prompts/get", args === undefined ? { name } : { name, arguments: args }, options),
     complete: (ref, argument, options) =>
       Effect.map(
         call(
-          Methods.complete,
+          "completion/complete",
           options?.others === undefined ? { ref, argument } : { ref, argument, context: { arguments: options.others } },
           options
         ),
         ({ completion }) => completion
       ),
-    setLoggingLevel: (level, options) => Effect.asVoid(call(Methods.setLevel, { level }, options)),
+    setLoggingLevel: (level, options) => Effect.asVoid(call("logging/setLevel", { level }, options)),
     request: (method, params, options) => Effect.mapError(Calls.send(outbound, method, params, options), fromCall),
     notify: outbound.notify,
-    rootsListChanged: outbound.notify(Methods.rootsListChanged.name),
-    notifications: heard.all,
-    logs: heard.logs,
-    listChanges: heard.listChanges,
-    resourceUpdates: heard.resourceUpdates,
-    elicitationsCompleted: heard.elicitationsCompleted,
-    diagnostics: heard.diagnostics
+    rootsListChanged: outbound.notify("notifications/roots/list_changed")
   }
 }
 
-/** The same session, which does not give out what a tool has not promised. */
-const checked = (
-  session: ClientSessionService,
-  outputs: OutputCheck.OutputCheck,
-  always: boolean
-): ClientSessionService => ({
-  ...session,
-  listTools: (options) =>
-    Effect.map(session.listTools(options), (page) => {
-      outputs.learn(page.tools)
-      return page
-    }),
-  tools: Stream.map(session.tools, (tool) => {
-    outputs.learn([tool])
-    return tool
-  }),
-  callTool: (name, args, options) =>
-    options?.checkOutput ?? always
-      ? Effect.flatMap(session.callTool(name, args, options), (result) => outputs.check(name, result, session.tools))
-      : session.callTool(name, args, options)
-})
-
-/** From before the handshake on, so that nothing is missed. */
-const hearing = (
-  { logging }: Features.FeaturesService,
-  { logs }: Notifications.Notifications
-): Effect.Effect<void, never, Scope.Scope> => {
-  if (logging === undefined) return Effect.void
-  const hear = Stream.runForEach(logs, (message) =>
-    Effect.catchAllCause(
-      Effect.scoped(Effect.mapInputContext(
-        Effect.suspend(() => logging.handler(message) as Effect.Effect<void>),
-        (own: Context.Context<never>) => Context.merge(own, logging.context)
-      )),
-      // It costs this message, and none of those to come.
-      (cause) => Effect.logError("The handler of what the server logs died", cause)
-    ))
-  return Effect.zipRight(Effect.forkScoped(Effect.interruptible(hear)), Effect.yieldNow())
-}
-
-/** What the server is told as long as the client is connected. */
-const telling = (
-  { roots }: Features.FeaturesService,
-  { rootsListChanged }: ClientSessionService
-): Effect.Effect<unknown, never, Scope.Scope> =>
-  roots?.changes === undefined
-    ? Effect.void
-    : Effect.forkScoped(Effect.interruptible(Stream.runForEach(roots.changes, () => rootsListChanged)))
+const page = (options: ListOptions | undefined) =>
+  options?.cursor === undefined ? undefined : { cursor: options.cursor }

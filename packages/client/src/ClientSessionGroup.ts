@@ -1,12 +1,11 @@
 /**
- * Many servers as one: what all of them offer under one roof, calls that find the server that is meant, and lists that
- * stay true while servers come, change, die and come back. One server's end costs its own entries, and no other's.
+ * Many servers as one: their entries together, calls that go to the server that has the entry, and entries that follow
+ * their servers while these come, change and go. A server that ends takes only its own entries with it.
  *
- * How names are kept apart is in `Entries`; one server of the group is a `Member`.
+ * `Members` holds the connections, `SharedEntries` the entries; this module connects the two and routes calls.
  *
  * @since 0.1.0
  */
-import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
@@ -14,55 +13,47 @@ import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import type * as Schedule from "effect/Schedule"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import type { CallOptions, CallToolOptions } from "./CallOptions.js"
 import * as Client from "./Client.js"
 import type { ClientError, ConnectError } from "./ClientError.js"
-import type { CallToolOptions, ClientSessionService } from "./ClientSession.js"
+import type { ClientSessionService } from "./ClientSession.js"
 import type * as Features from "./Features.js"
-import * as Entries from "./group/Entries.js"
-import * as Member from "./group/Member.js"
-import { DuplicateEntry, DuplicateServer, UnknownEntry, UnknownServer } from "./GroupError.js"
-import type { CallOptions } from "./session/Calls.js"
+import { readable } from "./group/Entries.js"
+import * as Members from "./group/Members.js"
+import * as Reconnect from "./group/Reconnect.js"
+import * as ServerLists from "./group/ServerLists.js"
+import * as SharedEntries from "./group/SharedEntries.js"
+import type { Entries, Entry, Kind, NameHook } from "./GroupEntries.js"
+import type { DuplicateEntry, DuplicateServer, UnknownServer } from "./GroupError.js"
+import { UnknownEntry } from "./GroupError.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** What a tool or a prompt is called in the group. Default: what its server calls it. */
-  readonly nameHook?: Entries.NameHook | undefined
+  /** Gives tools and prompts their names in the group. Default: the names that their servers use. */
+  readonly nameHook?: NameHook | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface ServerOptions<E = never, R = never> extends Client.Options<E, R> {
   /**
-   * When to try again to reach a server that has gone. Its entries are gone meanwhile. Default: never, the server leaves
-   * the group.
+   * When to connect again after the session with the server has ended. Meanwhile the group does not have its entries.
+   * Default: never; the server leaves the group.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface ClientSessionGroupService {
   /**
-   * Connects a server under a name of its own, and adds what it offers. Fails, with nothing left of it, when it cannot be
-   * reached, and when a name that it brings is taken.
+   * Connects a server and adds its entries. Fails when the server cannot be reached, and when another server has one of
+   * its names; then nothing of it remains in the group.
    *
-   * It stays until it is disconnected, or the group closes.
+   * The server stays until it is disconnected, or the group closes. When that happens while it connects, this effect is
+   * interrupted.
    */
   readonly connect: <RC, E = never, R = never>(
     name: string,
@@ -73,31 +64,31 @@ export interface ClientSessionGroupService {
     ConnectError | DuplicateEntry | DuplicateServer | E,
     Exclude<Exclude<R, Features.Features> | RC, Scope.Scope>
   >
-  /** Adds what a server offers that somebody else has connected, and will close. */
+  /** Adds the entries of a server that the application has connected, and that it will close. */
   readonly add: (
     name: string,
     session: ClientSessionService
   ) => Effect.Effect<void, ClientError | DuplicateEntry | DuplicateServer>
-  /** Removes a server and what it offers, and closes it if the group has connected it. In any order. */
+  /** Removes a server and its entries, and closes its session if the group has connected it. */
   readonly disconnect: (name: string) => Effect.Effect<void, UnknownServer>
   /** The sessions of the servers that are connected now, by name. */
   readonly sessions: Effect.Effect<ReadonlyMap<string, ClientSessionService>>
-  /** What all servers offer now. */
-  readonly entries: Effect.Effect<Entries.Entries>
-  /** The same, now and whenever it changes. */
-  readonly changes: Stream.Stream<Entries.Entries>
-  /** Calls a tool by the group's name for it. */
+  /** The entries of all servers. */
+  readonly entries: Effect.Effect<Entries>
+  /** The entries of all servers, now and after each change. */
+  readonly changes: Stream.Stream<Entries>
+  /** Calls a tool by its name in the group. */
   readonly callTool: (
     name: string,
     args?: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | UnknownEntry>
-  /** Reads a resource at the server that lists it, or that has a template which fits. */
+  /** Reads a resource from the server that lists it, or that has a matching template. */
   readonly readResource: (
     uri: string,
     options?: CallOptions
   ) => Effect.Effect<Resources.ReadResourceResult, ClientError | UnknownEntry>
-  /** Gets a prompt by the group's name for it. */
+  /** Gets a prompt by its name in the group. */
   readonly getPrompt: (
     name: string,
     args?: Readonly<Record<string, string>>,
@@ -105,184 +96,110 @@ export interface ClientSessionGroupService {
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError | UnknownEntry>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class ClientSessionGroup extends Context.Tag("@effect-mcp/client/ClientSessionGroup")<
   ClientSessionGroup,
   ClientSessionGroupService
 >() {}
 
-/**
- * A group without servers. All of them are closed with the scope.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A group without servers. Its servers are closed with the scope. */
 export const make = (
   options: Options = {}
 ): Effect.Effect<ClientSessionGroupService, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // All servers are closed at once: one that does not want to end keeps no other.
-    const home = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
-    const hook: Entries.NameHook = options.nameHook ?? ((name) => name)
-    const current = yield* SubscriptionRef.make(Entries.empty)
-    const members = new Map<string, Member.Member>()
-
-    /** Adds a server's entries, or nothing. */
-    const admit = (name: string, session: ClientSessionService) =>
-      Effect.flatMap(Member.offer(session), (offer) =>
-        SubscriptionRef.modifyEffect(current, (entries) => {
-          const merged = Entries.merge(entries, Entries.of(offer, { name, info: session.serverInfo }, hook))
-          return Either.isLeft(merged)
-            ? Effect.fail(new DuplicateEntry({ server: name, ...merged.left }))
-            : Effect.succeed([undefined, merged.right] as const)
-        }))
-
-    /** Reads a server's entries anew. What was taken meanwhile by another server stays that server's. */
-    const refresh = (name: string, session: ClientSessionService) =>
-      Effect.flatMap(Member.offer(session), (offer) =>
-        Effect.flatMap(
-          SubscriptionRef.modify(current, (entries) => {
-            const [added, taken] = Entries.add(
-              Entries.without(entries, name),
-              Entries.of(offer, { name, info: session.serverInfo }, hook)
-            )
-            return [taken, added]
-          }),
-          (taken) =>
-            Effect.forEach(taken, (one) => Effect.logWarning(new DuplicateEntry({ server: name, ...one }).message), {
-              discard: true
-            })
-        ))
-
-    const remove = (name: string) => SubscriptionRef.update(current, (entries) => Entries.without(entries, name))
-
-    const reserve = (name: string, member: Member.Member) =>
-      Effect.suspend(() => {
-        if (members.has(name)) return Effect.fail(new DuplicateServer({ server: name }))
-        members.set(name, member)
-        return Effect.void
-      })
-
-    const disconnect = (name: string): Effect.Effect<void, UnknownServer> =>
-      Effect.suspend(() => {
-        const member = members.get(name)
-        if (member === undefined) return Effect.fail(new UnknownServer({ server: name }))
-        members.delete(name)
-        return Effect.zipRight(remove(name), Scope.close(member.scope, Exit.void))
-      })
-
-    /** A place in the group, in a scope that can be closed in any order; given up when `enter` fails. */
-    const join = <A, E, R>(
-      name: string,
-      enter: (member: Member.Member) => Effect.Effect<A, E, R>
-    ): Effect.Effect<A, E | DuplicateServer, Exclude<R, Scope.Scope>> =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function*() {
-          const scope = yield* Scope.fork(home, ExecutionStrategy.sequential)
-          const member: Member.Member = { scope, session: undefined }
-          yield* Effect.onError(reserve(name, member), () => Scope.close(scope, Exit.void))
-          return yield* Effect.onError(
-            restore(Scope.extend(enter(member), scope)),
-            () => Effect.ignore(disconnect(name))
-          )
-        })
-      )
-
-    /** Has a server in the group for as long as its conversation goes on. */
-    const stay = (
-      name: string,
-      member: Member.Member,
-      session: ClientSessionService,
-      entered: Effect.Effect<void>
-    ): Effect.Effect<void, ClientError | DuplicateEntry, Scope.Scope> =>
-      Effect.gen(function*() {
-        const change = yield* Member.changed(session)
-        yield* admit(name, session)
-        member.session = session
-        yield* Effect.addFinalizer(() => {
-          member.session = undefined
-          // Whoever has taken the name since has entries of its own.
-          return members.get(name) === member || !members.has(name) ? remove(name) : Effect.void
-        })
-        yield* entered
-        yield* Member.watch(session, change, refresh(name, session))
-      })
-
-    const find = <K extends Entries.Kind>(
-      kind: K,
-      name: string
-    ): Effect.Effect<readonly [ClientSessionService, Entries.Entry<any>], UnknownEntry> =>
-      Effect.flatMap(SubscriptionRef.get(current), (entries) => {
-        const entry = entries[kind].get(name)
-        const session = entry === undefined ? undefined : members.get(entry.server)?.session
-        return session === undefined
-          ? Effect.fail(new UnknownEntry({ kind, name }))
-          : Effect.succeed([session, entry!] as const)
-      })
-
-    const reader = (uri: string): Effect.Effect<ClientSessionService, UnknownEntry> =>
-      Effect.flatMap(SubscriptionRef.get(current), ({ resources, templates }) => {
-        const fitting = resources.get(uri) ?? [...templates].find(([template]) =>
-          Either.match(UriTemplate.parse(template), {
-            onLeft: () => false,
-            onRight: (parsed) => Option.isSome(UriTemplate.match(parsed, uri))
-          })
-        )?.[1]
-        const session = fitting === undefined ? undefined : members.get(fitting.server)?.session
-        return session === undefined
-          ? Effect.fail(new UnknownEntry({ kind: "resources", name: uri }))
-          : Effect.succeed(session)
-      })
-
+    const members = yield* Members.make
+    const shared = yield* SharedEntries.make(options.nameHook ?? ((name) => name))
     return {
       connect: (name, connector, serverOptions) =>
-        join(name, (member) =>
-          Member.live(
-            (entered: (session: ClientSessionService) => Effect.Effect<void>) =>
-              Effect.flatMap(
-                Client.make(connector, serverOptions),
-                (session) => stay(name, member, session, entered(session))
-              ),
+        members.join(name, (member, joined) =>
+          Reconnect.run(
+            Effect.flatMap(
+              Client.make(connector, serverOptions),
+              (session) => enter(members, shared, name, member, session)
+            ),
             serverOptions?.reconnect,
-            Effect.ignore(disconnect(name))
+            joined
           )) as never,
       add: (name, session) =>
-        join(name, (member) =>
-          Member.live(
-            (entered: () => Effect.Effect<void>) => stay(name, member, session, entered()),
-            undefined,
-            Effect.ignore(disconnect(name))
-          )),
-      disconnect,
-      sessions: Effect.sync(() =>
-        new Map([...members].flatMap(([name, { session }]) => session === undefined ? [] : [[name, session] as const]))
-      ),
-      entries: SubscriptionRef.get(current),
-      changes: current.changes,
-      callTool: (name, args, callOptions) =>
-        Effect.flatMap(
-          find("tools", name),
-          ([session, { value }]) => session.callTool((value as Tools.Tool).name, args, callOptions)
+        Effect.asVoid(
+          members.join(
+            name,
+            (member, joined) => Reconnect.run(enter(members, shared, name, member, session), undefined, joined)
+          )
         ),
-      readResource: (uri, callOptions) =>
-        Effect.flatMap(reader(uri), (session) => session.readResource(uri, callOptions)),
-      getPrompt: (name, args, callOptions) =>
-        Effect.flatMap(
-          find("prompts", name),
-          ([session, { value }]) => session.getPrompt((value as Prompts.Prompt).name, args, callOptions)
-        )
+      disconnect: (name) => members.remove(name, shared.remove(name)),
+      sessions: members.sessions,
+      entries: SubscriptionRef.get(shared.current),
+      changes: shared.current.changes,
+      ...calls(members, shared)
     }
   })
 
-/**
- * A group as a layer: it is there when all of its servers are connected, and closes them with itself.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Puts a connected server into the group, until the scope closes. */
+const enter = (
+  members: Members.Members,
+  shared: SharedEntries.SharedEntries,
+  name: string,
+  member: Members.Member,
+  session: ClientSessionService
+): Effect.Effect<Reconnect.Connection<ClientSessionService>, ClientError | DuplicateEntry, Scope.Scope> =>
+  Effect.gen(function*() {
+    const change = yield* ServerLists.changes(session)
+    yield* Effect.addFinalizer(() =>
+      Effect.zipRight(
+        Ref.set(member, Option.none()),
+        // When another member has the name, the entries under it are no longer those of this one.
+        Effect.whenEffect(shared.remove(name), members.owns(name, member))
+      )
+    )
+    yield* shared.add(name, session)
+    yield* Ref.set(member, Option.some(session))
+    return [session, ServerLists.follow(session, change, shared.refresh(name, session))]
+  })
+
+const calls = (
+  members: Members.Members,
+  { current }: SharedEntries.SharedEntries
+): Pick<ClientSessionGroupService, "callTool" | "readResource" | "getPrompt"> => {
+  /** Runs a call at the server of an entry. */
+  const route = <A, B>(
+    kind: Kind,
+    name: string,
+    find: (entries: Entries) => Entry<A> | undefined,
+    call: (session: ClientSessionService, value: A) => Effect.Effect<B, ClientError>
+  ): Effect.Effect<B, ClientError | UnknownEntry> =>
+    Effect.gen(function*() {
+      const entry = find(yield* SubscriptionRef.get(current))
+      if (entry === undefined) return yield* new UnknownEntry({ kind, name })
+      const session = yield* members.session(entry.server)
+      if (Option.isNone(session)) return yield* new UnknownEntry({ kind, name })
+      return yield* call(session.value, entry.value)
+    })
+  return {
+    callTool: (name, args, options) =>
+      route(
+        "tools",
+        name,
+        ({ tools }) => tools.get(name),
+        (session, tool) => session.callTool(tool.name, args, options)
+      ),
+    readResource: (uri, options) =>
+      route(
+        "resources",
+        uri,
+        (entries) => readable(entries, uri),
+        (session) => session.readResource(uri, options)
+      ),
+    getPrompt: (name, args, options) =>
+      route(
+        "prompts",
+        name,
+        ({ prompts }) => prompts.get(name),
+        (session, prompt) => session.getPrompt(prompt.name, args, options)
+      )
+  }
+}
+
+/** A group as a layer. It is built when `connect` is done, and closes its servers with itself. */
 export const layer = <E = never, R = never>(
   options: Options = {},
   connect: (group: ClientSessionGroupService) => Effect.Effect<unknown, E, R> = () => Effect.void

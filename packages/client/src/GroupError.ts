@@ -1,18 +1,13 @@
 /**
- * How a group of servers can refuse: a name that is taken, a server or an entry that is not there. None of them comes from a
- * server.
+ * The errors of a group of servers: a name that another server has, and a server or an entry that the group does not have.
+ * The group makes them itself; errors of servers are in `ClientError`.
  *
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import type { Kind } from "./group/Entries.js"
+import type { Kind } from "./GroupEntries.js"
 
-/**
- * A server brings names that are taken in the group.
- *
- * @since 0.1.0
- * @category errors
- */
+/** A server lists names that another server of the group has. */
 export class DuplicateEntry extends Data.TaggedError("DuplicateEntry")<{
   readonly server: string
   readonly kind: Kind
@@ -26,36 +21,21 @@ export class DuplicateEntry extends Data.TaggedError("DuplicateEntry")<{
   }
 }
 
-/**
- * There is a server of this name in the group.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The group has a server of this name already. */
 export class DuplicateServer extends Data.TaggedError("DuplicateServer")<{ readonly server: string }> {
   override get message(): string {
     return `The group has a server named "${this.server}" already`
   }
 }
 
-/**
- * There is no server of this name in the group.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The group has no server of this name. */
 export class UnknownServer extends Data.TaggedError("UnknownServer")<{ readonly server: string }> {
   override get message(): string {
     return `The group has no server named "${this.server}"; it was never connected, or is disconnected`
   }
 }
 
-/**
- * No server of the group, of those that are connected now, has this.
- *
- * @since 0.1.0
- * @category errors
- */
+/** No server that is connected now has this entry. */
 export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
   readonly kind: Kind
   readonly name: string

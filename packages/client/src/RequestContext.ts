@@ -1,6 +1,6 @@
 /**
- * What a feature of the client holds while it answers one question of the server: what was asked, and the way to say how
- * far the answer is.
+ * What a feature of the client has while it answers one request of the server: the facts of the request, and a way to
+ * report progress. `Features` provides it to every handler of a request.
  *
  * @since 0.1.0
  */
@@ -10,32 +10,24 @@ import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface RequestContextService {
   /** The id of the request, as the server wrote it. */
   readonly id: RequestId
   readonly method: string
-  /** `_meta` of the request, with everything in it. */
+  /** `_meta` of the request, with all its members. */
   readonly meta: RequestMeta
   /**
-   * Says how far the answer is, if the server wants to know; otherwise nothing is sent. Each `progress` must be greater
-   * than the one before: others are dropped.
+   * Reports progress, if the server has requested it; otherwise nothing is sent. Each `progress` must be greater than the
+   * one before; others are dropped.
    */
   readonly progress: (
     progress: number,
     options?: { readonly total?: number | undefined; readonly message?: string | undefined }
   ) => Effect.Effect<void>
-  /** Tells the server something, until the question is answered. */
+  /** Sends a notification to the server, as long as the request is not answered. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class RequestContext extends Context.Tag("@effect-mcp/client/RequestContext")<
   RequestContext,
   RequestContextService

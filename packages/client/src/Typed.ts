@@ -15,10 +15,10 @@ import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
+import type { CallOptions } from "./CallOptions.js"
 import type { ClientError } from "./ClientError.js"
 import { invalidResult, ToolError } from "./ClientError.js"
 import type { ClientSessionService } from "./ClientSession.js"
-import type { CallOptions } from "./session/Calls.js"
 
 /**
  * What a call of a tool gives: its success, or the whole result of a tool that declares none.

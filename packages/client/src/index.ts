@@ -3,11 +3,13 @@
  *
  * @since 0.1.0
  */
+export * as CallOptions from "./CallOptions.js"
 export * as Client from "./Client.js"
 export * as ClientError from "./ClientError.js"
 export * as ClientSession from "./ClientSession.js"
 export * as ClientSessionGroup from "./ClientSessionGroup.js"
 export * as Features from "./Features.js"
+export * as GroupEntries from "./GroupEntries.js"
 export * as GroupError from "./GroupError.js"
 export * as HttpRefused from "./HttpRefused.js"
 export * as Notifications from "./Notifications.js"

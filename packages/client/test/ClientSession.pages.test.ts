@@ -5,7 +5,7 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Chunk, Effect, Fiber, Stream } from "effect"
-import * as Calls from "../src/session/Calls.js"
+import * as Pages from "../src/session/Pages.js"
 
 const tool = (name: string) => ({ name, inputSchema: { type: "object" as const } })
 
@@ -96,7 +96,7 @@ describe("All tools", () => {
 
   it.scoped("are refused, after all that came, when there are more than 64 pages", () =>
     Effect.gen(function*() {
-      assert.strictEqual(Calls.MAX_PAGES, 64)
+      assert.strictEqual(Pages.MAX_PAGES, 64)
       const cursors = [undefined, ...Array.from({ length: 64 }, (_, n) => String(n))]
       assert.strictEqual(
         yield* refused(cursors),

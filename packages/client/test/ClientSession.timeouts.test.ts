@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { CallOptions } from "@effect-mcp/client/CallOptions"
 import type { ClientSessionService, Options } from "@effect-mcp/client/ClientSession"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
-import type { CallOptions } from "../src/session/Calls.js"
 import { answered, failure } from "./Scripts.js"
 
 /** A call that is heard and not answered. */

@@ -63,6 +63,20 @@ const until = (group: ClientSessionGroup.ClientSessionGroupService, expected: Re
     Stream.runHead
   )
 
+/** A connector that never connects. */
+const hanging = Effect.gen(function*() {
+  const opened = yield* Deferred.make<void>()
+  const closed = yield* Deferred.make<void>()
+  const connector = Connector.make(
+    "slow",
+    Effect.zipRight(
+      Effect.acquireRelease(Deferred.succeed(opened, undefined), () => Deferred.succeed(closed, undefined)),
+      Effect.never
+    )
+  )
+  return { connector, opened, closed }
+})
+
 describe("A group of servers", () => {
   it.scoped("offers what all of them do, and calls the one that is meant", () =>
     Effect.gen(function*() {
@@ -291,20 +305,37 @@ describe("A group of servers", () => {
   it.scoped("has nothing of a server whose connecting was given up", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
-      const opened = yield* Deferred.make<void>()
-      const closed = yield* Deferred.make<void>()
-      const slow = Connector.make(
-        "slow",
-        Effect.zipRight(
-          Effect.acquireRelease(Deferred.succeed(opened, undefined), () => Deferred.succeed(closed, undefined)),
-          Effect.never
-        )
-      )
-      const connecting = yield* Effect.fork(group.connect("slow", slow))
+      const { closed, connector, opened } = yield* hanging
+      const connecting = yield* Effect.fork(group.connect("slow", connector))
       yield* Deferred.await(opened)
       yield* Fiber.interrupt(connecting)
       yield* Deferred.await(closed)
       yield* group.connect("slow", (yield* serving(one)).connector)
+    }))
+
+  it.scoped("interrupts connecting when the server is disconnected meanwhile", () =>
+    Effect.gen(function*() {
+      const group = yield* ClientSessionGroup.make()
+      const { connector, opened } = yield* hanging
+      const connecting = yield* Effect.fork(group.connect("slow", connector))
+      yield* Deferred.await(opened)
+      yield* group.disconnect("slow")
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.await(connecting)))
+      yield* group.connect("slow", (yield* serving(one)).connector)
+      assert.deepStrictEqual(yield* tools(group), ["a"])
+    }))
+
+  it.scoped("interrupts connecting when it closes meanwhile, or has closed", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const group = yield* Scope.extend(ClientSessionGroup.make(), scope)
+      const { connector, opened } = yield* hanging
+      const connecting = yield* Effect.fork(group.connect("slow", connector))
+      yield* Deferred.await(opened)
+      yield* Scope.close(scope, Exit.void)
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.await(connecting)))
+      const late = yield* Effect.fork(group.connect("slow", connector))
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.await(late)))
     }))
 
   it.scoped("is a layer, there when its servers are", () =>

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ProgressStream from "@effect-mcp/client/ProgressStream"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Effect, Fiber, Stream } from "effect"
-import * as ProgressStream from "@effect-mcp/client/ProgressStream"
 import { failure } from "./Scripts.js"
 
 const calling = Effect.map(TestClient.make(), ({ client, server }) => ({

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { CallOptions } from "@effect-mcp/client/CallOptions"
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientError, ConnectError, ToolError } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
@@ -13,7 +14,6 @@ import type * as Tools from "@effect-mcp/protocol/Tools"
 import type { Scope, Stream } from "effect"
 import { Context, Effect, Layer, Schema } from "effect"
 import { expectTypeOf } from "vitest"
-import type { CallOptions } from "../src/session/Calls.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
 

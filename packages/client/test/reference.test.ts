@@ -44,7 +44,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "take what they need from where the client is made, as an effect and as a layer",
     "ClientSession.initialize, capabilities": "are advertised from the first message on, and answer from then on"
   },
-  "client/test/legacy/Answers.test.ts": {
+  "client/test/legacy/InboundHandlers.test.ts": {
     "RequestResponder.__enter__": "has a scope of its own, which is closed before it is given",
     "BaseSession._send_response": "is said in the words of the revision that was agreed on"
   },
@@ -119,18 +119,19 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "as it is closed, keeps nobody: neither who closes nor the call that waits"
   },
   "client/test/Notifications.test.ts": {
-    "BaseSession._handle_response": "is a diagnostic when it answers nothing, or nothing any more",
-    "BaseSession._received_request": "is answered while a call of ours waits, and on its account",
-    "BaseSession._received_notification": "reaches who listens to the client, in order, and ends with the conversation",
-    "BaseSession._handle_incoming": "is told to who listens, and logged when nobody does",
-    "Client, message_handler": "are heard in order by everybody who listens, from when they began to",
-    "ClientSession._on_request, unknown": "is answered with method not found when it is anything else",
+    "BaseSession._handle_response": "is a diagnostic when no call waits for it",
+    "BaseSession._received_request": "is answered while a call waits that has the same id",
+    "BaseSession._received_notification": "reaches the listeners of the client, in order, until the session ends",
+    "ClientSession._on_request, unknown": "is answered with \"method not found\" when no feature handles it",
     "ClientSession._on_request, ping": "is answered when it is a ping",
-    "ClientSession._on_notify, malformed":
-      "that are changes, updates or the end of a page are heard as such; what is none is left out",
-    "ClientSession._on_notify, logging": "that are logs are heard as such; what is no log is left out",
-    "ClientSession._on_stream_exception": "holds up nobody who does not listen fast enough",
-    "ClientSession._deliver_stream_exception": "may have the server asked by who listens, and by who hears its logs"
+    "ClientSession._on_stream_exception": "does not wait for a slow listener",
+    "ClientSession._deliver_stream_exception": "may cause calls: from its listener, and from the logging feature"
+  },
+  "client/test/session/NotificationHub.test.ts": {
+    "BaseSession._handle_incoming": "reaches the listeners, and the log when there is none",
+    "Client, message_handler": "reach every listener in order, from when it begins to listen",
+    "ClientSession._on_notify, malformed": "that are valid changes, updates and completions have their streams",
+    "ClientSession._on_notify, logging": "that are valid log messages are in `logs`"
   },
   "client/test/ClientSessionGroup.test.ts": {
     "Client, server in the process": "offers what all of them do, and calls the one that is meant",
@@ -151,7 +152,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "#788, #922, #577": "loses with a server that dies what that one had, and no more",
     "ClientSessionGroup, list_changed": "follows a server whose lists change"
   },
-  "client/test/http/Remote.test.ts": {
+  "client/test/Remote.test.ts": {
     "Client, URL": "is reached by a client"
   },
   "node/test/interop/OfficialServers.test.ts": {
@@ -169,13 +170,13 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "client/test/ClientSession.pages.test.ts": {
     "Client.list_tools, cursor": "MUST NOT end with an empty cursor: it is one like any other"
   },
-  "client/test/legacy/Cursor.test.ts": {
+  "client/test/legacy/ResumePoint.test.ts": {
     "ClientSession.send_request, resumption token": "remembers the last id and the last retry, within bounds"
   },
-  "client/test/Calls.test.ts": {
-    "ClientSession.send_request, per version": "says to a server only what its revision knows"
+  "client/test/session/Calls.test.ts": {
+    "ClientSession.send_request, per version": "sends only what the revision knows"
   },
-  "client/test/Outputs.test.ts": {
+  "client/test/session/OutputCheck.test.ts": {
     "ClientSession.call_tool": "of a failure is nobody's promise",
     "ClientSession._validate_tool_result": "is put to the schema that the server lists, which is asked for once",
     "ClientSession._validate_tool_result, not listed": "is not lost to trouble with the list: ${JSON.stringify(list)}",
@@ -189,7 +190,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "client/test/ServersConfig.test.ts": {
     "SseServerParameters": "names programs and addresses"
   },
-  "client/test/http/RemoteOptions.test.ts": {
+  "client/test/RemoteOptions.test.ts": {
     "StreamableHttpParameters": "have bounds that hold when nothing is said"
   },
   "client/test/legacy/Http.test.ts": {
@@ -198,13 +199,14 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "node/test/interop/OfficialOffers.test.ts": {
     "ClientSessionParameters": "are a member of a group that comes back with a new process when it is killed"
   },
-  "client/test/Member.test.ts": {
-    "ClientSessionGroup._aggregate_components, refused list": "is nothing where it refuses to list it",
-    "ClientSessionGroup, first page only": "is asked for where it says that it has it, all pages of it"
+  "client/test/group/ServerLists.test.ts": {
+    "ClientSessionGroup._aggregate_components, refused list": "is empty where the server answers with an error",
+    "ClientSessionGroup, first page only": "are read where the server declares the capability, all pages of them"
   },
-  "client/test/Entries.test.ts": {
-    "ClientSessionGroup._aggregate_components, duplicates": "is not added when a name is taken: ${kind}",
-    "ClientSessionGroup, resources by name": "is known by its name, resources by their addresses"
+  "client/test/group/Entries.test.ts": {
+    "ClientSessionGroup._aggregate_components, duplicates":
+      "are not added when another server has a name of theirs: ${kind}",
+    "ClientSessionGroup, resources by name": "have the names that the server uses, resources their URIs"
   },
   "client/test/GroupError.test.ts": {
     "ClientSessionGroup.disconnect_from_server": "says what is in the way, and what to do"
@@ -219,7 +221,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "StdioServerParameters, encoding_error_handler":
       "replaces bytes that are not UTF-8, or refuses their line with the option; the next line is read either way"
   },
-  "node/test/Environment.test.ts": {
+  "node/test/subprocess/Environment.test.ts": {
     "get_default_environment": "inherits what is on the list, and nothing else",
     "get_default_environment, Windows": "has a list of its own for Windows",
     "get_default_environment, functions": "inherits no shell function"
@@ -228,17 +230,17 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "stdio_client, OSError": "${what} fails who connects, who is told so",
     "stdio_client, stdout_reader, failure": "${stages[stage]}, ${row.it}"
   },
-  "node/test/Launch.test.ts": {
+  "node/test/subprocess/Launch.test.ts": {
     "stdio_client, NUL": "refuses what the system cannot be told, without repeating a value",
     "stdio_client, process group": "starts a program with pipes, as leader of its own group"
   },
-  "node/test/WindowsCommand.test.ts": {
+  "node/test/subprocess/WindowsCommand.test.ts": {
     "stdio_client, Windows": "finds a program as the system would"
   },
-  "node/test/Output.test.ts": {
+  "node/test/stdio/Output.test.ts": {
     "stdio_client, stdin_writer": "writes what is said in one turn in one go, one line each"
   },
-  "node/test/Pipe.test.ts": {
+  "node/test/stdio/Pipe.test.ts": {
     "stdio_client, stdin_writer, failure": "fails what comes in when nothing can be written, so that no call waits"
   },
   "node/test/StdioClient.closing.test.ts": {
@@ -249,14 +251,14 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "stdio_client, shutdown 5: SIGKILL": "ends the whole tree below the server",
     "stdio_client, shutdown, uninterruptible": "does all of it when it was interrupted"
   },
-  "node/test/Subprocess.test.ts": {
+  "node/test/subprocess/Subprocess.test.ts": {
     "stdio_client, shutdown 4: SIGTERM": "lets a program that heeds SIGTERM end in its own way",
     "stdio_client, shutdown 6: abandoned": "gives up what cannot be ended, with a warning, and lets our process go",
     "stdio_client, shutdown 7: pipes": "leaves no listener and no pipe",
     "stdio_client, exits by itself": "never signals a program that ends by itself",
     "stdio_client, surviving children": "ends what a leader that has died has left behind"
   },
-  "node/test/ProcessGroup.test.ts": {
+  "node/test/subprocess/ProcessGroup.test.ts": {
     "stdio_client, EPERM": "does not take the dead, whom nobody has asked about, for the living"
   },
   "node/test/StdioServer.test.ts": {

@@ -1,95 +1,51 @@
 /**
- * What many servers offer, as one: tools, resources, templates and prompts, each with the server that has it, under names
- * of which none stands twice. Plain values; who asks servers for them is `ClientSessionGroup`.
- *
- * @since 0.1.0
+ * Combines the lists of many servers into the entries of a group, so that no name appears twice, and finds the server of
+ * a name. Plain functions of `GroupEntries`; `SharedEntries` holds the current ones.
  */
+import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type { Entries, Entry, Kind, NameHook } from "../GroupEntries.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Entry<out A> {
-  /** The name of the server in the group. */
-  readonly server: string
-  /** As the server says it, under the name that the server knows. */
-  readonly value: A
-}
-
-/**
- * What a group offers: tools and prompts by the group's names for them, resources by URI, templates by URI template.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Entries {
-  readonly tools: ReadonlyMap<string, Entry<Tools.Tool>>
-  readonly resources: ReadonlyMap<string, Entry<Resources.Resource>>
-  readonly templates: ReadonlyMap<string, Entry<Resources.ResourceTemplate>>
-  readonly prompts: ReadonlyMap<string, Entry<Prompts.Prompt>>
-}
-
-/**
- * @since 0.1.0
- * @category models
- */
-export type Kind = keyof Entries
-
-/**
- * @since 0.1.0
- * @category models
- */
 export const kinds: ReadonlyArray<Kind> = ["tools", "resources", "templates", "prompts"]
 
-/**
- * What one server offers, as it lists it.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Offer {
+/** Everything that one server lists. */
+export interface ServerLists {
   readonly tools: ReadonlyArray<Tools.Tool>
   readonly resources: ReadonlyArray<Resources.Resource>
   readonly templates: ReadonlyArray<Resources.ResourceTemplate>
   readonly prompts: ReadonlyArray<Prompts.Prompt>
 }
 
-/**
- * What a tool or a prompt of a server is called in the group.
- *
- * @since 0.1.0
- * @category models
- */
-export type NameHook = (name: string, server: { readonly name: string; readonly info: Implementation }) => string
-
-/**
- * Names that are taken already.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Taken {
+/** Names of one kind that two servers have. */
+export interface Collision {
   readonly kind: Kind
   readonly names: ReadonlyArray<string>
 }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const empty: Entries = { tools: new Map(), resources: new Map(), templates: new Map(), prompts: new Map() }
 
-/**
- * The entries without those of a server.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The entries of one server. */
+export const of = (
+  lists: ServerLists,
+  server: { readonly name: string; readonly info: Implementation },
+  hook: NameHook
+): Entries => {
+  const by = <A>(values: ReadonlyArray<A>, key: (value: A) => string): ReadonlyMap<string, Entry<A>> =>
+    new Map(values.map((value) => [key(value), { server: server.name, value }]))
+  return {
+    tools: by(lists.tools, ({ name }) => hook(name, server)),
+    resources: by(lists.resources, ({ uri }) => uri),
+    templates: by(lists.templates, ({ uriTemplate }) => uriTemplate),
+    prompts: by(lists.prompts, ({ name }) => hook(name, server))
+  }
+}
+
+/** The entries without those of one server. */
 export const without = (entries: Entries, server: string): Entries => ({
   tools: rest(entries.tools, server),
   resources: rest(entries.resources, server),
@@ -100,58 +56,37 @@ export const without = (entries: Entries, server: string): Entries => ({
 const rest = <A>(entries: ReadonlyMap<string, Entry<A>>, server: string): ReadonlyMap<string, Entry<A>> =>
   new Map([...entries].filter(([, entry]) => entry.server !== server))
 
-/**
- * The entries of one server by itself; the left side names those that stand twice in it.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const of = (
-  offer: Offer,
-  server: { readonly name: string; readonly info: Implementation },
-  hook: NameHook
-): Entries => {
-  const by = <A>(values: ReadonlyArray<A>, key: (value: A) => string): ReadonlyMap<string, Entry<A>> =>
-    new Map(values.map((value) => [key(value), { server: server.name, value }]))
-  return {
-    tools: by(offer.tools, ({ name }) => hook(name, server)),
-    resources: by(offer.resources, ({ uri }) => uri),
-    templates: by(offer.templates, ({ uriTemplate }) => uriTemplate),
-    prompts: by(offer.prompts, ({ name }) => hook(name, server))
-  }
+/** All entries of both; or, on the left, the first kind that has names in both. */
+export const merge = (entries: Entries, more: Entries): Either.Either<Entries, Collision> => {
+  const [collision] = collisions(entries, more)
+  return collision === undefined ? Either.right(union(entries, more)) : Either.left(collision)
 }
 
-/**
- * Both together, when no name is in both.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const merge = (entries: Entries, more: Entries): Either.Either<Entries, Taken> => {
-  for (const kind of kinds) {
-    const names = [...more[kind].keys()].filter((name) => entries[kind].has(name))
-    if (names.length > 0) return Either.left({ kind, names })
-  }
-  return Either.right(together(entries, more))
-}
+/** All entries of both. For a name that is in both, `entries` wins. Also gives the names that were not added. */
+export const add = (entries: Entries, more: Entries): readonly [Entries, ReadonlyArray<Collision>] => [
+  union(more, entries),
+  collisions(entries, more)
+]
 
-/**
- * Both together; of a name that is in both, the entry that was there stays. Says which names were not added.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const add = (entries: Entries, more: Entries): readonly [Entries, ReadonlyArray<Taken>] => {
-  const taken = kinds.flatMap((kind) => {
+const collisions = (entries: Entries, more: Entries): ReadonlyArray<Collision> =>
+  kinds.flatMap((kind) => {
     const names = [...more[kind].keys()].filter((name) => entries[kind].has(name))
     return names.length === 0 ? [] : [{ kind, names }]
   })
-  return [together(more, entries), taken]
-}
 
-const together = (a: Entries, b: Entries): Entries => ({
+const union = (a: Entries, b: Entries): Entries => ({
   tools: new Map([...a.tools, ...b.tools]),
   resources: new Map([...a.resources, ...b.resources]),
   templates: new Map([...a.templates, ...b.templates]),
   prompts: new Map([...a.prompts, ...b.prompts])
 })
+
+/** The entry that a URI is read through: the resource itself, else the first template that matches. */
+export const readable = ({ resources, templates }: Entries, uri: string): Entry<unknown> | undefined =>
+  resources.get(uri) ?? [...templates].find(([template]) => matches(template, uri))?.[1]
+
+const matches = (template: string, uri: string): boolean =>
+  Either.match(UriTemplate.parse(template), {
+    onLeft: () => false,
+    onRight: (parsed) => Option.isSome(UriTemplate.match(parsed, uri))
+  })

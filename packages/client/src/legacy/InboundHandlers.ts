@@ -1,8 +1,6 @@
 /**
- * What a client answers in the legacy era, where the server asks by requests: `ping`, what its features can do, and to
- * anything else that it does not know it. Each answer runs on a fiber of its own, which the server may cancel.
- *
- * @since 0.1.0
+ * Answers the requests of a legacy server: `ping`, those that the client's features handle, and all others with "Method
+ * not found". Each runs on a fiber of its own, which the server may cancel. Answers are narrowed to the agreed revision.
  */
 import type { Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
@@ -20,73 +18,86 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import type { Answer, FeaturesService, Kept } from "../Features.js"
+import type { Answer, FeatureHandler, FeaturesService } from "../Features.js"
 import { RequestContext } from "../RequestContext.js"
 import { LegacyRequestContext } from "./RequestContext.js"
 
-/**
- * How a request of the server's is answered. `version` is the revision that was agreed on.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** How a request of the server is answered. `version` gives the agreed revision. */
 export const make = (
   features: FeaturesService,
   version: () => LegacyVersion
-): (request: Request, exchange: IncomingRequest) => Work => {
-  const answers = new Map<string, Route>(routes(features).map((route) => [route.method.name, route]))
-  return (request, exchange) => {
+): (request: Request, incoming: IncomingRequest) => Work => {
+  const routes = new Map<string, Route>(routesOf(features).map((route) => [route.method.name, route]))
+  return (request, incoming) => {
+    const work = (
+      feature: FeatureHandler<unknown>,
+      answer: Effect.Effect<unknown, McpError.McpError, any>,
+      reply: (value: unknown) => Outcome.Outcome
+    ): Work => ({
+      effect: Effect.scoped(answer) as Effect.Effect<unknown, unknown>,
+      context: Context.add(
+        Context.omit(Scope.Scope)(feature.context as Context.Context<any>),
+        RequestContext,
+        new LegacyRequestContext(request, incoming)
+      ),
+      reply: Exit.match({ onFailure: failed, onSuccess: reply })
+    })
     const custom = features.custom.get(request.method)
-    if (custom !== undefined) return work(custom, custom.handler(request.params), request, exchange, version, undefined)
-    const route = answers.get(request.method)
+    if (custom !== undefined) {
+      return work(custom, custom.handler(request.params), (value) => ({ result: value as {} }))
+    }
+    const route = routes.get(request.method)
     if (route === undefined) return refuse(new McpError.MethodNotFound({ method: request.method.slice(0, MAX_NAME) }))
-    const params = route.method.decodeParams(request.params)
+    const { answer, feature, method } = route
+    const params = method.decodeParams(request.params)
     return Either.isLeft(params)
       ? refuse(McpError.ofIssue(params.left.issue))
-      : work(route.kept, Effect.suspend(() => route.answer(params.right)), request, exchange, version, route.method)
+      : work(feature, Effect.suspend(() => answer(params.right)), (value) => encode(method, value, version()))
   }
 }
 
+/** How much of the name of an unknown method is repeated to the server. */
 const MAX_NAME = 128
 
 interface Route {
   readonly method: Method.Request
-  readonly kept: Kept<unknown>
+  readonly feature: FeatureHandler<unknown>
   readonly answer: (params: any) => Effect.Effect<unknown, McpError.McpError, any>
 }
 
-const routes = ({ form, roots, sampling, url }: FeaturesService): ReadonlyArray<Route> => [
-  { method: Methods.ping, kept: nothing, answer: () => Effect.succeed({}) },
+const routesOf = ({ form, roots, sampling, url }: FeaturesService): ReadonlyArray<Route> => [
+  { method: Methods.ping, feature: noFeature, answer: () => Effect.succeed({}) },
   ...(sampling === undefined ? [] : [{
     method: Methods.createMessage,
-    kept: sampling,
+    feature: sampling,
     answer: (params: Sampling.CreateMessageParams) => sample(sampling, params)
   }]),
   ...(form === undefined && url === undefined ? [] : [{
     method: Methods.elicit,
     // One method with two handlers: each brings the context of its own layer.
-    kept: nothing,
+    feature: noFeature,
     answer: (params: ElicitParams) => elicit(form, url, params)
   }]),
   ...(roots === undefined ? [] : [{
     method: Methods.listRoots,
-    kept: roots,
+    feature: roots,
     answer: () => Effect.map(roots.handler, (roots) => ({ roots }))
   }])
 ]
 
-const nothing: Kept<unknown> = { handler: undefined, context: Context.empty() }
+const noFeature: FeatureHandler<unknown> = { handler: undefined, context: Context.empty() }
 
 const sample = (
   { handler, tools }: NonNullable<FeaturesService["sampling"]>,
   params: Sampling.CreateMessageParams
 ): Effect.Effect<Sampling.CreateMessageResult, McpError.McpError, any> => {
   if (!tools && Sampling.capability(params) === "sampling.tools") {
-    return refused("This client does not support tools in sampling")
+    return invalidParams("This client does not support tools in sampling")
   }
   const problem = ToolUseRules.problem(params.messages)
-  return problem === undefined ? handler(params) : refused(`Message ${problem.at}: ${problem.message}`)
+  return problem === undefined ? handler(params) : invalidParams(`Message ${problem.at}: ${problem.message}`)
 }
 
 const elicit = (
@@ -94,18 +105,19 @@ const elicit = (
   url: FeaturesService["url"],
   params: ElicitParams
 ): Effect.Effect<ElicitResult, McpError.McpError, any> => {
-  if (isPage(params)) {
+  if (isUrl(params)) {
     return url === undefined
-      ? refused("This client does not support elicitation by a page")
+      ? invalidParams("This client does not support elicitation by a page")
       : inContext(url, Effect.map(url.handler(params), (action) => ({ action })))
   }
-  if (form === undefined) return refused("This client does not support elicitation by a form")
-  return inContext(form, Effect.flatMap(form.handler(params), (answer) => filledIn(params, answer)))
+  if (form === undefined) return invalidParams("This client does not support elicitation by a form")
+  return inContext(form, Effect.flatMap(form.handler(params), (answer) => elicitResult(params, answer)))
 }
 
-const isPage = (params: ElicitParams): params is ElicitUrlParams => params.mode === "url"
+const isUrl = (params: ElicitParams): params is ElicitUrlParams => params.mode === "url"
 
-const filledIn = (
+/** Fills in the defaults of the form. Dies when the answer does not fit it. */
+const elicitResult = (
   { requestedSchema }: ElicitFormParams,
   answer: Answer
 ): Effect.Effect<ElicitResult> => {
@@ -113,9 +125,9 @@ const filledIn = (
   return Either.match(
     ElicitationForm.check(requestedSchema, ElicitationForm.withDefaults(requestedSchema, answer.content)),
     {
-      onLeft: (places) =>
+      onLeft: (issues) =>
         Effect.dieMessage(
-          `The answer to a form does not fit it: ${places.map(({ message, path }) => `${path}: ${message}`).join("; ")}`
+          `The answer to a form does not fit it: ${issues.map(({ message, path }) => `${path}: ${message}`).join("; ")}`
         ),
       onRight: (content) => Effect.succeed({ action: "accept", content })
     }
@@ -123,39 +135,21 @@ const filledIn = (
 }
 
 const inContext = <A>(
-  { context }: Kept<unknown>,
+  { context }: FeatureHandler<unknown>,
   effect: Effect.Effect<A, McpError.McpError, any>
 ): Effect.Effect<A, McpError.McpError> =>
   Effect.mapInputContext(
     effect as Effect.Effect<A, McpError.McpError>,
-    (question: Context.Context<never>) => Context.merge(context, question)
+    (request: Context.Context<never>) => Context.merge(context, request)
   )
 
-const refused = (message: string): Effect.Effect<never, McpError.InvalidParams> =>
+const invalidParams = (message: string): Effect.Effect<never, McpError.InvalidParams> =>
   Effect.fail(new McpError.InvalidParams({ message }))
 
-const work = (
-  { context }: Kept<unknown>,
-  answer: Effect.Effect<unknown, McpError.McpError, any>,
-  request: Request,
-  exchange: IncomingRequest,
-  version: () => LegacyVersion,
-  method: Method.Request | undefined
-): Work => ({
-  effect: Effect.scoped(answer) as Effect.Effect<unknown, unknown>,
-  context: Context.add(
-    Context.omit(Scope.Scope)(context as Context.Context<any>),
-    RequestContext,
-    new LegacyRequestContext(request, exchange)
-  ),
-  reply: (exit) => {
-    if (exit._tag === "Failure") return failed(exit.cause)
-    if (method === undefined) return { result: exit.value as {} }
-    return method.isResult(exit.value)
-      ? { result: method.narrowResult(version())(exit.value) as {} }
-      : Outcome.died(Cause.die(new Error(`The answer to "${method.name}" is something else than its result`)))
-  }
-})
+const encode = (method: Method.Request, value: unknown, version: LegacyVersion): Outcome.Outcome =>
+  method.isResult(value)
+    ? { result: method.narrowResult(version)(value) as {} }
+    : Outcome.died(Cause.die(new Error(`The handler of "${method.name}" returned an invalid result`)))
 
 const failed = (cause: Cause.Cause<unknown>): Outcome.Outcome => {
   const failures = Cause.isDie(cause) ? [] : [...Cause.failures(cause)]

@@ -1,12 +1,11 @@
 /**
- * The handshake, as the client makes it: ask for our latest revision, take the server's if we speak it, and say that we
- * are ready.
+ * The client's part of the handshake: it requests its latest revision, accepts the server's answer if it speaks that
+ * revision, and sends `notifications/initialized`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
- * @since 0.1.0
  */
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
-import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { InitializeResult } from "@effect-mcp/protocol/legacy/Initialize"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
@@ -16,26 +15,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { ConnectError } from "../ClientError.js"
 import { fromCall, invalidResult, NoCommonVersion } from "../ClientError.js"
+import type { ServerFacts } from "../session/NegotiatedSession.js"
 
-/**
- * What the server said of itself.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Facts {
-  readonly version: LegacyVersion
-  readonly serverInfo: Implementation
-  readonly serverCapabilities: ServerCapabilities
-  readonly instructions: string | undefined
-}
-
-/**
- * Opens the conversation. It is never cancelled on the wire: a server that is not initialized has nothing to stop.
- *
- * @since 0.1.0
- * @category running
- */
+/** The request is never cancelled at the server: the client MUST NOT cancel `initialize`. */
 export const run = (
   outbound: Outbound,
   options: {
@@ -43,10 +25,10 @@ export const run = (
     readonly capabilities: ClientCapabilities
     readonly versions: ReadonlyArray<LegacyVersion>
   }
-): Effect.Effect<Facts, ConnectError> =>
+): Effect.Effect<ServerFacts<LegacyVersion>, ConnectError> =>
   Effect.gen(function*() {
     const requested = options.versions.reduce((latest, version) => version > latest ? version : latest)
-    const answer = yield* Effect.mapError(
+    const answered = yield* Effect.mapError(
       outbound.request(
         Methods.initialize.name,
         { protocolVersion: requested, capabilities: options.capabilities, clientInfo: options.clientInfo },
@@ -55,7 +37,7 @@ export const run = (
       fromCall
     )
     const result = yield* Either.mapLeft(
-      Methods.initialize.decodeResult(answer),
+      Methods.initialize.decodeResult(answered),
       ({ issue }) => invalidResult(`"initialize"`, issue)
     )
     if (!isSpoken(result, options.versions)) {

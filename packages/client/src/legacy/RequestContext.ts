@@ -1,8 +1,8 @@
 /**
- * What a feature holds while it answers one question of a legacy server: the object behind the client's `RequestContext`.
- * It speaks on the question's own channel, and knows nothing of features.
+ * The client's `RequestContext` in the legacy era: the facts of one request of the server, and notifications that belong
+ * to it. `InboundHandlers` makes one for each request.
  *
- * @since 0.1.0
+ * A class with getters, because most handlers read none of it. Its one mutable field is the last progress that was sent.
  */
 import type { Request, RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
@@ -11,39 +11,35 @@ import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import * as Effect from "effect/Effect"
 import type { RequestContextService } from "../RequestContext.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export class LegacyRequestContext implements RequestContextService {
-  private last = -Infinity
+  private lastProgress = -Infinity
 
-  constructor(private readonly asked: Request, private readonly exchange: IncomingRequest) {}
+  constructor(private readonly request: Request, private readonly incoming: IncomingRequest) {}
 
   get id(): RequestId {
-    return this.asked.id
+    return this.request.id
   }
 
   get method(): string {
-    return this.asked.method
+    return this.request.method
   }
 
   get meta(): RequestMeta {
-    return (this.asked.params?._meta ?? {}) as RequestMeta
+    return (this.request.params?._meta ?? {}) as RequestMeta
   }
 
-  // Functions of getters, so that who takes one out of the context can still call it.
+  // Functions of getters, so that a function that was taken out of the context can still be called.
   get progress(): RequestContextService["progress"] {
     return (progress, options) =>
       Effect.suspend(() => {
-        const params = Progress.toParams(this.meta.progressToken, { progress, ...options }, this.last)
+        const params = Progress.toParams(this.meta.progressToken, { progress, ...options }, this.lastProgress)
         if (params === undefined) return Effect.void
-        this.last = progress
-        return this.exchange.notify(Progress.METHOD, params)
+        this.lastProgress = progress
+        return this.incoming.notify(Progress.METHOD, params)
       })
   }
 
   get notify(): RequestContextService["notify"] {
-    return (method, params) => this.exchange.notify(method, params)
+    return (method, params) => this.incoming.notify(method, params)
   }
 }

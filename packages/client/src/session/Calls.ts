@@ -1,66 +1,70 @@
 /**
- * How any method is called: parameters in the words of the server's revision, the result checked, errors named; and how a
- * list that comes in pages is read.
- *
- * @since 0.1.0
+ * The methods that a client calls, by name, and how one is called: its parameters are narrowed to the revision of the
+ * session, its result is checked, and its error is translated. How a method narrows and checks stands in the table of
+ * each era; this module imports no era.
  */
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
-import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import type * as Completion from "@effect-mcp/protocol/Completion"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type * as Method from "@effect-mcp/protocol/Method"
+import type { SetLevelParams } from "@effect-mcp/protocol/Logging"
+import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
+import type * as Prompts from "@effect-mcp/protocol/Prompts"
+import type * as Resources from "@effect-mcp/protocol/Resources"
+import type * as Tools from "@effect-mcp/protocol/Tools"
 import type { Version } from "@effect-mcp/protocol/Version"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
+import type * as ParseResult from "effect/ParseResult"
+import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import { fromCall, invalidResult } from "../ClientError.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface CallOptions extends RequestOptions {
-  /** `_meta` of the request. */
-  readonly meta?: JsonObject | undefined
+/** What one method of an era does with the parameters and the result of a call. */
+export interface MethodRow<in P, out R> {
+  readonly narrowParams: (version: Version) => (params: P) => unknown
+  readonly decodeResult: (result: unknown) => Either.Either<R, ParseResult.ParseError>
 }
 
-/**
- * Calls a method.
- *
- * @since 0.1.0
- * @category models
- */
-export type Call = <P extends object, R>(
-  method: Method.Request<string, P, R>,
-  params: P | undefined,
+/** The methods that the verbs of a client name. Each era has a table of them. */
+export interface MethodTable {
+  readonly "ping": MethodRow<{}, {}>
+  readonly "tools/list": MethodRow<PaginatedParams, Tools.ListToolsResult>
+  readonly "tools/call": MethodRow<Tools.CallToolParams, Tools.CallToolResult>
+  readonly "resources/list": MethodRow<PaginatedParams, Resources.ListResourcesResult>
+  readonly "resources/templates/list": MethodRow<PaginatedParams, Resources.ListResourceTemplatesResult>
+  readonly "resources/read": MethodRow<Resources.ReadResourceParams, Resources.ReadResourceResult>
+  readonly "resources/subscribe": MethodRow<{ readonly uri: string }, {}>
+  readonly "resources/unsubscribe": MethodRow<{ readonly uri: string }, {}>
+  readonly "prompts/list": MethodRow<PaginatedParams, Prompts.ListPromptsResult>
+  readonly "prompts/get": MethodRow<Prompts.GetPromptParams, Prompts.GetPromptResult>
+  readonly "completion/complete": MethodRow<Completion.CompleteParams, Completion.CompleteResult>
+  readonly "logging/setLevel": MethodRow<SetLevelParams, {}>
+}
+
+type ParamsOf<M> = M extends MethodRow<infer P, any> ? P : never
+
+type ResultOf<M> = M extends MethodRow<any, infer R> ? R : never
+
+/** Calls a method by its name. */
+export type Call = <Name extends keyof MethodTable>(
+  name: Name,
+  params: ParamsOf<MethodTable[Name]> | undefined,
   options: CallOptions | undefined
-) => Effect.Effect<R, ClientError>
+) => Effect.Effect<ResultOf<MethodTable[Name]>, ClientError>
 
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (outbound: Outbound, version: Version): Call => {
-  const check = <R>(method: Method.Request<string, any, R>) => (answer: Params): Either.Either<R, ClientError> =>
-    Either.mapLeft(method.decodeResult(answer), ({ issue }) => invalidResult(`"${method.name}"`, issue))
-  return (method, params, options) => {
-    const said = params === undefined ? undefined : method.narrowParams(version)(params) as Params
-    return Effect.matchEffect(send(outbound, method.name, said, options), {
+export const make = (outbound: Outbound, version: Version, table: MethodTable): Call => (name, params, options) => {
+  const { decodeResult, narrowParams }: MethodRow<any, any> = table[name]
+  return Effect.matchEffect(
+    send(outbound, name, params === undefined ? undefined : narrowParams(version)(params) as Params, options),
+    {
       onFailure: (error) => Effect.fail(fromCall(error)),
-      onSuccess: check(method)
-    })
-  }
+      onSuccess: (result) => Either.mapLeft(decodeResult(result), ({ issue }) => invalidResult(`"${name}"`, issue))
+    }
+  )
 }
 
-/**
- * Calls any method, unchecked.
- *
- * @since 0.1.0
- * @category running
- */
+/** Calls any method, without checks. */
 export const send = (
   outbound: Outbound,
   method: string,
@@ -72,39 +76,3 @@ export const send = (
     options?.meta === undefined ? params : { ...params, _meta: { ...options.meta, ...(params?._meta as JsonObject) } },
     options
   )
-
-/**
- * How many pages of a list are read before the server is taken to be endless.
- *
- * @since 0.1.0
- * @category limits
- */
-export const MAX_PAGES = 64
-
-/**
- * All entries of a list, page after page, as they are wanted. Fails with reason `Decode` after 64 pages, and when a page
- * would come twice.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const pages = <P extends { readonly nextCursor?: string | undefined }, A>(
-  { name }: Method.Request,
-  list: (cursor: string | undefined) => Effect.Effect<P, ClientError>,
-  items: (page: P) => ReadonlyArray<A>
-): Stream.Stream<A, ClientError> =>
-  Stream.suspend(() => {
-    const seen = new Set<string | undefined>()
-    return Stream.paginateChunkEffect(undefined as string | undefined, (cursor) => {
-      if (seen.has(cursor)) return Effect.fail(endless(name, "a cursor was given out twice"))
-      if (seen.size === MAX_PAGES) return Effect.fail(endless(name, `there are more than ${MAX_PAGES} pages`))
-      seen.add(cursor)
-      return Effect.map(list(cursor), (page) => [
-        Chunk.unsafeFromArray(items(page)),
-        Option.map(Option.fromNullable(page.nextCursor), (next): string | undefined => next)
-      ])
-    })
-  })
-
-const endless = (method: string, why: string): TransportError =>
-  new TransportError({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}` })

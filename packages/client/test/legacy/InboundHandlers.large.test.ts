@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Features from "@effect-mcp/client/Features"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import { vi } from "vitest"
-import * as Client from "../../src/Client.js"
-import * as Features from "../../src/Features.js"
 import { servers, waiting } from "../Scripts.js"
 
 const features = Features.elicitation(() => Effect.succeed({ action: "decline" }))

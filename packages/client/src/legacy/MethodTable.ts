@@ -1,0 +1,28 @@
+/**
+ * The legacy era's methods in the tables that the neutral modules ask for: the methods of a client's verbs, and the
+ * notifications that have a stream of their own.
+ */
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import type * as Calls from "../session/Calls.js"
+import type { Decoders } from "../session/NotificationHub.js"
+
+export const calls: Calls.MethodTable = {
+  "ping": Methods.ping,
+  "tools/list": Methods.listTools,
+  "tools/call": Methods.callTool,
+  "resources/list": Methods.listResources,
+  "resources/templates/list": Methods.listResourceTemplates,
+  "resources/read": Methods.readResource,
+  "resources/subscribe": Methods.subscribe,
+  "resources/unsubscribe": Methods.unsubscribe,
+  "prompts/list": Methods.listPrompts,
+  "prompts/get": Methods.getPrompt,
+  "completion/complete": Methods.complete,
+  "logging/setLevel": Methods.setLevel
+}
+
+export const notifications: Decoders = {
+  "notifications/message": Methods.message.decodeParams,
+  "notifications/resources/updated": Methods.resourceUpdated.decodeParams,
+  "notifications/elicitation/complete": Methods.elicitationComplete.decodeParams
+}

@@ -1,0 +1,37 @@
+/**
+ * The two features that run by themselves while the client is connected: logging reads the server's log messages, and
+ * roots notifies the server when its list changes. Features that answer requests are in each era's `InboundHandlers`.
+ */
+import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { FeaturesService } from "../Features.js"
+
+/** Runs the logging feature, if there is one. It listens when this returns, so it misses no message that comes later. */
+export const handleLogs = (
+  { logging }: FeaturesService,
+  logs: Stream.Stream<LoggingMessage>
+): Effect.Effect<void, never, Scope.Scope> => {
+  if (logging === undefined) return Effect.void
+  const handling = Stream.runForEach(logs, (message) =>
+    Effect.catchAllCause(
+      Effect.scoped(Effect.mapInputContext(
+        Effect.suspend(() => logging.handler(message) as Effect.Effect<void>),
+        (own: Context.Context<never>) => Context.merge(own, logging.context)
+      )),
+      // Only this message is lost.
+      (cause) => Effect.logError("The handler of the server's log messages died", cause)
+    ))
+  return Effect.zipRight(Effect.forkScoped(Effect.interruptible(handling)), Effect.yieldNow())
+}
+
+/** Runs `notify` for each change of the roots, if the roots feature reports changes. */
+export const announceRootChanges = (
+  { roots }: FeaturesService,
+  notify: Effect.Effect<void>
+): Effect.Effect<unknown, never, Scope.Scope> =>
+  roots?.changes === undefined
+    ? Effect.void
+    : Effect.forkScoped(Effect.interruptible(Stream.runForEach(roots.changes, () => notify)))

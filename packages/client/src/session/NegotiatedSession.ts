@@ -1,0 +1,46 @@
+/**
+ * The contract between the eras and `ClientSession`: what an era needs to open a session over a transport, and what it
+ * gives once both sides have agreed on a revision. Each era's `Connect` implements it; `Negotiation` chooses one.
+ */
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Notification } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import type { Version } from "@effect-mcp/protocol/Version"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type { FeaturesService } from "../Features.js"
+import type { Notifications } from "../Notifications.js"
+import type { Call } from "./Calls.js"
+
+/** What the server sent about itself. */
+export interface ServerFacts<V extends Version = Version> {
+  readonly version: V
+  readonly serverInfo: Implementation
+  readonly serverCapabilities: ServerCapabilities
+  readonly instructions: string | undefined
+}
+
+export interface NegotiatedSession {
+  readonly facts: ServerFacts
+  /** Calls a method that the era has, checked. */
+  readonly call: Call
+  /** Sends any request or notification, unchecked. */
+  readonly outbound: Outbound
+  readonly notifications: Notifications
+  readonly ended: Effect.Effect<void, LocalError>
+}
+
+export interface Options<V extends Version = Version> {
+  readonly clientInfo: Implementation
+  /** The revisions that the client may agree on. */
+  readonly versions: ReadonlyArray<V>
+  readonly features: FeaturesService
+  /** Called for each notification that arrives, before any listener gets it. */
+  readonly onNotification: (notification: Notification) => void
+  readonly timeout: Duration.DurationInput
+  readonly maxInFlight: number | undefined
+  readonly closeTimeout: Duration.DurationInput | undefined
+  readonly telemetry: boolean
+}
