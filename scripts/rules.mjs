@@ -1,10 +1,9 @@
 // Rules about packages and files that no other tool checks: versions in lockstep, project references, the size of a
-// module, its header, its name, its test, the documentation of public modules, and how much of the code is comment.
+// module, its header, its name, its test, since when it is public, and how much of the code is comment.
 // Prints `file: rule: what to do` for each violation and exits 1. Imports are checked by .dependency-cruiser.mjs,
 // unused and undeclared things by knip.json, syntax by eslint.config.mjs. rules.test.mjs breaks every rule on purpose.
 import { join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
-import ts from "typescript"
 import { isPublic } from "./codegen.mjs"
 import { headerOf, readJson, readWorkspace, root, scope } from "./workspace.mjs"
 
@@ -19,28 +18,6 @@ const isBarrel = (file) => file.module === "index"
 const linesOf = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0)
 
 const dependenciesOf = ({ manifest }, ...kinds) => kinds.flatMap((kind) => Object.keys(manifest?.[kind] ?? {}))
-
-const isExported = (node) =>
-  ts.canHaveModifiers(node) && (ts.getModifiers(node) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
-
-/** The exported declarations of a module that have no comment with `@since`. */
-const undocumented = (file) => {
-  const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true)
-  const { text } = source
-  const seen = new Set()
-  return source.statements.filter(isExported).flatMap((node) => {
-    const name = ts.isVariableStatement(node)
-      ? node.declarationList.declarations.map((one) => one.name.getText(source)).join(", ")
-      : node.name?.text ?? "the default export"
-    // Overloads share the comment of the first; so do a type and the value of the same name.
-    if (seen.has(name)) return []
-    seen.add(name)
-    const comment = (ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
-      .filter(({ pos }) => text.startsWith("/**", pos) && pos > 20).at(-1)
-    if (comment !== undefined && /@since\b/.test(text.slice(comment.pos, comment.end))) return []
-    return [{ line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1, name }]
-  })
-}
 
 /** How many lines of a text hold nothing but a comment. */
 const commentLines = (text) => text.split("\n").filter((line) => /^\s*(\/\*|\*|\/\/)/.test(line)).length
@@ -141,10 +118,10 @@ const RULES = {
     }
   },
 
-  "documented": ({ modules, report }) => {
+  "since": ({ modules, report }) => {
     for (const { file, pkg } of modules) {
       if (!pkg.library || isBarrel(file) || !isPublic(pkg, file.module)) continue
-      for (const { line, name } of undocumented(file)) report(`${file.path}:${line}`, `document ${name}, with @since`)
+      if (headerOf(file.text)?.has("@since") !== true) report(file.path, "end its header with @since and the version")
     }
   },
 

@@ -99,7 +99,7 @@ const cases = {
     [{ [`${at}/src/runtime/Bare.ts`]: "export const bare = 1\n" }, /it has 0/],
     [{ [`${at}/src/runtime/Chatty.ts`]: `/**\n${many(9, () => " * More.")}\n */\nexport const c = 1\n` }, /it has 9/]
   ],
-  "documented": [[{ [`${at}/src/Public.ts`]: `${header}${documented}export const three = 3\n` }, /document three/]],
+  "since": [[{ [`${at}/src/Public.ts`]: hidden }, /end its header with @since/]],
   "hidden-tags": [[{ [`${at}/src/runtime/Hidden.ts`]: header + documented }, /remove @since/]],
   "comments": [[
     {

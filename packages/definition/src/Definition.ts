@@ -13,18 +13,11 @@ import * as ResourceTemplate from "./ResourceTemplate.js"
 import { quoted } from "./text/Quoted.js"
 import * as Tool from "./Tool.js"
 
-/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Definition")
 
-/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
-/**
- * The entries of each kind by name, in the order in which they were passed.
- *
- * @since 0.1.0
- * @category models
- */
+/** The entries of each kind by name, in the order in which they were passed. */
 export interface Definition<
   out Tools extends Tool.Tool.Any,
   out Resources extends Resource.Resource.Any = never,
@@ -38,12 +31,7 @@ export interface Definition<
   readonly prompts: ReadonlyMap<string, Prompts>
 }
 
-/**
- * A tool, a resource, a resource template or a prompt.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool, a resource, a resource template or a prompt. */
 export type Entry =
   | Tool.Tool.Any
   | Resource.Resource.Any
@@ -52,7 +40,6 @@ export type Entry =
 
 type OfKind<E, Tag> = E extends { readonly _tag: Tag } ? E : never
 
-/** @since 0.1.0 */
 export declare namespace Definition {
   export type Any = Definition<
     Tool.Tool.Any,
@@ -96,9 +83,6 @@ export declare namespace Definition {
  *
  * export const Notes = Definition.make(Search, Readme, Review)
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <const E extends ReadonlyArray<Entry>>(...entries: E): Definition.From<E[number]> => {
   entries.forEach((entry: unknown, i) => {
@@ -162,12 +146,7 @@ type Merged<D> = Definition<
   Definition.Prompts<D>
 >
 
-/**
- * The entries of all these definitions. Throws as `make` does.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The entries of all these definitions. Throws as `make` does. */
 export const merge = <const Definitions extends ReadonlyArray<Definition.Any>>(
   ...definitions: Definitions
 ): Merged<Definitions[number]> =>
@@ -179,5 +158,4 @@ export const merge = <const Definitions extends ReadonlyArray<Definition.Any>>(
     ...prompts.values()
   ])) as Definition.Any as Merged<Definitions[number]>
 
-/** @since 0.1.0 */
 export const isDefinition = (u: unknown): u is Definition.Any => Predicate.hasProperty(u, TypeId)

@@ -22,10 +22,6 @@ import * as FormFields from "./form/FormFields.js"
 import * as JsonSchema from "./schema/JsonSchema.js"
 import * as SchemaParser from "./schema/SchemaParser.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Form<out A> {
   /** The fields, as `elicitation/create` sends them. */
   readonly requestedSchema: RequestedSchema
@@ -42,9 +38,6 @@ export interface Form<out A> {
  *
  * The form of a schema value is made once and remembered. Declare the schema outside of the handler: a schema written in
  * the handler is a new value for each call, and Effect takes 20 to 200 microseconds to construct it, the form as much again.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   const known = forms.get(schema)
@@ -58,21 +51,13 @@ const forms = new WeakMap<Schema.Schema.Any, Form<unknown>>()
 
 /**
  * The form of fields that are described already. An answer is checked against them. `problem` says whether they are valid.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const fromFields = (requestedSchema: RequestedSchema): Form<ElicitContent> => ({
   requestedSchema,
   decode: (content) => Effect.suspend(() => answerOf(requestedSchema, content))
 })
 
-/**
- * Why a form cannot have these fields; `undefined` when it can.
- *
- * @since 0.1.0
- * @category getters
- */
+/** Why a form cannot have these fields; `undefined` when it can. */
 export const problem = (requestedSchema: RequestedSchema): string | undefined => {
   const problems = ElicitationForm.problems(requestedSchema)
   return problems.length === 0 ? undefined : sentence(problems)

@@ -18,16 +18,10 @@ import * as PromptArguments from "./prompt/PromptArguments.js"
 import * as EnumValues from "./schema/EnumValues.js"
 import { quoted } from "./text/Quoted.js"
 
-/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Prompt")
 
-/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Prompt<Name extends string, Parameters, Arguments> {
   readonly [TypeId]: TypeId
   readonly _tag: "Prompt"
@@ -39,18 +33,12 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
   readonly codec: Codec<Parameters, Arguments>
 }
 
-/**
- * Converts between typed arguments and the strings that MCP sends.
- *
- * @since 0.1.0
- * @category models
- */
+/** Converts between typed arguments and the strings that MCP sends. */
 export interface Codec<Parameters, Arguments> {
   decode(args: unknown): Effect.Effect<Parameters, ParseResult.ParseIssue>
   encode(args: Arguments): Effect.Effect<Readonly<Record<string, string>>, ParseResult.ParseIssue>
 }
 
-/** @since 0.1.0 */
 export declare namespace Prompt {
   export type Any = Prompt<string, any, any>
 
@@ -61,18 +49,9 @@ export declare namespace Prompt {
   export type Arguments<P> = P extends Prompt<any, any, infer A> ? A : never
 }
 
-/**
- * What a handler may return: the text of one user message, a list of messages, or the whole result.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a handler may return: the text of one user message, a list of messages, or the whole result. */
 export type Messages = string | ReadonlyArray<Prompts.PromptMessage> | Prompts.GetPromptResult
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<Fields> {
   readonly title?: string | undefined
   readonly description?: string | undefined
@@ -99,9 +78,6 @@ export interface Options<Fields> {
  *   arguments: { code: Schema.String, language: Schema.optionalWith(Schema.String, { default: () => "TypeScript" }) }
  * })
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <const Name extends string, Fields extends Schema.Struct.Fields = {}>(
   name: Name,
@@ -139,33 +115,17 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
   }
 }
 
-/** @since 0.1.0 */
 export const isPrompt = (u: unknown): u is Prompt.Any => Predicate.hasProperty(u, TypeId)
 
-/**
- * A message of the user.
- *
- * @since 0.1.0
- * @category messages
- */
+/** A message of the user. */
 export const user = (content: string | Prompts.PromptMessage["content"]): Prompts.PromptMessage =>
   message("user", content)
 
-/**
- * A message of the model.
- *
- * @since 0.1.0
- * @category messages
- */
+/** A message of the model. */
 export const assistant = (content: string | Prompts.PromptMessage["content"]): Prompts.PromptMessage =>
   message("assistant", content)
 
-/**
- * The result of `prompts/get` for what a handler returned.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The result of `prompts/get` for what a handler returned. */
 export const toResult = (messages: Messages, description: string | undefined): Prompts.GetPromptResult => {
   if (typeof messages !== "string" && "messages" in messages) return messages
   return {

@@ -15,12 +15,10 @@ import * as JsonSchemaValidator from "./schema/JsonSchemaValidator.js"
 import * as Tool from "./Tool.js"
 import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<Output> extends Tool.Description {
-  /** The JSON Schema of the arguments, with `"type": "object"`. Draft 2020-12, unless `$schema` names 2019-09 or draft-07. */
+  /**
+   * The JSON Schema of the arguments, with `"type": "object"`. Draft 2020-12, unless `$schema` names 2019-09 or draft-07.
+   */
   readonly inputSchema: JsonObject
   /** The JSON Schema of the structured content. Default: the tool returns content only. */
   readonly outputSchema?: Output | undefined
@@ -32,12 +30,7 @@ export interface Options<Output> extends Tool.Description {
   readonly patterns?: boolean | undefined
 }
 
-/**
- * The success of a tool with this output schema: an object where the schema says so, `void` without a schema.
- *
- * @since 0.1.0
- * @category models
- */
+/** The success of a tool with this output schema: an object where the schema says so, `void` without a schema. */
 export type SuccessOf<Output> = Output extends { readonly type: "object" } ? JsonObject
   : Output extends JsonObject ? unknown
   : void
@@ -60,9 +53,6 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
  *   inputSchema: { type: "object", properties: { q: { type: "string", minLength: 1 } }, required: ["q"] }
  * })
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <const Name extends string, const Output extends JsonObject | undefined = undefined>(
   name: Name,

@@ -16,16 +16,10 @@ import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import { quoted } from "./text/Quoted.js"
 
-/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Resource")
 
-/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Resource<Name extends string> {
   readonly [TypeId]: TypeId
   readonly _tag: "Resource"
@@ -35,17 +29,11 @@ export interface Resource<Name extends string> {
   readonly advertised: Resources.Resource
 }
 
-/** @since 0.1.0 */
 export declare namespace Resource {
   export type Any = Resource<string>
 }
 
-/**
- * The description of a resource, or of all resources of a template.
- *
- * @since 0.1.0
- * @category models
- */
+/** The description of a resource, or of all resources of a template. */
 export interface Description {
   /** The name to show to people; default: the `name`. */
   readonly title?: string | undefined
@@ -57,10 +45,6 @@ export interface Description {
   readonly meta?: JsonObject | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends Description {
   /** An absolute URI, such as `file:///README.md`; the scheme may be your own, as in `notes://2024/plan`. */
   readonly uri: string
@@ -68,12 +52,7 @@ export interface Options extends Description {
   readonly size?: number | undefined
 }
 
-/**
- * What a handler may return: a text, bytes, or one or more contents with their own URIs and media types.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a handler may return: a text, bytes, or one or more contents with their own URIs and media types. */
 export type Contents = string | Uint8Array | Content.ResourceContents | ReadonlyArray<Content.ResourceContents>
 
 /**
@@ -85,9 +64,6 @@ export type Contents = string | Uint8Array | Content.ResourceContents | Readonly
  *
  * export const Readme = Resource.make("readme", { uri: "file:///README.md", mimeType: "text/markdown" })
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <const Name extends string>(name: Name, options: Options): Resource<Name> => {
   const { size, uri } = options
@@ -107,15 +83,9 @@ export const make = <const Name extends string>(name: Name, options: Options): R
   }
 }
 
-/** @since 0.1.0 */
 export const isResource = (u: unknown): u is Resource.Any => Predicate.hasProperty(u, TypeId)
 
-/**
- * The members of a description that have a value, as they are advertised.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The members of a description that have a value, as they are advertised. */
 export const advertise = (
   { annotations, description, icons, meta, mimeType, title }: Description
 ): Pick<Resources.Resource, "_meta" | "annotations" | "description" | "icons" | "mimeType" | "title"> => ({
@@ -130,9 +100,6 @@ export const advertise = (
 /**
  * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64. Both get the URI and the
  * media type given here; contents keep their own.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const toResult = (
   contents: Contents,

@@ -18,16 +18,10 @@ import * as EnumValues from "./schema/EnumValues.js"
 import { quoted } from "./text/Quoted.js"
 import * as UriTemplate from "./UriTemplate.js"
 
-/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/ResourceTemplate")
 
-/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface ResourceTemplate<Name extends string, Parameters> {
   readonly [TypeId]: TypeId
   readonly _tag: "ResourceTemplate"
@@ -42,12 +36,7 @@ export interface ResourceTemplate<Name extends string, Parameters> {
   readonly codec: Codec<Parameters>
 }
 
-/**
- * Converts between typed parameters and the strings in a URI.
- *
- * @since 0.1.0
- * @category models
- */
+/** Converts between typed parameters and the strings in a URI. */
 export interface Codec<Parameters> {
   /** The parameters of a URI that matched. */
   decode(match: UriTemplate.Match): Effect.Effect<Parameters, ParseResult.ParseIssue>
@@ -55,19 +44,13 @@ export interface Codec<Parameters> {
   encode(parameters: Parameters): Effect.Effect<string, ParseResult.ParseIssue>
 }
 
-/** @since 0.1.0 */
 export declare namespace ResourceTemplate {
   export type Any = ResourceTemplate<string, any>
 
   export type Parameters<T> = T extends ResourceTemplate<any, infer P> ? P : never
 }
 
-/**
- * A parameter of a tagged template: its name, and the schema of its value, which is a string in the URI.
- *
- * @since 0.1.0
- * @category models
- */
+/** A parameter of a tagged template: its name, and the schema of its value, which is a string in the URI. */
 export interface Param<Name extends string, A> {
   readonly name: Name
   readonly schema: Schema.Schema<A, any>
@@ -75,12 +58,7 @@ export interface Param<Name extends string, A> {
   readonly operator: "" | "+"
 }
 
-/**
- * A parameter without slashes in its value. Default schema: `Schema.String`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A parameter without slashes in its value. Default schema: `Schema.String`. */
 export const param: {
   <const Name extends string>(name: Name): Param<Name, string>
   <const Name extends string, A, I extends string>(name: Name, schema: Schema.Schema<A, I>): Param<Name, A>
@@ -90,12 +68,7 @@ export const param: {
   operator: ""
 })
 
-/**
- * A parameter whose value may contain slashes, such as a file path.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A parameter whose value may contain slashes, such as a file path. */
 export const path = <const Name extends string>(name: Name): Param<Name, string> => ({
   name,
   schema: Schema.String,
@@ -121,9 +94,6 @@ type ParametersOf<P extends ReadonlyArray<Param<string, any>>> = {
  *
  * export const Note = ResourceTemplate.make("note", { mimeType: "text/markdown" })`note:///${id}`
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make =
   <const Name extends string>(name: Name, description: Resource.Description = {}) =>
@@ -148,9 +118,6 @@ export const make =
  *
  * A variable without a schema is a string, or an array of strings where the template has `{name*}`; in a query it is
  * optional. A variable with a schema is exactly what the schema says: give an optional schema to one that may be absent.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const fromString = <const Name extends string, Fields extends Schema.Struct.Fields = {}>(
   name: Name,
@@ -215,5 +182,4 @@ const schemaOf = (
   return Schema.Struct(Object.fromEntries(fields)) as unknown as Schema.Schema<any, any>
 }
 
-/** @since 0.1.0 */
 export const isResourceTemplate = (u: unknown): u is ResourceTemplate.Any => Predicate.hasProperty(u, TypeId)

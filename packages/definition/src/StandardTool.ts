@@ -17,12 +17,7 @@ import * as ExternalSchema from "./schema/ExternalSchema.js"
 import * as Tool from "./Tool.js"
 import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
-/**
- * A Standard Schema of version 1, with the extension for JSON Schema where the library has it.
- *
- * @since 0.1.0
- * @category models
- */
+/** A Standard Schema of version 1, with the extension for JSON Schema where the library has it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1
@@ -36,12 +31,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-/**
- * The result of validation: the value, possibly converted, or the issues.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of validation: the value, possibly converted, or the issues. */
 export type Result<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
@@ -53,26 +43,12 @@ export type Result<Output> =
 
 type Any = StandardSchema<any, any>
 
-/**
- * The type of the values that a schema validates.
- *
- * @since 0.1.0
- * @category models
- */
+/** The type of the values that a schema validates. */
 export type Input<S extends Any> = NonNullable<S["~standard"]["types"]>["input"]
 
-/**
- * The type of the values that validation yields.
- *
- * @since 0.1.0
- * @category models
- */
+/** The type of the values that validation yields. */
 export type Output<S extends Any> = NonNullable<S["~standard"]["types"]>["output"]
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<Parameters, Success> extends Tool.Description {
   readonly parameters: Parameters
   /** The JSON Schema of the arguments. Default: the one that `parameters` provides; required when it provides none. */
@@ -82,7 +58,9 @@ export interface Options<Parameters, Success> extends Tool.Description {
    * values must accept a converted value and leave it unchanged. Default: the tool returns content only.
    */
   readonly success?: Success | undefined
-  /** The JSON Schema of the structured content. Default: the one that `success` provides; required when it provides none. */
+  /**
+   * The JSON Schema of the structured content. Default: the one that `success` provides; required when it provides none.
+   */
   readonly outputSchema?: JsonObject | undefined
 }
 
@@ -104,9 +82,6 @@ export interface Options<Parameters, Success> extends Tool.Description {
  *   inputSchema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
  * })
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <
   const Name extends string,

@@ -22,16 +22,10 @@ import * as ToolArguments from "./tool/ToolArguments.js"
 import * as ToolOutcome from "./tool/ToolOutcome.js"
 import type { ToolResult } from "./ToolResult.js"
 
-/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Tool")
 
-/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Tool<Name extends string, Parameters, Arguments, Success, Failure> {
   readonly [TypeId]: TypeId
   readonly _tag: "Tool"
@@ -45,12 +39,7 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
   readonly codec: Codec<Parameters, Arguments, Success, Failure>
 }
 
-/**
- * Converts between the typed values of a tool and the JSON of `tools/call`.
- *
- * @since 0.1.0
- * @category models
- */
+/** Converts between the typed values of a tool and the JSON of `tools/call`. */
 export interface Codec<Parameters, Arguments, Success, Failure> {
   /** What the handler receives. An issue lists every argument that is wrong, unless the arguments are large. */
   decodeArguments(args: unknown): Effect.Effect<Parameters, ParseResult.ParseIssue>
@@ -67,15 +56,11 @@ export interface Codec<Parameters, Arguments, Success, Failure> {
 /**
  * What a handler may return: the success value, or a `ToolResult` with that value and content of its own. The handler of a
  * tool without `success` returns a text, a `ToolResult` or nothing.
- *
- * @since 0.1.0
- * @category models
  */
 export type Returns<Success> = 0 extends 1 & Success ? any // `any` itself
   : [Success] extends [void] ? void | string | ToolResult<unknown>
   : Success | ToolResult<Success>
 
-/** @since 0.1.0 */
 export declare namespace Tool {
   export type Any = Tool<string, any, any, any, any>
 
@@ -90,12 +75,7 @@ export declare namespace Tool {
   export type Failure<T> = T extends Tool<any, any, any, any, infer F> ? F : never
 }
 
-/**
- * What a tool advertises in addition to its schemas.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a tool advertises in addition to its schemas. */
 export interface Description {
   /** What the tool does, for the model that chooses among tools. */
   readonly description?: string | undefined
@@ -106,10 +86,6 @@ export interface Description {
   readonly meta?: JsonObject | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<Parameters, Success, Failure> extends Description {
   /** The fields of the arguments, or a schema of an object. Default: no parameters. */
   readonly parameters?: Parameters | undefined
@@ -172,9 +148,6 @@ type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ? Sc
  *   annotations: { readOnlyHint: true }
  * })
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <
   const Name extends string,
@@ -212,12 +185,7 @@ export const make = <
   })
 }
 
-/**
- * The schemas of a tool, and the JSON Schemas to advertise for them.
- *
- * @since 0.1.0
- * @category models
- */
+/** The schemas of a tool, and the JSON Schemas to advertise for them. */
 export interface Schemas {
   readonly parameters: Schema.Schema<any, any>
   /** `undefined` for a tool that returns content only. */
@@ -232,9 +200,6 @@ export interface Schemas {
 /**
  * Declares a tool from schemas and the JSON Schemas to advertise for them, as `RawTool` and `StandardTool` do. The caller
  * states the types, which the compiler does not check against the schemas. Throws when Effect's parser cannot use a schema.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const fromSchemas = <const Name extends string, Parameters, Arguments, Success, Failure>(
   name: Name,
@@ -263,7 +228,6 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
   }))
 })
 
-/** @since 0.1.0 */
 export const isTool = (u: unknown): u is Tool.Any => Predicate.hasProperty(u, TypeId)
 
 const isVoid = (ast: AST.AST): boolean => AST.isVoidKeyword(ast) || AST.isUndefinedKeyword(ast)

@@ -11,18 +11,11 @@ import * as Encoding from "effect/Encoding"
 import * as Pipeable from "effect/Pipeable"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/ToolResult")
 
-/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
-/**
- * Content blocks in order, for models and people, and the structured value, for programs.
- *
- * @since 0.1.0
- * @category models
- */
+/** Content blocks in order, for models and people, and the structured value, for programs. */
 export class ToolResult<out A = undefined> extends Pipeable.Class() {
   readonly [TypeId]: TypeId = TypeId
 
@@ -37,93 +30,46 @@ export class ToolResult<out A = undefined> extends Pipeable.Class() {
   }
 }
 
-/** @since 0.1.0 */
 export const isToolResult = (u: unknown): u is ToolResult<unknown> => Predicate.hasProperty(u, TypeId)
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface BlockOptions {
   readonly annotations?: Content.Annotations | undefined
   readonly meta?: JsonObject | undefined
 }
 
-/**
- * A result of these content blocks.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A result of these content blocks. */
 export const make = (...content: ReadonlyArray<Content.ContentBlock>): ToolResult => new ToolResult(content, undefined)
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const text = (text: string, options?: BlockOptions): ToolResult =>
   make({ type: "text", text, ...optional(options) })
 
-/**
- * An image, as bytes or as base64 text.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** An image, as bytes or as base64 text. */
 export const image = (data: Uint8Array | string, mimeType: string, options?: BlockOptions): ToolResult =>
   make({ type: "image", data: base64(data), mimeType, ...optional(options) })
 
-/**
- * Audio, as bytes or as base64 text. Clients of revisions before 2025-03-26 get a text in its place.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Audio, as bytes or as base64 text. Clients of revisions before 2025-03-26 get a text in its place. */
 export const audio = (data: Uint8Array | string, mimeType: string, options?: BlockOptions): ToolResult =>
   make({ type: "audio", data: base64(data), mimeType, ...optional(options) })
 
-/**
- * A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in its place.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in its place. */
 export const link = (resource: Omit<Content.ResourceLink, "type">): ToolResult =>
   make({ type: "resource_link", ...resource })
 
-/**
- * A resource with its content.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A resource with its content. */
 export const resource = (resource: Content.ResourceContents, options?: BlockOptions): ToolResult =>
   make({ type: "resource", resource, ...optional(options) })
 
-/**
- * The same result with a structured value, of the type of the tool's `success`.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The same result with a structured value, of the type of the tool's `success`. */
 export const withStructured = <A>(structured: A) => (self: ToolResult<unknown>): ToolResult<A> =>
   new ToolResult(self.content, structured, self.meta, self.isError)
 
-/**
- * The same result with `_meta`, which a model does not see.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The same result with `_meta`, which a model does not see. */
 export const withMeta = (meta: JsonObject) => <A>(self: ToolResult<A>): ToolResult<A> =>
   new ToolResult(self.content, self.structured, meta, self.isError)
 
 /**
  * The same result with `isError`. For a failure that a declared `failure` cannot express: one with images, or one that
  * another server returned. The structured value is sent without a check.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
   new ToolResult(self.content, self.structured, self.meta, true)
@@ -131,9 +77,6 @@ export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
 /**
  * The content of `self`, then that of `that`. The structured value and `_meta` are those of `that` where it has them,
  * otherwise those of `self`. The result is an error when either is one.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const concat = <B>(that: ToolResult<B>) => <A>(self: ToolResult<A>): ToolResult<A | B> =>
   new ToolResult<A | B>(

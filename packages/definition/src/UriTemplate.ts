@@ -15,24 +15,13 @@ import * as UriExpression from "./uri/UriExpression.js"
 import * as UriMatcher from "./uri/UriMatcher.js"
 import * as UriPattern from "./uri/UriPattern.js"
 
-/** @since 0.1.0 */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/UriTemplate")
 
-/** @since 0.1.0 */
 export type TypeId = typeof TypeId
 
-/**
- * The longest template and the longest URI to match, in characters, and the most variables of a template.
- *
- * @since 0.1.0
- * @category limits
- */
+/** The longest template and the longest URI to match, in characters, and the most variables of a template. */
 export const limits = { template: 8192, variables: 256, uri: 65_536 } as const
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Variable {
   readonly name: string
   /** Written `{name*}`: its value is a list of strings. */
@@ -41,12 +30,7 @@ export interface Variable {
   readonly isOptional: boolean
 }
 
-/**
- * A template that has been parsed.
- *
- * @since 0.1.0
- * @category models
- */
+/** A template that has been parsed. */
 export interface UriTemplate {
   /** The functions behind `expand` and `match`. */
   readonly [TypeId]: {
@@ -63,9 +47,6 @@ export interface UriTemplate {
 /**
  * The values to expand a template with: a string, a list, or an associative array for each variable. A variable without a
  * value leaves nothing behind.
- *
- * @since 0.1.0
- * @category models
  */
 export type Values = {
   readonly [name: string]: string | ReadonlyArray<string> | { readonly [key: string]: string } | undefined
@@ -74,18 +55,10 @@ export type Values = {
 /**
  * The decoded values of a URI: a string for each variable, an array of strings for a list. An optional variable that the
  * URI does not hold is left out.
- *
- * @since 0.1.0
- * @category models
  */
 export type Match = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-/**
- * Parses a template. A left says what is wrong with it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Parses a template. A left says what is wrong with it. */
 export const parse = (template: string): Either.Either<UriTemplate, string> =>
   Either.flatMap(split(template), (parts) => {
     const variables = parts.flatMap((part) =>
@@ -138,20 +111,12 @@ const split = (template: string): Either.Either<ReadonlyArray<string | UriExpres
   return Either.right(parts)
 }
 
-/**
- * The URI that a template becomes with these values.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The URI that a template becomes with these values. */
 export const expand = (self: UriTemplate, values: Values): string => self[TypeId].expand(values)
 
 /**
  * The values with which a template expands to a URI; none when there are no such values, when the template is ambiguous,
  * or when the URI is longer than `limits.uri`. The parameters of a query may come in any order, and parameters that the
  * template does not name are ignored.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const match = (self: UriTemplate, uri: string): Option.Option<Match> => self[TypeId].match(uri)

@@ -9,7 +9,6 @@ import type * as Scope from "effect/Scope"
 import type { TransportError } from "./LocalError.js"
 import type { Transport } from "./Transport.js"
 
-/** @since 0.1.0 @category models */
 export interface Connector<out R = never> {
   /** The name of the server, for error messages and spans. */
   readonly name: string
@@ -17,7 +16,6 @@ export interface Connector<out R = never> {
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
 
-/** @since 0.1.0 @category constructors */
 export const make = <R>(
   name: string,
   connect: Effect.Effect<Transport, TransportError, R>
@@ -27,6 +25,6 @@ export const make = <R>(
   connect: connect as Effect.Effect<Transport, TransportError, Exclude<R, Scope.Scope> | Scope.Scope>
 })
 
-/** A connector for a transport that is already open. It can be used once. @since 0.1.0 @category constructors */
+/** A connector for a transport that is already open. It can be used once. */
 export const fromTransport = (transport: Transport, name = "transport"): Connector =>
   make(name, Effect.succeed(transport))

@@ -35,10 +35,9 @@ import * as Pending from "./runtime/Pending.js"
 import type { Channel, Side, Work } from "./Side.js"
 import * as Transport from "./Transport.js"
 
-/** The default of `maxInFlight`. @since 0.1.0 @category limits */
+/** The default of `maxInFlight`. */
 export const MAX_IN_FLIGHT = 64
 
-/** @since 0.1.0 @category models */
 export interface Options {
   /** How long our requests wait for an answer, unless they say so themselves. Default: without limit. */
   readonly timeout?: Duration.DurationInput | undefined
@@ -52,7 +51,6 @@ export interface Options {
   readonly batches?: (() => boolean) | undefined
 }
 
-/** @since 0.1.0 @category models */
 export interface Conversation extends Outbound {
   /** Handles one message, from the transport or from another channel; its answer leaves on that channel. */
   readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void
@@ -69,7 +67,6 @@ export interface Conversation extends Outbound {
 
 /**
  * A conversation without a fiber of its own. Its owner runs `read` or passes the messages to `receive`, and closes it.
- * @since 0.1.0 @category models
  */
 export interface Passive extends Conversation {
   /**
@@ -82,7 +79,6 @@ export interface Passive extends Conversation {
 /**
  * Starts a conversation over a transport. It ends when the scope closes or the peer ends the transport: then our calls
  * fail with `ConnectionClosed` and the handlers are interrupted.
- * @since 0.1.0 @category constructors
  */
 export const make = (
   transport: Transport.Transport,
@@ -101,10 +97,7 @@ export const make = (
     )
   })
 
-/**
- * A function that makes conversations without a fiber. Their handlers run in the context of this effect by default.
- * @since 0.1.0 @category constructors
- */
+/** A function that makes conversations without a fiber. Their handlers run in the context of this effect by default. */
 export const factory: Effect.Effect<
   (transport: Transport.Transport, side: Side | ((outbound: Outbound) => Side), options?: Options) => Passive
 > = Effect.map(

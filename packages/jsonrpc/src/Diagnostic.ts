@@ -20,7 +20,6 @@ import * as Json from "./runtime/Json.js"
  * - `AmbiguousCancel`: a cancel that matches several requests. None was interrupted.
  * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error".
  * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
- * @since 0.1.0 @category models
  */
 export type Diagnostic = Data.TaggedEnum<{
   Malformed: { readonly malformed: Message.Malformed }
@@ -33,10 +32,9 @@ export type Diagnostic = Data.TaggedEnum<{
   Detached: { readonly method: string }
 }>
 
-/** @since 0.1.0 @category constructors */
 export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
-/** Logs a diagnostic: bugs of this side as errors, other things lower. @since 0.1.0 @category running */
+/** Logs a diagnostic: bugs of this side as errors, other things lower. */
 export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$match({
   Malformed: ({ malformed }) => Effect.logDebug(`Malformed ${malformed.kind}: ${malformed.message}`),
   UnknownResponse: ({ late, response }) =>

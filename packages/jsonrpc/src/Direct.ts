@@ -99,10 +99,7 @@ class DirectTransport implements Transport {
   }
 }
 
-/**
- * Two connected transports. Closing the scope closes both, and so does the end of either reader.
- * @since 0.1.0 @category constructors
- */
+/** Two connected transports. Closing the scope closes both, and so does the end of either reader. */
 export const pair: Effect.Effect<readonly [Transport, Transport], never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     const left = new DirectTransport()

@@ -6,25 +6,25 @@
  */
 import * as Data from "effect/Data"
 
-/** Invalid JSON was received. @since 0.1.0 @category codes */
+/** Invalid JSON was received. */
 export const PARSE_ERROR = -32700
 
-/** The JSON is not a request. @since 0.1.0 @category codes */
+/** The JSON is not a request. */
 export const INVALID_REQUEST = -32600
 
-/** The method does not exist or is not available. @since 0.1.0 @category codes */
+/** The method does not exist or is not available. */
 export const METHOD_NOT_FOUND = -32601
 
-/** The parameters are invalid. @since 0.1.0 @category codes */
+/** The parameters are invalid. */
 export const INVALID_PARAMS = -32602
 
-/** The receiver failed in a way that is not the sender's fault. @since 0.1.0 @category codes */
+/** The receiver failed in a way that is not the sender's fault. */
 export const INTERNAL_ERROR = -32603
 
-/** The receiver is closing, or too many requests are in flight. @since 0.1.0 @category codes */
+/** The receiver is closing, or too many requests are in flight. */
 export const UNAVAILABLE = -32000
 
-/** The `error` member of a response. @since 0.1.0 @category models */
+/** The `error` member of a response. */
 export interface ErrorObject {
   readonly code: number
   readonly message: string
@@ -33,15 +33,14 @@ export interface ErrorObject {
 
 /**
  * An error in a response. A handler fails with it to answer with an error; a call fails with the error of its answer.
- * @since 0.1.0 @category models
  */
 export class JsonRpcError extends Data.TaggedError("JsonRpcError")<ErrorObject> {}
 
-/** The error object in a response; `data` is left out when there is none. @since 0.1.0 @category conversions */
+/** The error object in a response; `data` is left out when there is none. */
 export const toObject = (error: ErrorObject): ErrorObject =>
   error.data === undefined
     ? { code: error.code, message: error.message }
     : { code: error.code, message: error.message, data: error.data }
 
-/** The answer to a request that failed for a reason that the peer must not see. @since 0.1.0 @category constructors */
+/** The answer to a request that failed for a reason that the peer must not see. */
 export const internal: ErrorObject = { code: INTERNAL_ERROR, message: "Internal error" }

@@ -14,10 +14,9 @@ import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
 
-/** How many bytes a line may have. @since 0.1.0 @category limits */
+/** How many bytes a line may have. */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024
 
-/** @since 0.1.0 @category models */
 export interface Options extends MessageText.Limits {
   /** Longer lines are discarded and answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
@@ -34,7 +33,6 @@ const KEPT_BYTES = 64 * 1024
  * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk: `buffer` holds the
  * first `held` bytes of a line that has not ended, never more than the limit and never the chunks themselves;
  * `skipping` is true from the byte that exceeds the limit to the end of the line.
- * @since 0.1.0 @category models
  */
 export class Decoder {
   private readonly text: TextDecoder
@@ -122,13 +120,13 @@ export class Decoder {
 const unreadable = (why: string): Message.Malformed =>
   new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)
 
-/** The line of a message: `MessageText.stringify` with a newline. @since 0.1.0 @category encoding */
+/** The line of a message: `MessageText.stringify` with a newline. */
 export const encode = (message: Message.Message): string | undefined => {
   const text = MessageText.stringify(message)
   return text === undefined ? undefined : text + "\n"
 }
 
-/** The messages in a stream of bytes. The last line may lack its newline. @since 0.1.0 @category decoding */
+/** The messages in a stream of bytes. The last line may lack its newline. */
 export const decode = <E, R>(
   bytes: Stream.Stream<Uint8Array, E, R>,
   options?: Options

@@ -11,7 +11,6 @@ import * as Data from "effect/Data"
  *
  * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has
  * no JSON form. `Decode`: the peer sent a response that is malformed.
- * @since 0.1.0 @category errors
  */
 export class TransportError extends Data.TaggedError("TransportError")<{
   readonly reason: "Open" | "Read" | "Write" | "Encode" | "Decode"
@@ -19,7 +18,7 @@ export class TransportError extends Data.TaggedError("TransportError")<{
   readonly cause?: unknown
 }> {}
 
-/** The conversation is over: no answer will come. @since 0.1.0 @category errors */
+/** The conversation is over: no answer will come. */
 export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   /** The failure of the transport that ended the conversation, if it ended with one. */
   readonly cause?: TransportError | undefined
@@ -29,10 +28,7 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   }
 }
 
-/**
- * No answer came in time. Unless `cancelOnAbandon` is `false`, the request was cancelled.
- * @since 0.1.0 @category errors
- */
+/** No answer came in time. Unless `cancelOnAbandon` is `false`, the request was cancelled. */
 export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
   readonly method: string
   /** How long the request waited, in milliseconds. */
@@ -43,27 +39,23 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
   }
 }
 
-/** This channel cannot carry requests to the other side. @since 0.1.0 @category errors */
+/** This channel cannot carry requests to the other side. */
 export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly method: string }> {
   override get message(): string {
     return `Cannot send "${this.method}": there is no channel to the other side, or the request it belonged to has been answered`
   }
 }
 
-/**
- * The server no longer knows our session. Whether it served the request before is unknown. A new session can begin.
- * @since 0.1.0 @category errors
- */
+/** The server no longer knows our session. Whether it served the request before is unknown. A new session can begin. */
 export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
   override get message(): string {
     return `The session expired before "${this.method}" was answered: it may have been served, or not`
   }
 }
 
-/** Any failure of a call on this side. @since 0.1.0 @category errors */
+/** Any failure of a call on this side. */
 export type LocalError = ConnectionClosed | RequestTimeout | NoBackChannel | SessionExpired | TransportError
 
-/** @since 0.1.0 @category guards */
 export const isLocalError = (error: unknown): error is LocalError =>
   error instanceof ConnectionClosed || error instanceof RequestTimeout || error instanceof NoBackChannel ||
   error instanceof SessionExpired || error instanceof TransportError

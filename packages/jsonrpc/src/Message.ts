@@ -9,15 +9,14 @@
  */
 import * as JsonRpcError from "./JsonRpcError.js"
 
-/** A string or an integer. `1` and `"1"` are two ids. @since 0.1.0 @category models */
+/** A string or an integer. `1` and `"1"` are two ids. */
 export type RequestId = string | number
 
-/** Named parameters. MCP has no positional ones. @since 0.1.0 @category models */
+/** Named parameters. MCP has no positional ones. */
 export interface Params {
   readonly [key: string]: unknown
 }
 
-/** @since 0.1.0 @category models */
 export interface Request {
   readonly jsonrpc: "2.0"
   readonly id: RequestId
@@ -25,40 +24,32 @@ export interface Request {
   readonly params?: Params
 }
 
-/** @since 0.1.0 @category models */
 export interface Notification {
   readonly jsonrpc: "2.0"
   readonly method: string
   readonly params?: Params
 }
 
-/** @since 0.1.0 @category models */
 export interface Success {
   readonly jsonrpc: "2.0"
   readonly id: RequestId
   readonly result: Params
 }
 
-/**
- * An error response; without an id, or with `null`, if that of the request is unknown.
- * @since 0.1.0 @category models
- */
+/** An error response; without an id, or with `null`, if that of the request is unknown. */
 export interface Failure {
   readonly jsonrpc: "2.0"
   readonly id?: RequestId | null
   readonly error: JsonRpcError.ErrorObject
 }
 
-/** @since 0.1.0 @category models */
 export type Response = Success | Failure
 
-/** @since 0.1.0 @category models */
 export type Message = Request | Notification | Response
 
 /**
  * Input that is not a message. `kind` is the kind of message that it resembles: a `request` is answered with `code`,
  * under `id` if it has one; a `response` with an `id` ends the call that waits for it.
- * @since 0.1.0 @category models
  */
 export class Malformed {
   readonly _tag = "Malformed"
@@ -73,47 +64,39 @@ export class Malformed {
   ) {}
 }
 
-/** What a peer sent: a message, or input that is none. @since 0.1.0 @category models */
+/** What a peer sent: a message, or input that is none. */
 export type Incoming = Message | Malformed
 
-/** @since 0.1.0 @category guards */
 export const isMalformed = (incoming: Incoming): incoming is Malformed => incoming instanceof Malformed
 
-/** @since 0.1.0 @category guards */
 export const isRequest = (message: Message): message is Request =>
   (message as Request).method !== undefined && (message as Request).id !== undefined
 
-/** @since 0.1.0 @category guards */
 export const isNotification = (message: Message): message is Notification =>
   (message as Request).method !== undefined && (message as Request).id === undefined
 
-/** @since 0.1.0 @category guards */
 export const isResponse = (message: Message): message is Response => (message as Request).method === undefined
 
-/** @since 0.1.0 @category guards */
 export const isSuccess = (response: Response): response is Success => (response as Success).result !== undefined
 
-/** Strings and integers are ids; `true`, `null` and `1.5` are not. @since 0.1.0 @category guards */
+/** Strings and integers are ids; `true`, `null` and `1.5` are not. */
 export const isRequestId = (u: unknown): u is RequestId => typeof u === "string" || Number.isSafeInteger(u)
 
-/** @since 0.1.0 @category constructors */
 export const request = (id: RequestId, method: string, params?: Params): Request =>
   params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }
 
-/** @since 0.1.0 @category constructors */
 export const notification = (method: string, params?: Params): Notification =>
   params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params }
 
-/** @since 0.1.0 @category constructors */
 export const success = (id: RequestId, result: Params): Success => ({ jsonrpc: "2.0", id, result })
 
-/** An error response; without an id when that of the request is unknown. @since 0.1.0 @category constructors */
+/** An error response; without an id when that of the request is unknown. */
 export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObject): Failure =>
   id === undefined
     ? { jsonrpc: "2.0", error: JsonRpcError.toObject(error) }
     : { jsonrpc: "2.0", id, error: JsonRpcError.toObject(error) }
 
-/** The error response to a malformed request. @since 0.1.0 @category conversions */
+/** The error response to a malformed request. */
 export const malformedResponse = (malformed: Malformed): Failure =>
   failure(malformed.id, { code: malformed.code, message: malformed.message })
 
@@ -122,7 +105,7 @@ const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "obj
 const invalid = (kind: Malformed["kind"], message: string, id: unknown): Malformed =>
   new Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid request: ${message}`, isRequestId(id) ? id : undefined)
 
-/** Checks a value that a peer sent. A message is returned unchanged. @since 0.1.0 @category decoding */
+/** Checks a value that a peer sent. A message is returned unchanged. */
 export const fromUnknown = (u: unknown): Incoming => {
   if (!isObject(u)) {
     return Array.isArray(u)

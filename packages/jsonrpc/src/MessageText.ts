@@ -10,7 +10,7 @@ import * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
 import * as MessageOutline from "./runtime/MessageOutline.js"
 
-/** The limits of one message. @since 0.1.0 @category models */
+/** The limits of one message. */
 export interface Limits {
   /** How deep a message may nest. Default: 64. */
   readonly maxDepth?: number | undefined
@@ -24,7 +24,6 @@ export interface Limits {
  * Reads one message from a JSON text; the result is `Malformed` when it is none. A text with too many values is refused
  * before it is parsed. Its beginning and its end show whether the limit of responses applies; otherwise the limit of
  * requests does. A text that looked like a response and is a request is held to the limit of requests once it is parsed.
- * @since 0.1.0 @category decoding
  */
 export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
   const { maxDepth, maxNodes = Json.MAX_NODES, maxResponseNodes = Json.MAX_RESPONSE_NODES } = limits
@@ -62,7 +61,6 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
 /**
  * The JSON text of a message, on one line and without a newline. An answer that has no JSON form becomes "Internal
  * error" under its id; for a request or a notification without a JSON form, the result is `undefined`.
- * @since 0.1.0 @category encoding
  */
 export const stringify = (message: Message.Message): string | undefined => {
   const text = Json.stringify(message)

@@ -13,10 +13,9 @@ import { NoBackChannel } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import type * as Progress from "./Progress.js"
 
-/** Why a call failed: the error that the peer answered, or a failure on this side. @since 0.1.0 @category errors */
+/** Why a call failed: the error that the peer answered, or a failure on this side. */
 export type CallError = JsonRpcError | LocalError
 
-/** @since 0.1.0 @category models */
 export interface RequestOptions {
   /**
    * How long to wait, from the moment the request is handed to the transport. `0` fails at once with `RequestTimeout`.
@@ -36,7 +35,6 @@ export interface RequestOptions {
   readonly cancelOnAbandon?: boolean | undefined
 }
 
-/** @since 0.1.0 @category models */
 export interface Outbound {
   /**
    * Sends a request and waits for its answer. Interrupting the caller sends `notifications/cancelled`; an answer that
@@ -51,7 +49,7 @@ export interface Outbound {
   readonly notify: (method: string, params?: Message.Params) => Effect.Effect<void>
 }
 
-/** A channel without a peer: it refuses requests and drops notifications. @since 0.1.0 @category constructors */
+/** A channel without a peer: it refuses requests and drops notifications. */
 export const none: Outbound = {
   request: (method) => Effect.fail(new NoBackChannel({ method })),
   notify: () => Effect.void

@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 
-/** `died` is the cause of an error that hides a bug of this side from the peer. @since 0.1.0 @category models */
+/** `died` is the cause of an error that hides a bug of this side from the peer. */
 export type Outcome =
   | { readonly result: Message.Params; readonly error?: undefined; readonly died?: undefined }
   | {
@@ -19,19 +19,19 @@ export type Outcome =
     readonly died?: Cause.Cause<unknown> | undefined
   }
 
-/** Its result, its `JsonRpcError`, or "Internal error" for any other failure. @since 0.1.0 @category conversions */
+/** Its result, its `JsonRpcError`, or "Internal error" for any other failure. */
 export const fromExit = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   if (exit._tag === "Success") return { result: exit.value as Message.Params }
   const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
   return failure instanceof JsonRpcError.JsonRpcError ? { error: failure } : died(exit.cause)
 }
 
-/** "Internal error" for the peer, and the cause for the operator. @since 0.1.0 @category constructors */
+/** "Internal error" for the peer, and the cause for the operator. */
 export const died = (cause: Cause.Cause<unknown>): Outcome => ({ error: JsonRpcError.internal, died: cause })
 
-/** The outcome of a request that was in flight when the conversation closed. @since 0.1.0 @category constructors */
+/** The outcome of a request that was in flight when the conversation closed. */
 export const closing: Outcome = { error: { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" } }
 
-/** The response that carries an outcome. @since 0.1.0 @category conversions */
+/** The response that carries an outcome. */
 export const toMessage = (id: Message.RequestId, outcome: Outcome): Message.Response =>
   outcome.error === undefined ? Message.success(id, outcome.result) : Message.failure(id, outcome.error)

@@ -6,7 +6,6 @@
  */
 import type * as Message from "./Message.js"
 
-/** @since 0.1.0 @category models */
 export interface Progress {
   /** Rises with every notification, even when the total is not known. */
   readonly progress: number
@@ -14,15 +13,14 @@ export interface Progress {
   readonly message?: string | undefined
 }
 
-/** The name of the notification. @since 0.1.0 @category constants */
+/** The name of the notification. */
 export const METHOD = "notifications/progress"
 
-/** The token in the parameters of a notification, if there is one. @since 0.1.0 @category decoding */
+/** The token in the parameters of a notification, if there is one. */
 export const token = (params: Message.Params | undefined): unknown => params?.progressToken
 
 /**
  * The progress in the parameters of a notification, if there is any. A total or a message of a wrong type is left out.
- * @since 0.1.0 @category decoding
  */
 export const fromParams = (params: Message.Params | undefined): Progress | undefined => {
   if (typeof params?.progress !== "number") return undefined
@@ -37,9 +35,6 @@ export const fromParams = (params: Message.Params | undefined): Progress | undef
  * The parameters of the notification that reports progress; `undefined` when it must not be sent: the request has no token,
  * or `progress` is not greater than `last`, the progress that was reported before. A total that is not a finite number is
  * left out.
- *
- * @since 0.1.0
- * @category encoding
  */
 export const toParams = (
   token: Message.RequestId | undefined,

@@ -16,7 +16,6 @@ import type { Transport } from "./Transport.js"
 /**
  * Both functions are called in the order of arrival, before any later message is looked at. The effects they return run
  * concurrently, each up to its first asynchronous step at once.
- * @since 0.1.0 @category models
  */
 export interface Side {
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
@@ -27,7 +26,7 @@ export interface Side {
   ) => Effect.Effect<void> | undefined
 }
 
-/** How one request is served: an effect, and the mapping of its exit to an answer. @since 0.1.0 @category models */
+/** How one request is served: an effect, and the mapping of its exit to an answer. */
 export interface Work {
   readonly effect: Effect.Effect<unknown, unknown>
   /** The context in which the effect runs. Default: the context in which the conversation was made. */
@@ -42,7 +41,6 @@ export interface Work {
 
 /**
  * Where the answer to a message leaves: the transport, or one of many HTTP requests. Each channel has ids of its own.
- * @since 0.1.0 @category models
  */
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canRequest"> {
   /** Called for a request that will not be answered, because the peer cancelled it. A pipe leaves this out. */
@@ -54,7 +52,6 @@ export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canReq
 /**
  * One request while it is being answered, and the way to speak to its sender meanwhile. Once it is answered or
  * cancelled, requests on its behalf fail with `NoBackChannel` and notifications are dropped.
- * @since 0.1.0 @category models
  */
 export interface IncomingRequest extends Outbound {
   readonly id: Message.RequestId
@@ -62,7 +59,7 @@ export interface IncomingRequest extends Outbound {
   readonly channel: Channel
 }
 
-/** A side made of two handlers, which run in the context of this effect. @since 0.1.0 @category constructors */
+/** A side made of two handlers, which run in the context of this effect. */
 export const make = <R = never, R2 = never>(handlers: {
   readonly onRequest: (
     request: Message.Request,

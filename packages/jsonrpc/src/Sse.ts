@@ -8,10 +8,9 @@
  * @since 0.1.0
  */
 
-/** How many bytes an event may have, between the blank lines around it. @since 0.1.0 @category limits */
+/** How many bytes an event may have, between the blank lines around it. */
 export const MAX_EVENT_BYTES = 10 * 1024 * 1024
 
-/** @since 0.1.0 @category models */
 export interface Event {
   /** The name of the event. Without one, the event is a "message". */
   readonly event?: string | undefined
@@ -23,7 +22,7 @@ export interface Event {
   readonly data?: string | undefined
 }
 
-/** An event that was dropped because of its size. @since 0.1.0 @category models */
+/** An event that was dropped because of its size. */
 export class TooLarge {
   readonly _tag = "TooLarge"
   constructor(readonly maxEventBytes: number) {}
@@ -32,7 +31,6 @@ export class TooLarge {
 /**
  * The text of an event, with the blank line after it. Every line of the data gets its own data line, empty ones too.
  * Line breaks in an id or a name are removed, because they would begin another field.
- * @since 0.1.0 @category encoding
  */
 export const encode = ({ data, event, id, retry }: Event): string => {
   let text = ""
@@ -48,10 +46,9 @@ const breaks = /[\r\n]/
 
 const lines = (data: string): string => data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`).join("")
 
-/** A comment, which clients ignore: keeps a connection open while there is no event. @since 0.1.0 @category encoding */
+/** A comment, which clients ignore: keeps a connection open while there is no event. */
 export const comment = (text = ""): string => `: ${text.replace(/[\r\n]/g, " ")}\n\n`
 
-/** @since 0.1.0 @category models */
 export interface Options {
   /** Longer events are discarded and reported as `TooLarge`. Default: 10 MiB. */
   readonly maxEventBytes?: number | undefined
@@ -65,7 +62,6 @@ const NOTHING = new Uint8Array(0)
  * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `buffer` holds the
  * first `held` bytes of a line that has not ended, and the fields of the event so far are in `event`, `id`, `retry` and
  * `data`, never more than the limit and never the chunks themselves. Text after the last blank line is no event.
- * @since 0.1.0 @category models
  */
 export class Decoder {
   private readonly text = new TextDecoder("utf-8", { ignoreBOM: true })

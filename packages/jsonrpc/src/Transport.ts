@@ -21,7 +21,6 @@ import * as Outbox from "./runtime/Outbox.js"
 /**
  * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. It ends the call
  * that waits for it, and no other. For transports that send each request on its own, such as HTTP.
- * @since 0.1.0 @category models
  */
 export class Undelivered {
   readonly _tag = "Undelivered"
@@ -32,13 +31,11 @@ export class Undelivered {
   ) {}
 }
 
-/** What a transport delivers. @since 0.1.0 @category models */
+/** What a transport delivers. */
 export type Delivery = Message.Incoming | Undelivered
 
-/** @since 0.1.0 @category guards */
 export const isUndelivered = (delivery: Delivery): delivery is Undelivered => delivery instanceof Undelivered
 
-/** @since 0.1.0 @category models */
 export interface Transport {
   /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe; fails when the pipe fails. */
   readonly incoming: Stream.Stream<Delivery, TransportError>
@@ -55,13 +52,13 @@ export interface Transport {
   readonly canRequest?: (() => boolean) | undefined
 }
 
-/** A stream of transports: each element is one new conversation. @since 0.1.0 @category models */
+/** A stream of transports: each element is one new conversation. */
 export interface Listener<out E = never, out R = never> extends Stream.Stream<Transport, E, R> {}
 
-/** The error of `send` once the pipe is closed. @since 0.1.0 @category errors */
+/** The error of `send` once the pipe is closed. */
 export const closed: TransportError = new TransportError({ reason: "Write", message: "The transport is closed" })
 
-/** Passes each incoming message to `receive` until the peer closes the pipe. @since 0.1.0 @category running */
+/** Passes each incoming message to `receive` until the peer closes the pipe. */
 export const run = (
   transport: Transport,
   receive: (incoming: Delivery) => void
@@ -81,7 +78,6 @@ const consume = (
  * `write` is called with them. When `write` fails, `incoming` fails with the same error, so that no caller waits for an
  * answer to a message that was not sent. Closing the scope writes the messages that still wait, for at most a second,
  * then stops writing and ends `incoming`.
- * @since 0.1.0 @category constructors
  */
 export const make = (options: {
   readonly incoming: Stream.Stream<Delivery, TransportError>
@@ -119,7 +115,6 @@ export const make = (options: {
 /**
  * Two connected transports in memory: what one sends, the other receives, as the same value. Each direction has a
  * queue; `send` suspends while `capacity` messages wait in it. Closing the scope ends both.
- * @since 0.1.0 @category constructors
  */
 export const memory = (
   options?: { readonly capacity?: number | undefined }

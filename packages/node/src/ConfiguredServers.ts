@@ -17,10 +17,6 @@ import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as StdioClient from "./StdioClient.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends Omit<ServersConfig.Options<HttpClient>, "connector"> {
   /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
@@ -28,12 +24,7 @@ export interface Options extends Omit<ServersConfig.Options<HttpClient>, "connec
   readonly stderr?: StdioClient.Options["stderr"]
 }
 
-/**
- * The connector of one server of a configuration.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The connector of one server of a configuration. */
 export const connector = (
   server: ServersConfig.Program | ServersConfig.Address,
   options: Pick<Options, "stderr"> = {}
@@ -73,9 +64,6 @@ export const connector = (
  *   Effect.provide(Servers.pipe(Layer.provide(FetchHttpClient.layer)))
  * )
  * ```
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer = (
   config: unknown,

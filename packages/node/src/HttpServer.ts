@@ -23,10 +23,6 @@ import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { NodeExchange } from "./http/NodeExchange.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface HttpServerService {
   readonly host: string
   readonly port: number
@@ -36,28 +32,15 @@ export interface HttpServerService {
   readonly sessions: () => number
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class HttpServer extends Context.Tag("@effect-mcp/node/HttpServer")<HttpServer, HttpServerService>() {}
 
-/**
- * The server could not listen, for example because the port is in use. `code` is that of the operating system.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The server could not listen, for example because the port is in use. `code` is that of the operating system. */
 export class ServeError extends Data.TaggedError("ServeError")<{
   readonly code: string | undefined
   readonly message: string
   readonly cause: unknown
 }> {}
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<R = never> extends HttpOptions<R> {
   /** `0` for any free port. */
   readonly port: number
@@ -77,9 +60,6 @@ export interface Options<R = never> extends HttpOptions<R> {
  *
  * Closing stops listening, ends streams, interrupts handlers and answers their requests, and waits up to `closeTimeout` for
  * clients to read the responses.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <R = never>(
   options: Options<R>
@@ -136,9 +116,6 @@ export const make = <R = never>(
  *   Layer.provide([Server, EventStore.layerMemory()])
  * )
  * ```
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer = <R = never>(
   options: Options<R>

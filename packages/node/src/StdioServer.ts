@@ -22,10 +22,6 @@ import type { Readable, Writable } from "node:stream"
 import * as Pipe from "./stdio/Pipe.js"
 import * as StandardStreams from "./stdio/StandardStreams.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends LineFraming.Options {
   /** The stream to read. Default: standard input, which is claimed. */
   readonly input?: Readable | undefined
@@ -44,9 +40,6 @@ export interface Options extends LineFraming.Options {
  *
  * `incoming` ends when the input ends or the output breaks: both mean that the client has gone. A last line without a
  * newline is a message. Closing the scope writes the messages that wait, for at most a second.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const transport = (options: Options = {}): Effect.Effect<Transport, TransportError, Scope.Scope> =>
   Effect.gen(function*() {
@@ -63,21 +56,11 @@ export const transport = (options: Options = {}): Effect.Effect<Transport, Trans
     })
   })
 
-/**
- * `transport` as a stream of one element. The transport is closed with the scope that the stream requires.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** `transport` as a stream of one element. The transport is closed with the scope that the stream requires. */
 export const listener = (options?: Options): Listener<TransportError, Scope.Scope> =>
   Stream.fromEffect(transport(options))
 
-/**
- * Serves the client that launched this process until the client closes the connection.
- *
- * @since 0.1.0
- * @category running
- */
+/** Serves the client that launched this process until the client closes the connection. */
 export const run = (options?: Options): Effect.Effect<void, TransportError, Dispatcher> =>
   Effect.scoped(Effect.flatMap(transport(options), serve))
 
@@ -85,9 +68,6 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
  * Serves the client that launched this process. When the client has closed the connection and the server has no other
  * listener, it ends the process by `SIGTERM`, so that finalizers run. Applications that run longer than their client use
  * `run`.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layerWith = (options?: Options): Layer.Layer<never, TransportError, Dispatcher> =>
   Layer.scopedDiscard(Effect.gen(function*() {
@@ -104,12 +84,7 @@ export const layerWith = (options?: Options): Layer.Layer<never, TransportError,
     )
   }))
 
-/**
- * `layerWith` on the standard streams.
- *
- * @since 0.1.0
- * @category layers
- */
+/** `layerWith` on the standard streams. */
 export const layer: Layer.Layer<never, TransportError, Dispatcher> = layerWith()
 
 const serve = (transport: Transport): Effect.Effect<void, never, Dispatcher> =>
@@ -123,9 +98,6 @@ const endProcess = (): void => {
 /**
  * Runs a program that is only a server on stdio: `NodeRuntime.runMain`, with standard output redirected to stderr from
  * the start to the end of the process, not only while it serves.
- *
- * @since 0.1.0
- * @category running
  */
 export const runMain = <A, E>(effect: Effect.Effect<A, E>): void => {
   Effect.runSync(StandardStreams.reserve)

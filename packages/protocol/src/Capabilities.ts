@@ -1,7 +1,9 @@
 /**
  * What a client and a server declare that they can do, and how code asks whether a capability is declared. The objects
  * are open: unknown keys stay. Most capabilities are empty objects, and their presence declares them.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { JsonObject, Key } from "./Json.js"
@@ -18,7 +20,6 @@ const hasForms = (elicitation: unknown): boolean => {
   return form !== undefined || url === undefined
 }
 
-/** @since 0.1.0 @category models */
 export interface ClientCapabilities extends Schema.Schema.Type<typeof ClientCapabilities> {}
 
 export const ClientCapabilities = Schema.Struct({
@@ -57,7 +58,6 @@ export const ClientCapabilities = Schema.Struct({
   extensions: settings
 })
 
-/** @since 0.1.0 @category models */
 export interface ServerCapabilities extends Schema.Schema.Type<typeof ServerCapabilities> {}
 
 export const ServerCapabilities = Schema.Struct({
@@ -82,14 +82,13 @@ export const ServerCapabilities = Schema.Struct({
   extensions: settings
 })
 
-/** The capabilities of either side. @since 0.1.0 @category models */
+/** The capabilities of either side. */
 export type Capabilities = ClientCapabilities | ServerCapabilities
 
 /**
  * Whether a capability is declared, by its path: `tools`, `resources.subscribe`, `elicitation.url`. An empty
  * `elicitation` declares `elicitation.form`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities
- * @since 0.1.0 @category predicates
  */
 export const declares = (capabilities: Capabilities, path: string): boolean => {
   if (path === "elicitation.form") {
@@ -99,7 +98,7 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
   return isThere(at(capabilities, path.split(".")))
 }
 
-/** The required capabilities that are not declared; `undefined` when all are. @since 0.1.0 @category getters */
+/** The required capabilities that are not declared; `undefined` when all are. */
 export const missing = (
   declared: ClientCapabilities,
   required: ClientCapabilities

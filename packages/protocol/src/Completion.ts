@@ -1,7 +1,9 @@
 /**
  * The types of completion: a client sends what its user has typed of a prompt's argument or of a resource template's
  * variable, and the server suggests values.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
@@ -9,10 +11,9 @@ import * as Meta from "./Meta.js"
 import { rewritten, since } from "./schema/Since.js"
 import { UriTemplate } from "./schema/Text.js"
 
-/** How many values one result may suggest. @since 0.1.0 @category limits */
+/** How many values one result may suggest. */
 export const MAX_VALUES = 100
 
-/** @since 0.1.0 @category models */
 export interface PromptReference extends Schema.Schema.Type<typeof PromptReference> {}
 
 export const PromptReference = Schema.Struct({
@@ -21,12 +22,11 @@ export const PromptReference = Schema.Struct({
   title: since("2025-06-18", Schema.optional(Schema.String))
 })
 
-/** A resource template by its text, or a resource by its URI. @since 0.1.0 @category models */
+/** A resource template by its text, or a resource by its URI. */
 export interface ResourceTemplateReference extends Schema.Schema.Type<typeof ResourceTemplateReference> {}
 
 export const ResourceTemplateReference = Schema.Struct({ type: Schema.Literal("ref/resource"), uri: UriTemplate })
 
-/** @since 0.1.0 @category models */
 export interface CompleteParams extends Schema.Schema.Type<typeof CompleteParams> {}
 
 export const CompleteParams = Schema.Struct({
@@ -42,10 +42,9 @@ export const CompleteParams = Schema.Struct({
   ...Meta.request
 })
 
-/** @since 0.1.0 @category models */
 export interface Suggestions extends Schema.Schema.Type<typeof Suggestions> {}
 
-/** Suggested values, most relevant first; a peer may send more than `MAX_VALUES`. @since 0.1.0 @category schemas */
+/** Suggested values, most relevant first; a peer may send more than `MAX_VALUES`. */
 export const Suggestions = Schema.Struct({
   values: Schema.Array(Schema.String),
   /** How many values exist, in this result or not. */
@@ -53,7 +52,7 @@ export const Suggestions = Schema.Struct({
   hasMore: Schema.optional(Schema.Boolean)
 })
 
-/** Suggestions cut to `MAX_VALUES`, with `hasMore` when some were cut. @since 0.1.0 @category combinators */
+/** Suggestions cut to `MAX_VALUES`, with `hasMore` when some were cut. */
 export const truncate = (suggestions: Suggestions): Suggestions => {
   const { total, values } = suggestions
   return values.length <= MAX_VALUES
@@ -61,7 +60,6 @@ export const truncate = (suggestions: Suggestions): Suggestions => {
     : { values: values.slice(0, MAX_VALUES), total: total ?? values.length, hasMore: true }
 }
 
-/** @since 0.1.0 @category models */
 export interface CompleteResult extends Schema.Schema.Type<typeof CompleteResult> {}
 
 export const CompleteResult = Schema.Struct({

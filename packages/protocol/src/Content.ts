@@ -1,7 +1,9 @@
 /**
  * The content of messages, tool results and prompts: text, images, audio, links to resources and embedded resources.
  * Base64 stays text. A kind of content that a revision does not know is sent to its peers as text.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { iconFields, nameFields } from "./Implementation.js"
@@ -10,12 +12,11 @@ import * as Meta from "./Meta.js"
 import { replacedBefore, since } from "./schema/Since.js"
 import { Base64, Uri } from "./schema/Text.js"
 
-/** @since 0.1.0 @category schemas */
 export const Role: Schema.Literal<["user", "assistant"]> = Schema.Literal("user", "assistant")
 
 export type Role = typeof Role.Type
 
-/** Audience, priority (0 to 1) and last modification (ISO 8601) of content. @since 0.1.0 @category models */
+/** Audience, priority (0 to 1) and last modification (ISO 8601) of content. */
 export interface Annotations extends Schema.Schema.Type<typeof Annotations> {}
 
 export const Annotations = Schema.Struct({
@@ -27,12 +28,10 @@ export const Annotations = Schema.Struct({
 const annotated = { annotations: Schema.optional(Annotations) }
 const meta = { _meta: since("2025-06-18", Meta.any._meta) }
 
-/** @since 0.1.0 @category models */
 export interface TextContent extends Schema.Schema.Type<typeof TextContent> {}
 
 export const TextContent = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, ...annotated, ...meta })
 
-/** @since 0.1.0 @category models */
 export interface ImageContent extends Schema.Schema.Type<typeof ImageContent> {}
 
 export const ImageContent = Schema.Struct({
@@ -43,7 +42,6 @@ export const ImageContent = Schema.Struct({
   ...meta
 })
 
-/** @since 0.1.0 @category models */
 export interface AudioContent extends Schema.Schema.Type<typeof AudioContent> {}
 
 export const AudioContent = Schema.Struct({
@@ -54,7 +52,6 @@ export const AudioContent = Schema.Struct({
   ...meta
 })
 
-/** @since 0.1.0 @category models */
 export interface TextResourceContents extends Schema.Schema.Type<typeof TextResourceContents> {}
 
 export const TextResourceContents = Schema.Struct({
@@ -64,7 +61,6 @@ export const TextResourceContents = Schema.Struct({
   ...meta
 })
 
-/** @since 0.1.0 @category models */
 export interface BlobResourceContents extends Schema.Schema.Type<typeof BlobResourceContents> {}
 
 export const BlobResourceContents = Schema.Struct({
@@ -74,12 +70,11 @@ export const BlobResourceContents = Schema.Struct({
   ...meta
 })
 
-/** @since 0.1.0 @category models */
 export type ResourceContents = TextResourceContents | BlobResourceContents
 
 export const ResourceContents = Schema.Union(TextResourceContents, BlobResourceContents)
 
-/** The fields that describe a resource; `size` counts bytes before any encoding. @since 0.1.0 @category fields */
+/** The fields that describe a resource; `size` counts bytes before any encoding. */
 export const resourceFields = {
   ...nameFields,
   ...iconFields,
@@ -91,12 +86,11 @@ export const resourceFields = {
   ...meta
 }
 
-/** A resource that the client can read, in place of its content. @since 0.1.0 @category models */
+/** A resource that the client can read, in place of its content. */
 export interface ResourceLink extends Schema.Schema.Type<typeof ResourceLink> {}
 
 export const ResourceLink = Schema.Struct({ type: Schema.Literal("resource_link"), ...resourceFields })
 
-/** @since 0.1.0 @category models */
 export interface EmbeddedResource extends Schema.Schema.Type<typeof EmbeddedResource> {}
 
 export const EmbeddedResource = Schema.Struct({
@@ -106,10 +100,9 @@ export const EmbeddedResource = Schema.Struct({
   ...meta
 })
 
-/** @since 0.1.0 @category models */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
-/** Text that replaces content of another kind, with its annotations. @since 0.1.0 @category constructors */
+/** Text that replaces content of another kind, with its annotations. */
 export const asText = (
   text: string,
   { annotations }: { readonly annotations?: Annotations | undefined } = {}

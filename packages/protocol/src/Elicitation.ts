@@ -2,7 +2,9 @@
  * The types of elicitation: a server asks the user of a client, by a form or by a URL to open, and the client answers
  * with what the user did. What only the legacy era has (the id of a URL elicitation, the notification that it is done)
  * is in `legacy/Elicitation`.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { RequestedSchema } from "./ElicitationSchema.js"
@@ -19,20 +21,18 @@ const asked = {
   _meta: until("2025-11-25", Meta.request._meta)
 }
 
-/** @since 0.1.0 @category models */
 export interface ElicitFormParams extends Schema.Schema.Type<typeof ElicitFormParams> {}
 
-/** A form. `mode` may be absent. @since 0.1.0 @category schemas */
+/** A form. `mode` may be absent. */
 export const ElicitFormParams = Schema.Struct({
   ...asked,
   mode: since("2025-11-25", Schema.optional(Schema.Literal("form"))),
   requestedSchema: RequestedSchema
 })
 
-/** @since 0.1.0 @category models */
 export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlParams> {}
 
-/** A URL to open, which needs the capability `elicitation.url`. @since 0.1.0 @category schemas */
+/** A URL to open, which needs the capability `elicitation.url`. */
 export const ElicitUrlParams = Schema.Struct({
   ...asked,
   mode: Schema.Literal("url"),
@@ -40,16 +40,15 @@ export const ElicitUrlParams = Schema.Struct({
   url: Uri
 })
 
-/** @since 0.1.0 @category models */
 export type ElicitParams = ElicitFormParams | ElicitUrlParams
 
 export const ElicitParams: Schema.Schema<ElicitParams> = Schema.Union(ElicitUrlParams, ElicitFormParams)
 
-/** The capability that these parameters need. @since 0.1.0 @category getters */
+/** The capability that these parameters need. */
 export const capability = ({ mode }: Pick<ElicitParams, "mode">): "elicitation.form" | "elicitation.url" =>
   mode === "url" ? "elicitation.url" : "elicitation.form"
 
-/** Whether the user submitted, refused, or dismissed the form or URL. @since 0.1.0 @category schemas */
+/** Whether the user submitted, refused, or dismissed the form or URL. */
 export const ElicitAction: Schema.Literal<["accept", "decline", "cancel"]> = Schema.Literal(
   "accept",
   "decline",
@@ -58,10 +57,9 @@ export const ElicitAction: Schema.Literal<["accept", "decline", "cancel"]> = Sch
 
 export type ElicitAction = typeof ElicitAction.Type
 
-/** @since 0.1.0 @category models */
 export type ElicitValue = string | number | boolean | ReadonlyArray<string>
 
-/** The submitted values, by field name. @since 0.1.0 @category models */
+/** The submitted values, by field name. */
 export interface ElicitContent {
   readonly [name: string]: ElicitValue
 }
@@ -78,7 +76,6 @@ const joinLists = (content: ElicitContent): ElicitContent =>
     )
     : content
 
-/** @since 0.1.0 @category models */
 export interface ElicitResult extends Schema.Schema.Type<typeof ElicitResult> {}
 
 export const ElicitResult = Schema.Struct({

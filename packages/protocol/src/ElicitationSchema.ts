@@ -2,7 +2,9 @@
  * The JSON Schema subset that describes a form: strings, numbers, booleans, and choices of one or several strings, with
  * or without titles. 2025-06-18 knows one kind of choice only, and the others are sent to its peers in that shape. The
  * rules beyond the shape, and whether an answer fits, are in `rules/ElicitationForm`.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
@@ -21,7 +23,6 @@ const several = {
   default: Schema.optional(strings)
 }
 
-/** @since 0.1.0 @category models */
 export interface StringSchema extends Schema.Schema.Type<typeof StringSchema> {}
 
 export const StringSchema = Schema.Struct({
@@ -33,7 +34,6 @@ export const StringSchema = Schema.Struct({
   default: since("2025-11-25", Schema.optional(Schema.String))
 })
 
-/** @since 0.1.0 @category models */
 export interface NumberSchema extends Schema.Schema.Type<typeof NumberSchema> {}
 
 export const NumberSchema = Schema.Struct({
@@ -44,7 +44,6 @@ export const NumberSchema = Schema.Struct({
   default: since("2025-11-25", Schema.optional(Schema.Finite))
 })
 
-/** @since 0.1.0 @category models */
 export interface BooleanSchema extends Schema.Schema.Type<typeof BooleanSchema> {}
 
 export const BooleanSchema = Schema.Struct({
@@ -53,7 +52,7 @@ export const BooleanSchema = Schema.Struct({
   default: Schema.optional(Schema.Boolean)
 })
 
-/** One of several strings. `enumNames` holds the titles, as 2025-06-18 writes them. @since 0.1.0 @category models */
+/** One of several strings. `enumNames` holds the titles, as 2025-06-18 writes them. */
 export interface EnumSchema extends Schema.Schema.Type<typeof EnumSchema> {}
 
 export const EnumSchema = Schema.Struct({
@@ -65,7 +64,7 @@ export const EnumSchema = Schema.Struct({
   default: since("2025-11-25", Schema.optional(Schema.String))
 })
 
-/** One of several strings, each with its title. @since 0.1.0 @category models */
+/** One of several strings, each with its title. */
 export interface TitledEnumSchema extends Schema.Schema.Type<typeof TitledEnumSchema> {}
 
 export const TitledEnumSchema = Schema.Struct({
@@ -75,7 +74,7 @@ export const TitledEnumSchema = Schema.Struct({
   default: Schema.optional(Schema.String)
 })
 
-/** Any number of several strings. @since 0.1.0 @category models */
+/** Any number of several strings. */
 export interface MultiEnumSchema extends Schema.Schema.Type<typeof MultiEnumSchema> {}
 
 export const MultiEnumSchema = Schema.Struct({
@@ -85,7 +84,7 @@ export const MultiEnumSchema = Schema.Struct({
   items: Schema.Struct({ type: Schema.Literal("string"), enum: strings })
 })
 
-/** Any number of several strings, each with its title. @since 0.1.0 @category models */
+/** Any number of several strings, each with its title. */
 export interface TitledMultiEnumSchema extends Schema.Schema.Type<typeof TitledMultiEnumSchema> {}
 
 export const TitledMultiEnumSchema = Schema.Struct({
@@ -95,7 +94,6 @@ export const TitledMultiEnumSchema = Schema.Struct({
   items: Schema.Struct({ anyOf: titled })
 })
 
-/** @since 0.1.0 @category models */
 export type PrimitiveSchema =
   | StringSchema
   | NumberSchema
@@ -122,7 +120,7 @@ const choice = (
 const titledChoice = (field: Parameters<typeof choice>[0], choices: Choices): EnumSchema =>
   choice(field, choices.map((one) => one.const), choices.map(({ title }) => title))
 
-/** One field. A field with choices also conforms to `StringSchema`, so that is last. @since 0.1.0 @category schemas */
+/** One field. A field with choices also conforms to `StringSchema`, so that is last. */
 export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
   replacedBefore("2025-11-25", TitledEnumSchema, (field) => titledChoice(field, field.oneOf)),
   EnumSchema,
@@ -133,7 +131,7 @@ export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
   BooleanSchema
 )
 
-/** A form: its fields by name, and the names of those that the user must fill in. @since 0.1.0 @category models */
+/** A form: its fields by name, and the names of those that the user must fill in. */
 export interface RequestedSchema extends Schema.Schema.Type<typeof RequestedSchema> {}
 
 export const RequestedSchema = Schema.Struct({

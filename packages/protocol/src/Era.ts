@@ -2,19 +2,20 @@
  * The two eras of the protocol, in the specification's words: *legacy*, which begins with a handshake and may keep a
  * session, and *modern*, in which every request stands alone. A server classifies each message once, where it arrives; the
  * modules after that point belong to one era or to both.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
+ * @since 0.1.0
  */
 import type { JsonObject } from "./Json.js"
 import { keys } from "./Meta.js"
 import * as Version from "./Version.js"
 
-/** @since 0.1.0 @category models */
 export type Era = "legacy" | "modern"
 
-/** The `_meta` key in which a modern request names its revision. @since 0.1.0 @category constants */
+/** The `_meta` key in which a modern request names its revision. */
 export const VERSION_KEY = keys.protocolVersion
 
-/** The era of a revision; `undefined` for an unknown revision. @since 0.1.0 @category getters */
+/** The era of a revision; `undefined` for an unknown revision. */
 export const ofVersion = (version: string): Era | undefined =>
   Version.isLegacy(version) ? "legacy" : Version.isModern(version) ? "modern" : undefined
 
@@ -27,7 +28,6 @@ const date = /^\d{4}-\d{2}-\d{2}$/
  * `header` is the `MCP-Protocol-Version` of an HTTP request. When it names a modern or a later revision and the body names
  * none, the request is modern and its envelope is incomplete.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
- * @since 0.1.0 @category classification
  */
 export const ofMessage = (
   { method, params }: { readonly method: string; readonly params?: JsonObject | undefined },

@@ -1,7 +1,9 @@
 /**
  * The code with which each error of `McpError` is sent in each era: the codes of JSON-RPC, and those that MCP adds.
  * What an error means and which data it carries is in `McpError`, which converts errors with this table.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
+ * @since 0.1.0
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 
@@ -13,7 +15,7 @@ const jsonRpc = {
   InternalError: JsonRpcError.INTERNAL_ERROR
 }
 
-/** An era that has no code of its own for an error uses one of JSON-RPC. @since 0.1.0 @category codes */
+/** An era that has no code of its own for an error uses one of JSON-RPC. */
 export const codes = {
   legacy: {
     ...jsonRpc,
@@ -38,6 +40,5 @@ export const codes = {
  * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
  * `PeerError`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
- * @since 0.1.0 @category codes
  */
 export const USER_REJECTED = -1

@@ -1,13 +1,15 @@
 /**
  * The name and version with which clients and servers introduce themselves, and the icons that many types have. They
  * are shown to people; no behaviour may depend on them.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { since } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
-/** Its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme. @since 0.1.0 @category models */
+/** Its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme. */
 export interface Icon extends Schema.Schema.Type<typeof Icon> {}
 
 export const Icon = Schema.Struct({
@@ -17,18 +19,16 @@ export const Icon = Schema.Struct({
   theme: Schema.optional(Schema.Literal("light", "dark"))
 })
 
-/** The name that programs use and the title that people read. @since 0.1.0 @category fields */
+/** The name that programs use and the title that people read. */
 export const nameFields = {
   name: Schema.String,
   title: since("2025-06-18", Schema.optional(Schema.String))
 }
 
-/** @since 0.1.0 @category fields */
 export const iconFields = {
   icons: since("2025-11-25", Schema.optional(Schema.Array(Icon)))
 }
 
-/** @since 0.1.0 @category models */
 export interface Implementation extends Schema.Schema.Type<typeof Implementation> {}
 
 export const Implementation = Schema.Struct({

@@ -1,16 +1,16 @@
 /**
  * Schemas of arbitrary JSON, for the members whose content the protocol leaves open, and of JSON integers. Parsing text
  * is in `@effect-mcp/jsonrpc`.
+ *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
-/** @since 0.1.0 @category models */
 export interface JsonObject {
   readonly [key: string]: unknown
 }
 
-/** A member's name that a peer chose. @since 0.1.0 @category schemas */
+/** A member's name that a peer chose. */
 export const Key: Schema.Schema<string> = Schema.String.annotations({
   arbitrary: () => (fc) => fc.string({ maxLength: 12 }).filter((key) => key !== "__proto__")
 })
@@ -22,7 +22,7 @@ export const JsonObject: Schema.Schema<JsonObject> = Schema.Record({ key: Schema
       fc.dictionary(fc.string().filter((key) => key !== "__proto__"), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
   })
 
-/** Any JSON value, `null` included; not `undefined`. @since 0.1.0 @category schemas */
+/** Any JSON value, `null` included; not `undefined`. */
 export const JsonValue: Schema.Schema<unknown> = Schema.Unknown.pipe(
   Schema.filter((u): boolean => u !== undefined, {
     identifier: "JsonValue",
@@ -30,7 +30,7 @@ export const JsonValue: Schema.Schema<unknown> = Schema.Unknown.pipe(
   })
 )
 
-/** An integer of any size: a peer's number may be too large for `Schema.Int`. @since 0.1.0 @category schemas */
+/** An integer of any size: a peer's number may be too large for `Schema.Int`. */
 export const Integer: Schema.Schema<number> = Schema.Number.pipe(
   Schema.filter((n) => Number.isInteger(n), {
     description: "an integer",

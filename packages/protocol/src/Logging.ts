@@ -1,27 +1,28 @@
 /**
  * The types of logging: the messages that a server sends to its client about its work, and the level from which a
  * client wants them.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 
-/** From the least to the most severe, as in RFC 5424. @since 0.1.0 @category schemas */
+/** From the least to the most severe, as in RFC 5424. */
 export const LoggingLevel: Schema.Literal<
   ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 > = Schema.Literal("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 export type LoggingLevel = typeof LoggingLevel.Type
 
-/** Whether a message of `level` reaches a client that set the level `threshold`. @since 0.1.0 @category predicates */
+/** Whether a message of `level` reaches a client that set the level `threshold`. */
 export const isAtLeast = (level: LoggingLevel, threshold: LoggingLevel): boolean =>
   LoggingLevel.literals.indexOf(level) >= LoggingLevel.literals.indexOf(threshold)
 
-/** @since 0.1.0 @category models */
 export interface LoggingMessage extends Schema.Schema.Type<typeof LoggingMessage> {}
 
-/** The parameters of `notifications/message`. @since 0.1.0 @category schemas */
+/** The parameters of `notifications/message`. */
 export const LoggingMessage = Schema.Struct({
   level: LoggingLevel,
   logger: Schema.optional(Schema.String),
@@ -29,7 +30,6 @@ export const LoggingMessage = Schema.Struct({
   ...Meta.any
 })
 
-/** @since 0.1.0 @category models */
 export interface SetLevelParams extends Schema.Schema.Type<typeof SetLevelParams> {}
 
 export const SetLevelParams = Schema.Struct({ level: LoggingLevel, ...Meta.request })

@@ -3,7 +3,9 @@
  * is sent (`toWire`) and read back when one is received (`fromWire`); the table of codes is in `ErrorCodes`. Failures
  * of this side that no peer sent (a timeout, a closed connection) are in `@effect-mcp/jsonrpc`: the two families have
  * no type in common.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
+ * @since 0.1.0
  */
 import type * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Data from "effect/Data"
@@ -14,16 +16,16 @@ import { codes } from "./ErrorCodes.js"
 import type { JsonObject } from "./Json.js"
 import * as Issue from "./schema/Issue.js"
 
-/** The received text is not JSON. @since 0.1.0 @category errors */
+/** The received text is not JSON. */
 export class ParseError extends Data.TaggedError("ParseError")<{ readonly message: string }> {}
 
-/** The message is not a request, or not a request that is allowed now. @since 0.1.0 @category errors */
+/** The message is not a request, or not a request that is allowed now. */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/** The method does not exist, or needs a capability that was not declared. @since 0.1.0 @category errors */
+/** The method does not exist, or needs a capability that was not declared. */
 export class MethodNotFound extends Data.TaggedError("MethodNotFound")<{
   readonly method: string
   readonly data?: unknown
@@ -33,26 +35,26 @@ export class MethodNotFound extends Data.TaggedError("MethodNotFound")<{
   }
 }
 
-/** The parameters do not fit the method: an unknown tool, a missing argument. @since 0.1.0 @category errors */
+/** The parameters do not fit the method: an unknown tool, a missing argument. */
 export class InvalidParams extends Data.TaggedError("InvalidParams")<{
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/** The receiver failed and does not say how. @since 0.1.0 @category errors */
+/** The receiver failed and does not say how. */
 export class InternalError extends Data.TaggedError("InternalError")<{
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/** No resource has this URI. @since 0.1.0 @category errors */
+/** No resource has this URI. */
 export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{ readonly uri: string }> {
   override get message(): string {
     return `Resource not found: ${this.uri}`
   }
 }
 
-/** The request names a revision that the server does not speak. @since 0.1.0 @category errors */
+/** The request names a revision that the server does not speak. */
 export class UnsupportedVersion extends Data.TaggedError("UnsupportedVersion")<{
   readonly requested: string
   readonly supported: ReadonlyArray<string>
@@ -62,7 +64,7 @@ export class UnsupportedVersion extends Data.TaggedError("UnsupportedVersion")<{
   }
 }
 
-/** The request cannot be served for a client that does not have these capabilities. @since 0.1.0 @category errors */
+/** The request cannot be served for a client that does not have these capabilities. */
 export class MissingClientCapability extends Data.TaggedError("MissingClientCapability")<{
   readonly required: ClientCapabilities
 }> {
@@ -71,10 +73,10 @@ export class MissingClientCapability extends Data.TaggedError("MissingClientCapa
   }
 }
 
-/** A header of an HTTP request says something else than its body. @since 0.1.0 @category errors */
+/** A header of an HTTP request says something else than its body. */
 export class HeaderMismatch extends Data.TaggedError("HeaderMismatch")<{ readonly message: string }> {}
 
-/** A URL that the user must open, and the id with which the server will report that it is done. @since 0.1.0 @category models */
+/** A URL that the user must open, and the id with which the server will report that it is done. */
 export interface UrlElicitation {
   readonly mode: "url"
   readonly elicitationId: string
@@ -86,7 +88,6 @@ export interface UrlElicitation {
  * The user must open these URLs before the client sends the request again. Only the legacy era has this error; a modern
  * server answers with `InputRequired.ofUrlElicitations`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
- * @since 0.1.0 @category errors
  */
 export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequired")<{
   readonly elicitations: ReadonlyArray<UrlElicitation>
@@ -96,14 +97,13 @@ export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequ
   }
 }
 
-/** An error of the peer with a code that this package does not know. @since 0.1.0 @category errors */
+/** An error of the peer with a code that this package does not know. */
 export class PeerError extends Data.TaggedError("PeerError")<{
   readonly code: number
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/** @since 0.1.0 @category errors */
 export type McpError =
   | ParseError
   | InvalidRequest
@@ -131,22 +131,18 @@ const classes = [
   PeerError
 ]
 
-/** @since 0.1.0 @category guards */
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
 /**
  * The error of parameters that do not conform, or of another subject. Its data is `{ issues }`, each with `path` and
  * `message`.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const ofIssue = (issue: ParseResult.ParseIssue, subject = "params"): InvalidParams => {
   const { places, sentence } = Issue.explain(issue)
   return new InvalidParams({ message: `Invalid ${subject}: ${sentence}`, data: { issues: places } })
 }
 
-/** An error as a peer of an era receives it. A modern peer receives no URLs. @since 0.1.0 @category conversions */
+/** An error as a peer of an era receives it. A modern peer receives no URLs. */
 export const toWire = (error: McpError, era: Era): JsonRpcError.ErrorObject => {
   const { message } = error
   if (error._tag === "PeerError") return { code: error.code, message, data: error.data }
@@ -180,7 +176,6 @@ const dataOf = (error: Exclude<McpError, PeerError>, era: Era): unknown => {
 /**
  * The meaning of an error that a peer sent, in either era. An error whose code is unknown, or whose data does not fit its
  * code, is a `PeerError`, which keeps all that was sent.
- * @since 0.1.0 @category conversions
  */
 export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
   const { code, message } = error

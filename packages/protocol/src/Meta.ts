@@ -2,14 +2,16 @@
  * `_meta`: the open object beside the content of any message. The keys that the specification defines are named here,
  * all others are passed on unchanged. Which keys are valid or reserved is in `rules/MetaKey`; what a modern request
  * must carry is in `modern/Envelope`.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { JsonObject } from "./Json.js"
 
 /**
  * The keys that the specification defines.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta @since 0.1.0 @category constants
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
 export const keys = {
   /** In a request: the token that progress notifications for it carry. Every revision. */
@@ -35,18 +37,17 @@ export const keys = {
   baggage: "baggage"
 } as const
 
-/** The id of a request, or a progress token. @since 0.1.0 @category schemas */
+/** The id of a request, or a progress token. */
 export const RequestId: Schema.Union<[typeof Schema.String, typeof Schema.Int]> = Schema.Union(
   Schema.String,
   Schema.Int
 )
 
-/** @since 0.1.0 @category models */
 export interface Meta extends JsonObject {}
 
 export const Meta: Schema.Schema<Meta> = JsonObject
 
-/** `_meta` of a request. @since 0.1.0 @category models */
+/** `_meta` of a request. */
 export interface RequestMeta extends Meta {
   readonly progressToken?: string | number | undefined
 }
@@ -58,10 +59,10 @@ export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
   arbitrary: () => (fc) => fc.record({ progressToken: fc.oneof(fc.string(), fc.integer()) }, { requiredKeys: [] })
 })
 
-/** The field of requests. @since 0.1.0 @category fields */
+/** The field of requests. */
 export const request: { readonly _meta: Schema.optional<Schema.Schema<RequestMeta>> } = {
   _meta: Schema.optional(RequestMeta)
 }
 
-/** The field of notifications, of results and of most types. @since 0.1.0 @category fields */
+/** The field of notifications, of results and of most types. */
 export const any: { readonly _meta: Schema.optional<Schema.Schema<Meta>> } = { _meta: Schema.optional(Meta) }

@@ -2,6 +2,7 @@
  * A method as a value: its name, which side sends it, the schemas of its parameters and result, the capability it
  * needs, and the revisions that have it. The two tables, `legacy/Methods` and `modern/Methods`, consist of these
  * values; no method is named here. Checks and projections are compiled once for each method, when they are first used.
+ *
  * @since 0.1.0
  */
 import type * as Either from "effect/Either"
@@ -12,7 +13,7 @@ import * as Projection from "./schema/Projection.js"
 import * as SchemaCheck from "./schema/SchemaCheck.js"
 import type { Version } from "./Version.js"
 
-/** The side that may send a message. @since 0.1.0 @category models */
+/** The side that may send a message. */
 export type Sender = "client" | "server" | "both"
 
 interface Common<Name extends string, Params> {
@@ -34,7 +35,6 @@ interface Common<Name extends string, Params> {
   readonly gatedSince: Version
 }
 
-/** @since 0.1.0 @category models */
 export interface Request<Name extends string = string, Params = any, Result = any> extends Common<Name, Params> {
   readonly kind: "request"
   readonly result: Schema.Schema<Result>
@@ -45,35 +45,31 @@ export interface Request<Name extends string = string, Params = any, Result = an
   readonly narrowResult: (version: Version) => (result: Result) => unknown
 }
 
-/** @since 0.1.0 @category models */
 export interface Notification<Name extends string = string, Params = any> extends Common<Name, Params> {
   readonly kind: "notification"
 }
 
-/** @since 0.1.0 @category models */
 export type Method = Request | Notification
 
-/** Types taken from a method. @since 0.1.0 */
+/** Types taken from a method. */
 export declare namespace Method {
-  /** @since 0.1.0 @category models */
   export type Params<M> = M extends Request<string, infer P, any> ? P : M extends Notification<string, infer P> ? P
   : never
 
-  /** @since 0.1.0 @category models */
   export type Result<M> = M extends Request<string, any, infer R> ? R : never
 }
 
-/** Whether a revision has a method, whatever capability it needs. @since 0.1.0 @category predicates */
+/** Whether a revision has a method, whatever capability it needs. */
 export const isIn = ({ since, until }: Method, version: Version): boolean =>
   version >= since && (until === undefined || version <= until)
 
-/** The parameters of a method that has none of its own. @since 0.1.0 @category schemas */
+/** The parameters of a method that has none of its own. */
 export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undefined }> = Schema.Struct(Meta.request)
 
-/** A result, or the parameters of a notification, without members of its own. @since 0.1.0 @category schemas */
+/** A result, or the parameters of a notification, without members of its own. */
 export const Empty: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined }> = Schema.Struct(Meta.any)
 
-/** By default every revision has it, and it needs no capability. @since 0.1.0 @category constructors */
+/** By default every revision has it, and it needs no capability. */
 export const request = <const Name extends string, Params, Result>(options: {
   readonly name: Name
   readonly from: Sender
@@ -102,7 +98,7 @@ export const request = <const Name extends string, Params, Result>(options: {
   }
 }
 
-/** By default every revision has it, and it needs no capability. @since 0.1.0 @category constructors */
+/** By default every revision has it, and it needs no capability. */
 export const notification = <const Name extends string, Params>(options: {
   readonly name: Name
   readonly from: Sender
@@ -127,7 +123,7 @@ export const notification = <const Name extends string, Params>(options: {
   }
 }
 
-/** Methods by name. Throws when two of them have the same name. @since 0.1.0 @category constructors */
+/** Methods by name. Throws when two of them have the same name. */
 export const table = <const M extends ReadonlyArray<Method>>(...methods: M): ReadonlyMap<string, M[number]> => {
   const byName = new Map(methods.map((method) => [method.name, method]))
   if (byName.size !== methods.length) throw new Error("A table has two methods of the same name")

@@ -1,17 +1,18 @@
 /**
  * Lists in pages: an opaque cursor says where the next page begins. Only the server that made a cursor reads it; the
  * client sends it back unchanged.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
 
-/** @since 0.1.0 @category models */
 export interface PaginatedParams extends Schema.Schema.Type<typeof PaginatedParams> {}
 
 export const PaginatedParams = Schema.Struct({ cursor: Schema.optional(Schema.String), ...Meta.request })
 
-/** The fields that a list result has beside its list. @since 0.1.0 @category fields */
+/** The fields that a list result has beside its list. */
 export const pageFields = {
   /** Where the next page begins; absent on the last page. */
   nextCursor: Schema.optional(Schema.String),

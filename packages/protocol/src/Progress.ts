@@ -1,13 +1,15 @@
 /**
  * The types of progress and cancellation: how far a request is, and that its sender no longer waits.
  * `@effect-mcp/jsonrpc` delivers both.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
 import { since } from "./schema/Since.js"
 
-/** The parameters of `notifications/progress`. @since 0.1.0 @category models */
+/** The parameters of `notifications/progress`. */
 export interface ProgressParams extends Schema.Schema.Type<typeof ProgressParams> {}
 
 export const ProgressParams = Schema.Struct({
@@ -19,7 +21,7 @@ export const ProgressParams = Schema.Struct({
   ...Meta.any
 })
 
-/** The parameters of `notifications/cancelled`. @since 0.1.0 @category models */
+/** The parameters of `notifications/cancelled`. */
 export interface CancelledParams extends Schema.Schema.Type<typeof CancelledParams> {}
 
 export const CancelledParams = Schema.Struct({

@@ -1,7 +1,9 @@
 /**
  * The types of prompts: how a server lists the messages it has prepared, and how a client gets one with its arguments
  * filled in.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ContentBlock, Role } from "./Content.js"
@@ -11,7 +13,6 @@ import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
 import { since } from "./schema/Since.js"
 
-/** @since 0.1.0 @category models */
 export interface PromptArgument extends Schema.Schema.Type<typeof PromptArgument> {}
 
 export const PromptArgument = Schema.Struct({
@@ -21,7 +22,6 @@ export const PromptArgument = Schema.Struct({
   required: Schema.optional(Schema.Boolean)
 })
 
-/** @since 0.1.0 @category models */
 export interface Prompt extends Schema.Schema.Type<typeof Prompt> {}
 
 export const Prompt = Schema.Struct({
@@ -32,12 +32,10 @@ export const Prompt = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
-/** @since 0.1.0 @category models */
 export interface ListPromptsResult extends Schema.Schema.Type<typeof ListPromptsResult> {}
 
 export const ListPromptsResult = Schema.Struct({ prompts: Schema.Array(Prompt), ...pageFields })
 
-/** @since 0.1.0 @category models */
 export interface GetPromptParams extends Schema.Schema.Type<typeof GetPromptParams> {}
 
 export const GetPromptParams = Schema.Struct({
@@ -46,12 +44,10 @@ export const GetPromptParams = Schema.Struct({
   ...Meta.request
 })
 
-/** @since 0.1.0 @category models */
 export interface PromptMessage extends Schema.Schema.Type<typeof PromptMessage> {}
 
 export const PromptMessage = Schema.Struct({ role: Role, content: ContentBlock })
 
-/** @since 0.1.0 @category models */
 export interface GetPromptResult extends Schema.Schema.Type<typeof GetPromptResult> {}
 
 export const GetPromptResult = Schema.Struct({

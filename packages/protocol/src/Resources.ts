@@ -2,7 +2,9 @@
  * The types of resources: how a server lists resources and templates, how a client reads a resource, and how it learns
  * of a change. How a client subscribes differs between eras: see `legacy/Subscriptions` and `modern/Subscriptions`. The
  * contents of a resource and links to one are in `Content`.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Annotations, ResourceContents, resourceFields } from "./Content.js"
@@ -12,12 +14,10 @@ import { pageFields } from "./Pagination.js"
 import { since } from "./schema/Since.js"
 import { Uri, UriTemplate } from "./schema/Text.js"
 
-/** @since 0.1.0 @category models */
 export interface Resource extends Schema.Schema.Type<typeof Resource> {}
 
 export const Resource = Schema.Struct(resourceFields)
 
-/** @since 0.1.0 @category models */
 export interface ResourceTemplate extends Schema.Schema.Type<typeof ResourceTemplate> {}
 
 export const ResourceTemplate = Schema.Struct({
@@ -31,12 +31,10 @@ export const ResourceTemplate = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
-/** @since 0.1.0 @category models */
 export interface ListResourcesResult extends Schema.Schema.Type<typeof ListResourcesResult> {}
 
 export const ListResourcesResult = Schema.Struct({ resources: Schema.Array(Resource), ...pageFields })
 
-/** @since 0.1.0 @category models */
 export interface ListResourceTemplatesResult extends Schema.Schema.Type<typeof ListResourceTemplatesResult> {}
 
 export const ListResourceTemplatesResult = Schema.Struct({
@@ -44,12 +42,10 @@ export const ListResourceTemplatesResult = Schema.Struct({
   ...pageFields
 })
 
-/** @since 0.1.0 @category models */
 export interface ReadResourceParams extends Schema.Schema.Type<typeof ReadResourceParams> {}
 
 export const ReadResourceParams = Schema.Struct({ uri: Uri, ...Meta.request })
 
-/** @since 0.1.0 @category models */
 export interface ReadResourceResult extends Schema.Schema.Type<typeof ReadResourceResult> {}
 
 export const ReadResourceResult = Schema.Struct({
@@ -58,10 +54,9 @@ export const ReadResourceResult = Schema.Struct({
   ...Meta.any
 })
 
-/** @since 0.1.0 @category models */
 export interface ResourceUpdated extends Schema.Schema.Type<typeof ResourceUpdated> {}
 
-/** The parameters of `notifications/resources/updated`. @since 0.1.0 @category schemas */
+/** The parameters of `notifications/resources/updated`. */
 export const ResourceUpdated = Schema.Struct({
   /** The resource of the subscription, or one below it. */
   uri: Uri,

@@ -1,14 +1,15 @@
 /**
  * The types of roots: the folders that a client lets a server work in. Which URIs are safe, and which lie in a folder,
  * is in `rules/FileUri`.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
 import { since, until } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
-/** @since 0.1.0 @category models */
 export interface Root extends Schema.Schema.Type<typeof Root> {}
 
 export const Root = Schema.Struct({
@@ -18,7 +19,6 @@ export const Root = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
-/** @since 0.1.0 @category models */
 export interface ListRootsResult extends Schema.Schema.Type<typeof ListRootsResult> {}
 
 export const ListRootsResult = Schema.Struct({

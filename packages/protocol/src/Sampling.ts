@@ -2,7 +2,9 @@
  * The types of sampling: a server asks the client for a message of its model, with tools of the server if both support
  * it. Which messages may follow each other is in `rules/ToolUseRules`. Before 2025-11-25 a message has one block of
  * content: to such peers a message with several is sent as several messages, and the content of a result as one text.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Role } from "./Content.js"
@@ -14,7 +16,6 @@ import { rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 import { Tool } from "./Tools.js"
 
-/** @since 0.1.0 @category models */
 export interface SamplingMessage extends Schema.Schema.Type<typeof SamplingMessage> {}
 
 export const SamplingMessage = Schema.Struct({
@@ -25,10 +26,9 @@ export const SamplingMessage = Schema.Struct({
 
 const priority = Schema.optional(Schema.Number.pipe(Schema.between(0, 1)))
 
-/** @since 0.1.0 @category models */
 export interface ModelPreferences extends Schema.Schema.Type<typeof ModelPreferences> {}
 
-/** Preferred models, and the weight of cost, speed and intelligence (0 to 1). @since 0.1.0 @category schemas */
+/** Preferred models, and the weight of cost, speed and intelligence (0 to 1). */
 export const ModelPreferences = Schema.Struct({
   /** Parts of model names, by preference. */
   hints: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) }))),
@@ -37,10 +37,9 @@ export const ModelPreferences = Schema.Struct({
   intelligencePriority: priority
 })
 
-/** @since 0.1.0 @category models */
 export interface ToolChoice extends Schema.Schema.Type<typeof ToolChoice> {}
 
-/** Whether the model may (`auto`, the default), must or must not use a tool. @since 0.1.0 @category schemas */
+/** Whether the model may (`auto`, the default), must or must not use a tool. */
 export const ToolChoice = Schema.Struct({ mode: Schema.optional(Schema.Literal("auto", "required", "none")) })
 
 const oneBlockEach = (messages: ReadonlyArray<SamplingMessage>): ReadonlyArray<SamplingMessage> =>
@@ -52,7 +51,6 @@ const oneBlockEach = (messages: ReadonlyArray<SamplingMessage>): ReadonlyArray<S
     )
     : messages
 
-/** @since 0.1.0 @category models */
 export interface CreateMessageParams extends Schema.Schema.Type<typeof CreateMessageParams> {}
 
 export const CreateMessageParams = Schema.Struct({
@@ -75,12 +73,11 @@ export const CreateMessageParams = Schema.Struct({
   _meta: until("2025-11-25", Meta.request._meta)
 })
 
-/** The capability that these parameters need. @since 0.1.0 @category getters */
+/** The capability that these parameters need. */
 export const capability = (
   { toolChoice, tools }: Pick<CreateMessageParams, "tools" | "toolChoice">
 ): "sampling" | "sampling.tools" => tools === undefined && toolChoice === undefined ? "sampling" : "sampling.tools"
 
-/** @since 0.1.0 @category models */
 export interface CreateMessageResult extends Schema.Schema.Type<typeof CreateMessageResult> {}
 
 export const CreateMessageResult = Schema.Struct({

@@ -1,7 +1,9 @@
 /**
  * The content of messages to and from a model: text, images and audio as everywhere, uses of tools and their results. A
  * kind that a revision does not know is sent to its peers as text.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content
+ * @since 0.1.0
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Schema from "effect/Schema"
@@ -10,7 +12,7 @@ import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { limitedUntil, replacedBefore } from "./schema/Since.js"
 
-/** The model wants to use a tool. @since 0.1.0 @category models */
+/** The model wants to use a tool. */
 export interface ToolUseContent extends Schema.Schema.Type<typeof ToolUseContent> {}
 
 export const ToolUseContent = Schema.Struct({
@@ -24,7 +26,7 @@ export const ToolUseContent = Schema.Struct({
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The result of a tool use. @since 0.1.0 @category models */
+/** The result of a tool use. */
 export interface ToolResultContent extends Schema.Schema.Type<typeof ToolResultContent> {}
 
 export const ToolResultContent = Schema.Struct({
@@ -37,7 +39,6 @@ export const ToolResultContent = Schema.Struct({
   ...Meta.any
 })
 
-/** @since 0.1.0 @category models */
 export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
 
 const useAsText = ({ input, name }: ToolUseContent): TextContent =>
@@ -63,7 +64,7 @@ const textOf = (block: ContentBlock | SamplingContent): string => {
   }
 }
 
-/** One block of content. @since 0.1.0 @category schemas */
+/** One block of content. */
 export const SamplingBlock: Schema.Schema<SamplingContent> = Schema.Union(
   TextContent,
   ImageContent,
@@ -72,10 +73,10 @@ export const SamplingBlock: Schema.Schema<SamplingContent> = Schema.Union(
   replacedBefore("2025-11-25", ToolResultContent, resultAsText)
 )
 
-/** Any number of blocks. @since 0.1.0 @category schemas */
+/** Any number of blocks. */
 export const SamplingBlocks: Schema.Schema<ReadonlyArray<SamplingContent>> = Schema.Array(SamplingBlock)
 
-/** The content of a message as one block: the only block, or the text of all. @since 0.1.0 @category combinators */
+/** The content of a message as one block: the only block, or the text of all. */
 export const asOneBlock = (content: SamplingContent | ReadonlyArray<SamplingContent>): SamplingContent => {
   if (!Array.isArray(content)) return content as SamplingContent
   const blocks = content as ReadonlyArray<SamplingContent>

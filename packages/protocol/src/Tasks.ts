@@ -2,7 +2,9 @@
  * The experimental tasks of 2025-11-25: a request may be answered with a task at once, and its result fetched later.
  * Only types and the transitions between statuses; nothing here runs a task. The tasks extension of 2026-07-28 is not
  * part of the core and not here.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "./Json.js"
@@ -11,33 +13,30 @@ import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
 import { since, until } from "./schema/Since.js"
 
-/** @since 0.1.0 @category schemas */
 export const TaskStatus: Schema.Literal<["working", "input_required", "completed", "failed", "cancelled"]> = Schema
   .Literal("working", "input_required", "completed", "failed", "cancelled")
 
 export type TaskStatus = typeof TaskStatus.Type
 
-/** Whether a task with this status keeps it for ever. @since 0.1.0 @category predicates */
+/** Whether a task with this status keeps it for ever. */
 export const isTerminal = (status: TaskStatus): boolean => status !== "working" && status !== "input_required"
 
-/** Whether a task may change from one status to another. @since 0.1.0 @category predicates */
+/** Whether a task may change from one status to another. */
 export const mayBecome = (from: TaskStatus, to: TaskStatus): boolean => !isTerminal(from) && from !== to
 
-/** @since 0.1.0 @category models */
 export interface TaskMetadata extends Schema.Schema.Type<typeof TaskMetadata> {}
 
-/** Asks for a task; `ttl`: for how many milliseconds the receiver should keep it. @since 0.1.0 @category schemas */
+/** Asks for a task; `ttl`: for how many milliseconds the receiver should keep it. */
 export const TaskMetadata = Schema.Struct({ ttl: Schema.optional(Integer) })
 
-/** The field of requests that can be answered with a task. @since 0.1.0 @category fields */
+/** The field of requests that can be answered with a task. */
 export const taskField = { task: until("2025-11-25", since("2025-11-25", Schema.optional(TaskMetadata))) }
 
-/** The value of the `_meta` key `related-task`. @since 0.1.0 @category models */
+/** The value of the `_meta` key `related-task`. */
 export interface RelatedTask extends Schema.Schema.Type<typeof RelatedTask> {}
 
 export const RelatedTask = Schema.Struct({ taskId: Schema.String })
 
-/** @since 0.1.0 @category models */
 export interface Task extends Schema.Schema.Type<typeof Task> {}
 
 export const Task = Schema.Struct({
@@ -54,31 +53,27 @@ export const Task = Schema.Struct({
   pollInterval: Schema.optional(Integer)
 })
 
-/** @since 0.1.0 @category models */
 export interface CreateTaskResult extends Schema.Schema.Type<typeof CreateTaskResult> {}
 
-/** The result of a request that asked for a task. @since 0.1.0 @category schemas */
+/** The result of a request that asked for a task. */
 export const CreateTaskResult = Schema.Struct({ task: Task, ...Meta.any })
 
-/** @since 0.1.0 @category models */
 export interface TaskParams extends Schema.Schema.Type<typeof TaskParams> {}
 
-/** The parameters of the requests about one task. @since 0.1.0 @category schemas */
+/** The parameters of the requests about one task. */
 export const TaskParams = Schema.Struct({ taskId: Schema.String, ...Meta.request })
 
-/** @since 0.1.0 @category models */
 export interface TaskResult extends Schema.Schema.Type<typeof TaskResult> {}
 
-/** The result of `tasks/get` and `tasks/cancel`, and a status notification. @since 0.1.0 @category schemas */
+/** The result of `tasks/get` and `tasks/cancel`, and a status notification. */
 export const TaskResult = Schema.Struct({ ...Task.fields, ...Meta.any })
 
-/** The result of `tasks/result`: the result of the request that created the task. @since 0.1.0 @category schemas */
+/** The result of `tasks/result`: the result of the request that created the task. */
 export const TaskPayload: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined } & JsonObject> = Schema.Struct(
   Meta.any,
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({ arbitrary: () => (fc) => fc.constantFrom({}, { content: [] }, { _meta: {}, roots: [] }) })
 
-/** @since 0.1.0 @category models */
 export interface ListTasksResult extends Schema.Schema.Type<typeof ListTasksResult> {}
 
 export const ListTasksResult = Schema.Struct({ tasks: Schema.Array(Task), ...pageFields })

@@ -1,7 +1,9 @@
 /**
  * The types of tools: how a server lists them, how a client calls one, and what the call returns. To define a tool with
  * schemas, see `Tool` in `@effect-mcp/definition`.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ContentBlock } from "./Content.js"
@@ -12,7 +14,7 @@ import { pageFields } from "./Pagination.js"
 import { limitedUntil, rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
-/** Hints about what a tool does, for clients that trust the server. @since 0.1.0 @category models */
+/** Hints about what a tool does, for clients that trust the server. */
 export interface ToolAnnotations extends Schema.Schema.Type<typeof ToolAnnotations> {}
 
 export const ToolAnnotations = Schema.Struct({
@@ -27,7 +29,6 @@ export const ToolAnnotations = Schema.Struct({
   openWorldHint: Schema.optional(Schema.Boolean)
 })
 
-/** @since 0.1.0 @category models */
 export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> {}
 
 export const ToolExecution = Schema.Struct({
@@ -83,7 +84,6 @@ const objectSchema = (schema: JsonObject): JsonObject | undefined => {
 // The boolean schemas accept everything or nothing.
 const asObject = (schema: unknown): JsonObject => isObject(schema) ? schema : schema === false ? { not: {} } : {}
 
-/** @since 0.1.0 @category models */
 export interface Tool extends Schema.Schema.Type<typeof Tool> {}
 
 export const Tool = Schema.Struct({
@@ -103,12 +103,10 @@ export const Tool = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
-/** @since 0.1.0 @category models */
 export interface ListToolsResult extends Schema.Schema.Type<typeof ListToolsResult> {}
 
 export const ListToolsResult = Schema.Struct({ tools: Schema.Array(Tool), ...pageFields })
 
-/** @since 0.1.0 @category models */
 export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams> {}
 
 export const CallToolParams = Schema.Struct({
@@ -118,7 +116,6 @@ export const CallToolParams = Schema.Struct({
   ...Meta.request
 })
 
-/** @since 0.1.0 @category models */
 export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult> {}
 
 export const CallToolResult = Schema.Struct({

@@ -2,21 +2,21 @@
  * The dated revisions of the Model Context Protocol: their order, how two sides agree on one, and what an
  * implementation does differently in some of them. Fields and methods name their own revisions: see `Since` for fields
  * and the tables in `legacy/Methods` and `modern/Methods` for methods.
+ *
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/** A revision whose conversations begin with `initialize`. @since 0.1.0 @category models */
+/** A revision whose conversations begin with `initialize`. */
 export type LegacyVersion = "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25"
 
-/** A revision in which every request carries the data of its client. @since 0.1.0 @category models */
+/** A revision in which every request carries the data of its client. */
 export type ModernVersion = "2026-07-28"
 
-/** @since 0.1.0 @category models */
 export type Version = LegacyVersion | ModernVersion
 
-/** The legacy revisions, oldest first. @since 0.1.0 @category constants */
+/** The legacy revisions, oldest first. */
 export const legacy: readonly [LegacyVersion, ...Array<LegacyVersion>] = [
   "2024-11-05",
   "2025-03-26",
@@ -24,42 +24,39 @@ export const legacy: readonly [LegacyVersion, ...Array<LegacyVersion>] = [
   "2025-11-25"
 ]
 
-/** The modern revisions, oldest first. @since 0.1.0 @category constants */
+/** The modern revisions, oldest first. */
 export const modern: readonly [ModernVersion, ...Array<ModernVersion>] = ["2026-07-28"]
 
-/** Every revision, oldest first. @since 0.1.0 @category constants */
+/** Every revision, oldest first. */
 export const all: ReadonlyArray<Version> = [...legacy, ...modern]
 
-/** The revision that a client requests, and a server's answer to an unknown one. @since 0.1.0 @category constants */
+/** The revision that a client requests, and a server's answer to an unknown one. */
 export const latestLegacy: LegacyVersion = "2025-11-25"
 
-/** The revision of a modern client's first request. @since 0.1.0 @category constants */
+/** The revision of a modern client's first request. */
 export const latestModern: ModernVersion = "2026-07-28"
 
 /**
  * The revision of an HTTP request that carries no `MCP-Protocol-Version` header and belongs to no session.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
- * @since 0.1.0 @category constants
  */
 export const withoutHeader: LegacyVersion = "2025-03-26"
 
 export const Version: Schema.Literal<[LegacyVersion, LegacyVersion, LegacyVersion, LegacyVersion, ModernVersion]> =
   Schema.Literal("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 
-/** @since 0.1.0 @category guards */
 export const isLegacy = (version: string): version is LegacyVersion =>
   (legacy as ReadonlyArray<string>).includes(version)
 
-/** @since 0.1.0 @category guards */
 export const isModern = (version: string): version is ModernVersion =>
   (modern as ReadonlyArray<string>).includes(version)
 
-/** Whether `version` is `than` or newer; revisions are dates that sort as text. @since 0.1.0 @category predicates */
+/** Whether `version` is `than` or newer; revisions are dates that sort as text. */
 export const isAtLeast = (version: string, than: Version): boolean => version >= than
 
 /**
  * Whether messages may be sent in JSON-RPC batches.
- * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching @since 0.1.0 @category predicates
+ * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
  */
 export const hasBatches = (version: string | undefined): boolean => version === "2025-03-26"
 
@@ -67,7 +64,6 @@ export const hasBatches = (version: string | undefined): boolean => version === 
  * Whether a resumable SSE stream begins with an event that has an id and no data. Clients of older revisions take such an
  * event for a message.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
- * @since 0.1.0 @category predicates
  */
 export const primesStreams = (version: string | undefined): boolean => version !== undefined && version >= "2025-11-25"
 
@@ -75,14 +71,12 @@ export const primesStreams = (version: string | undefined): boolean => version !
  * Whether a tool call with arguments that do not fit is answered with a result that the model reads. Older revisions
  * answer it with a protocol error.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling
- * @since 0.1.0 @category predicates
  */
 export const hasArgumentErrorResults = (version: string): boolean => version >= "2025-11-25"
 
 /**
  * The revision that a server answers to `initialize`: the requested one if it speaks it, else the latest it speaks.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
- * @since 0.1.0 @category negotiation
  */
 export const negotiate = (
   requested: string,
@@ -94,7 +88,6 @@ export const negotiate = (
 /**
  * The revision of the conversation once a server has answered `initialize`. None when the client does not speak it: then
  * the client must disconnect.
- * @since 0.1.0 @category negotiation
  */
 export const agreed = (
   answered: string,

@@ -18,7 +18,6 @@ import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 
-/** @since 0.1.0 @category models */
 export interface Question<out A> {
   readonly kind: "elicit" | "sample" | "roots"
   /** The capabilities that the client must have declared. */
@@ -30,13 +29,12 @@ export interface Question<out A> {
   readonly decode: (result: any) => Effect.Effect<A, string>
 }
 
-/** Helper types of questions. @since 0.1.0 */
+/** Helper types of questions. */
 export declare namespace Question {
-  /** @since 0.1.0 @category models */
   export type Answer<Q> = Q extends Question<infer A> ? A : never
 }
 
-/** What a person did with a form: filled it in, declined, or closed it. @since 0.1.0 @category models */
+/** What a person did with a form: filled it in, declined, or closed it. */
 export type Elicited<A> =
   | { readonly action: "accept"; readonly content: A }
   | { readonly action: "decline" }
@@ -49,8 +47,6 @@ export type Elicited<A> =
  * the question, or at least its schema, outside of the handler: each new schema object is compiled again.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
- * @since 0.1.0
- * @category questions
  */
 export const elicit: {
   <A, I>(options: { readonly message: string; readonly schema: Schema.Schema<A, I> }): Question<Elicited<A>>
@@ -75,12 +71,7 @@ export const elicit: {
   }
 }
 
-/**
- * A form that a person accepts or not. Every answer other than `accept` is `false`.
- *
- * @since 0.1.0
- * @category questions
- */
+/** A form that a person accepts or not. Every answer other than `accept` is `false`. */
 export const confirm = (message: string): Question<boolean> => ({
   kind: "elicit",
   requires: { elicitation: { form: {} } },
@@ -94,8 +85,6 @@ export const confirm = (message: string): Question<boolean> => ({
  * Notify the client with `elicitationComplete` when the person has finished there.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
- * @since 0.1.0
- * @category questions
  */
 export const url = (options: {
   readonly message: string
@@ -114,8 +103,6 @@ export const url = (options: {
  * Messages for the client's model to continue.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
- * @since 0.1.0
- * @category questions
  */
 export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.CreateMessageResult> => {
   const wrong = ToolUseRules.problem(params.messages)
@@ -135,8 +122,6 @@ export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.
  * The roots of the client: the folders, or other places, that the server may work in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
- * @since 0.1.0
- * @category questions
  */
 export const roots: Question<ReadonlyArray<Root>> = {
   kind: "roots",

@@ -20,12 +20,7 @@ import * as Option from "effect/Option"
 import type { RequestContextService } from "./RequestContext.js"
 import { RequestContext } from "./RequestContext.js"
 
-/**
- * The limit of the log messages of one request that wait for a client to read; more are dropped.
- *
- * @since 0.1.0
- * @category limits
- */
+/** The limit of the log messages of one request that wait for a client to read; more are dropped. */
 export const MAX_WAITING = 64
 
 /**
@@ -34,9 +29,6 @@ export const MAX_WAITING = 64
  *
  * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower it with
  * `Logger.withMinimumLogLevel`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
   Logger.make(({ annotations, context, logLevel, message }) => {
@@ -67,9 +59,6 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
  *   Layer.provide(ClientLogger.layer)
  * )
  * ```
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer: Layer.Layer<never> = Logger.add(make())
 

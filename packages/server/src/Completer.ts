@@ -13,19 +13,16 @@ import type { Fails } from "./Feature.js"
 /**
  * Completes one argument. It gets the text that the user has typed, and the other arguments, all in their encoded form; it
  * gives encoded values, of which the client receives the first 100.
- *
- * @since 0.1.0
- * @category models
  */
 export type Completer<out R> = (
   value: string,
   others: Readonly<Record<string, string>>
 ) => Effect.Effect<ReadonlyArray<string> | Suggestions, Fails, R>
 
-/** Completers by the name of the argument. @since 0.1.0 @category models */
+/** Completers by the name of the argument. */
 export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any> }
 
-/** The services that these completers require. @since 0.1.0 @category models */
+/** The services that these completers require. */
 export type Context<C> = {
   readonly [K in keyof C]-?: C[K] extends (...args: any) => never ? never
     : C[K] extends (...args: any) => Effect.Effect<any, any, infer R> ? R

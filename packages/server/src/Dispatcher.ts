@@ -12,7 +12,6 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 
-/** @since 0.1.0 @category models */
 export interface DispatcherService {
   /**
    * Serves the client of one transport, until the client or the server ends the conversation. Interruption ends the
@@ -43,7 +42,7 @@ export interface DispatcherService {
   readonly conversations: () => number
 }
 
-/** An open conversation that its caller feeds. @since 0.1.0 @category models */
+/** An open conversation that its caller feeds. */
 export interface FedConversation {
   /** Handles one more message of the client; its response leaves on the channel. Default: the transport. */
   readonly receive: (incoming: Delivery, channel?: Channel) => void
@@ -58,12 +57,12 @@ export interface FedConversation {
   readonly inFlight: () => number
 }
 
-/** @since 0.1.0 @category tags */
 export class Dispatcher extends Context.Tag("@effect-mcp/server/Dispatcher")<Dispatcher, DispatcherService>() {}
 
-/** @since 0.1.0 @category models */
 export interface Options {
-  /** The limit of the requests of one client that are served at the same time; more get the error -32000. Default: 64. */
+  /**
+   * The limit of the requests of one client that are served at the same time; more get the error -32000. Default: 64.
+   */
   readonly maxInFlight?: number | undefined
   /** The limit of the requests without a session that are served at the same time, for all clients. Default: 4,096. */
   readonly maxExchanges?: number | undefined

@@ -15,10 +15,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface StoredEvent {
   /** At least 1, and greater than the position of the event before it on the same stream. */
   readonly position: number
@@ -26,12 +22,7 @@ export interface StoredEvent {
   readonly data: string
 }
 
-/**
- * Identifies a stream. The streams of all sessions have the same names, so the session is part of the key.
- *
- * @since 0.1.0
- * @category models
- */
+/** Identifies a stream. The streams of all sessions have the same names, so the session is part of the key. */
 export interface StreamKey {
   readonly session: string
   readonly stream: string
@@ -40,9 +31,6 @@ export interface StreamKey {
 /**
  * The operations of a store. None fails: after an internal failure a store drops its events, and `after` returns `None`;
  * then the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
- *
- * @since 0.1.0
- * @category models
  */
 export interface EventStoreService {
   /** Stores an event. The event is sent to the client when this has ended. */
@@ -58,16 +46,8 @@ export interface EventStoreService {
   readonly forget: (session: string) => Effect.Effect<void>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class EventStore extends Context.Tag("@effect-mcp/server/EventStore")<EventStore, EventStoreService>() {}
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface MemoryOptions {
   /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
@@ -80,19 +60,10 @@ export interface MemoryOptions {
   readonly retention?: Duration.DurationInput | undefined
 }
 
-/**
- * A store in memory: its events are lost when the process ends.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A store in memory: its events are lost when the process ends. */
 export const memory = (options: MemoryOptions = {}): Effect.Effect<EventStoreService> =>
   Effect.sync(() => new Memory(options))
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layerMemory = (options?: MemoryOptions): Layer.Layer<EventStore> =>
   Layer.effect(EventStore, memory(options))
 

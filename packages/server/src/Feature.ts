@@ -15,32 +15,21 @@ import { Registry } from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
 import type { ServerSession } from "./ServerSession.js"
 
-/** A layer that registers entries with a server, and requires `R` for their handlers. @since 0.1.0 @category models */
+/** A layer that registers entries with a server, and requires `R` for their handlers. */
 export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
 
-/**
- * The services of a request: a handler may use them, and its layer does not require them.
- *
- * @since 0.1.0
- * @category models
- */
+/** The services of a request: a handler may use them, and its layer does not require them. */
 export type RequestServices = RequestContext | ServerSession | Scope.Scope
 
 /**
  * The failures that every handler may have beside those that its definition declares. The calling program receives them as
  * JSON-RPC errors.
- *
- * @since 0.1.0
- * @category models
  */
 export type Fails = McpError | CallError
 
 /**
  * A feature from a function that registers its entries, until the layer's scope closes. The function gets the context that
  * the layer was built with, without the layer's `Scope`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <R = never>(
   register: (registry: RegistryService, context: Context.Context<never>) => Effect.Effect<void, never, Scope.Scope>

@@ -23,9 +23,6 @@ type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
  * needs.
  *
  * The layer dies when the method has a handler already, and for `initialize`, which the server itself handles.
- *
- * @since 0.1.0
- * @category features
  */
 export const request = <Params, Result, R = never>(
   method: Method.Request<string, Params, Result>,
@@ -34,9 +31,6 @@ export const request = <Params, Result, R = never>(
 
 /**
  * Handles the notifications of one method of the specification. A notification whose parameters do not decode is dropped.
- *
- * @since 0.1.0
- * @category features
  */
 export const notification = <Params, R = never>(
   method: Method.Notification<string, Params>,
@@ -47,8 +41,6 @@ export const notification = <Params, R = never>(
  * Handles the notification that the roots of the client have changed. The handler may request the new roots.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
- * @since 0.1.0
- * @category features
  */
 export const rootsListChanged = <R = never>(handler: Effect.Effect<void, never, R>): HandlerFeature<R> =>
   register(rootsChanged, () => handler)
@@ -61,9 +53,6 @@ const rootsChanged = Method.notification({
 
 /**
  * Handles the requests of a method that the application defines. The schemas decode its parameters and encode its result.
- *
- * @since 0.1.0
- * @category features
  */
 export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = never>(
   name: string,
@@ -90,9 +79,6 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
 /**
  * Handles the notifications of a method that the application defines. A notification whose parameters do not decode is
  * dropped.
- *
- * @since 0.1.0
- * @category features
  */
 export const customNotification = <Params, ParamsEncoded, R = never>(
   name: string,
@@ -111,9 +97,6 @@ export const customNotification = <Params, ParamsEncoded, R = never>(
 /**
  * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; the
  * server sends the result without a check.
- *
- * @since 0.1.0
- * @category features
  */
 export const fallback = <R = never>(
   handler: (

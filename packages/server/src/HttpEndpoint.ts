@@ -32,9 +32,6 @@ import type { HttpOptions } from "./HttpOptions.js"
  * // For platforms that take a function from `Request` to `Response`: Workers, Deno, Bun, Next.
  * export const handler = Effect.map(HttpEndpoint.make({ allowedHosts: ["mcp.example.com"] }), (app) => HttpApp.toWebHandler(app))
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <R = never>(
   options?: HttpOptions<R>
@@ -49,9 +46,6 @@ export const make = <R = never>(
 /**
  * Serves the endpoint, and nothing else, on the platform's HTTP server, at "/mcp" unless `path` names another path.
  * Provide an `EventStore` to let clients resume streams.
- *
- * @since 0.1.0
- * @category layers
  */
 export const serve = <R = never>(
   options?: HttpOptions<R>

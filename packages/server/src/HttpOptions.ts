@@ -8,12 +8,7 @@ import type * as Effect from "effect/Effect"
 import type { HttpRefusal } from "./HttpRefusal.js"
 import type { Principal } from "./Principal.js"
 
-/**
- * What the endpoint answers, and how much it keeps. `R` is what `authenticate` requires.
- *
- * @since 0.1.0
- * @category models
- */
+/** What the endpoint answers, and how much it keeps. `R` is what `authenticate` requires. */
 export interface HttpOptions<R = never> {
   /**
    * Values of the Host header that are allowed: "mcp.example.com", "localhost:3000", "localhost:*" for any port or none,
@@ -72,12 +67,7 @@ export interface HttpOptions<R = never> {
   readonly authenticate?: ((request: RequestHead) => Effect.Effect<Principal | undefined, HttpRefusal, R>) | undefined
 }
 
-/**
- * How many sessions an endpoint keeps, and how long.
- *
- * @since 0.1.0
- * @category models
- */
+/** How many sessions an endpoint keeps, and how long. */
 export interface SessionOptions {
   /**
    * How many sessions there may be. One more replaces the session that was idle longest, one of the same principal before
@@ -94,12 +84,7 @@ export interface SessionOptions {
   readonly idleTimeout?: Duration.DurationInput | undefined
 }
 
-/**
- * An HTTP request without its body.
- *
- * @since 0.1.0
- * @category models
- */
+/** An HTTP request without its body. */
 export interface RequestHead {
   readonly method: string
   /** Path and query. */

@@ -49,9 +49,6 @@ type Unless<Empty, A> = [Empty] extends [never] ? {} : A
 
 /**
  * The handlers of a definition: tools by their names, and beside them those of `resources`, `templates` and `prompts`.
- *
- * @since 0.1.0
- * @category models
  */
 export type Handlers<D extends Definition.Definition.Any> =
   & Tools<D>
@@ -59,7 +56,7 @@ export type Handlers<D extends Definition.Definition.Any> =
   & Unless<Definition.Definition.Templates<D>, { readonly templates: Templates<D> }>
   & Unless<Definition.Definition.Prompts<D>, { readonly prompts: Prompts<D> }>
 
-/** The services that these handlers require. @since 0.1.0 @category models */
+/** The services that these handlers require. */
 export type Context<H> = H extends Effect.Effect<any, any, infer R> ? R
   : H extends (...args: any) => never ? never
   : H extends (...args: any) => Effect.Effect<any, any, infer R> ? R

@@ -16,9 +16,6 @@ import { Dispatcher } from "./Dispatcher.js"
 /**
  * A connector to the server in the context. Each connection is a conversation of its own, which runs in the server's
  * context. It ends with the server, and with the scope of the connection.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = Effect.map(
   Dispatcher,
@@ -48,9 +45,6 @@ export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = 
  *
  * export const ClientLive = Client.layer(InProcess.fromLayer(Server))
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const fromLayer = <E, R>(server: Layer.Layer<Dispatcher, E, R>): Connector.Connector<R> =>
   Connector.make(

@@ -35,7 +35,6 @@ import type { RequestContext } from "./RequestContext.js"
 import * as Router from "./runtime/Router.js"
 import * as SessionLayer from "./runtime/SessionLayer.js"
 
-/** @since 0.1.0 @category models */
 export interface Options<S = never, SE = never, SR = never, P = never, PR = never> extends Dispatcher.Options {
   /**
    * The revisions that the server speaks. 2026-07-28 is not served yet; the layer dies when no other revision is named.
@@ -85,9 +84,6 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
  *
  * export const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, GreetLive)
  * ```
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer = <E = never, R = never, S = never, SE = never, SR = never, P = never, PR = never>(
   info: Implementation,
@@ -152,9 +148,6 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
  *
  * The layer dies when the server has a tool of this name already. When the layer's scope closes, the tool is removed and
  * clients are notified.
- *
- * @since 0.1.0
- * @category features
  */
 export const tool = <const Name extends string, Parameters, Arguments, Success, Failure, R = never>(
   definition: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
@@ -174,9 +167,6 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
  *
  * The layer dies when the server has a resource of this URI already. When the layer's scope closes, the resource is removed
  * and clients are notified. `resourceUpdated` notifies the clients that have subscribed to it of new content.
- *
- * @since 0.1.0
- * @category features
  */
 export const resource = <const Name extends string, R = never>(
   definition: Resource.Resource<Name>,
@@ -195,9 +185,6 @@ export const resource = <const Name extends string, R = never>(
  * first.
  *
  * `complete` completes parameters. `list` gives the resources that `resources/list` includes; it runs for each request.
- *
- * @since 0.1.0
- * @category features
  */
 export const resourceTemplate = <
   const Name extends string,
@@ -228,9 +215,6 @@ export const resourceTemplate = <
  *
  * The layer dies when the server has a prompt of this name already. When the layer's scope closes, the prompt is removed
  * and clients are notified.
- *
- * @since 0.1.0
- * @category features
  */
 export const prompt = <
   const Name extends string,
@@ -253,9 +237,6 @@ export const prompt = <
 /**
  * Notifies the clients that have subscribed to a resource that its content has changed. For a handler, or for a fiber of a
  * feature's layer.
- *
- * @since 0.1.0
- * @category notifications
  */
 export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registry.Registry> =>
   Effect.flatMap(Registry.Registry, (registry) => registry.updated(uri))
@@ -264,9 +245,6 @@ export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registr
  * All features of a definition at once: the handlers of the tools by their names, and beside them `resources`, `templates`
  * and `prompts`, each by their names. A missing handler does not compile, nor does one that the definition does not have. A
  * template with completers or a list is `{ read, complete, list }`, a prompt with completers `{ get, complete }`.
- *
- * @since 0.1.0
- * @category features
  */
 export const implement = <D extends Definition.Definition.Any, const H extends Implement.Handlers<D>>(
   definition: D,

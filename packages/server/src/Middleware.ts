@@ -16,13 +16,11 @@ import type * as Scope from "effect/Scope"
 import type { RequestContext } from "./RequestContext.js"
 import * as Provided from "./runtime/Provided.js"
 
-/** @since 0.1.0 @category type ids */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Middleware")
 
-/** @since 0.1.0 @category type ids */
 export type TypeId = typeof TypeId
 
-/** A message as middleware sees it, before its parameters are decoded. @since 0.1.0 @category models */
+/** A message as middleware sees it, before its parameters are decoded. */
 export interface Call {
   /** `undefined` for a notification. */
   readonly id: RequestId | undefined
@@ -33,9 +31,6 @@ export interface Call {
 /**
  * `run` gets a message and `next`, the effect that handles it. It succeeds with the result to send, or fails with an
  * `McpError` to refuse the message; it may leave out `next`.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Middleware<out Provides, out R> {
   readonly [TypeId]: { readonly _Provides: Provides }
@@ -54,9 +49,6 @@ export interface Middleware<out Provides, out R> {
  *   Effect.flatMap(Effect.timed(next), ([took, result]) =>
  *     Effect.as(Effect.logDebug(`${call.method} took ${took}`), result)))
  * ```
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <R>(
   run: (call: Call, next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown, R>
@@ -65,9 +57,6 @@ export const make = <R>(
 /**
  * Middleware that provides a service to the handlers and the middleware inside it. When `service` fails, for example with
  * an `McpError`, the message is refused.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const provide = <I, S, R>(
   tag: Context.Tag<I, S>,
@@ -80,12 +69,7 @@ export const provide = <I, S, R>(
     )
   )
 
-/**
- * Runs `inner` inside `outer`. `inner` may use the services that `outer` provides.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Runs `inner` inside `outer`. `inner` may use the services that `outer` provides. */
 export const compose = <P1, R1, P2, R2>(
   outer: Middleware<P1, R1>,
   inner: Middleware<P2, R2>

@@ -5,9 +5,10 @@
  * @since 0.1.0
  */
 
-/** @since 0.1.0 @category models */
 export interface Principal {
-  /** Identifies the principal: two messages with the same id have the same sender. A session belongs to one principal. */
+  /**
+   * Identifies the principal: two messages with the same id have the same sender. A session belongs to one principal.
+   */
   readonly id: string
   /** Further facts about the principal, for example the scopes of a token. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined

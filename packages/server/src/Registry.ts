@@ -22,15 +22,11 @@ import { EntryTable } from "./features/EntryTable.js"
 /**
  * A registered entry. Its effects run with the context that its feature's layer was built with, to which the services of
  * the request are added.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Registered {
   readonly context: Context.Context<never>
 }
 
-/** @since 0.1.0 @category models */
 export interface RegisteredTool extends Registered {
   /** The tool as `tools/list` describes it. */
   readonly advertised: Tools.Tool
@@ -38,14 +34,12 @@ export interface RegisteredTool extends Registered {
   readonly call: (args: unknown, version: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
 }
 
-/** @since 0.1.0 @category models */
 export interface RegisteredResource extends Registered {
   /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
   readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
 }
 
-/** @since 0.1.0 @category models */
 export interface RegisteredTemplate extends Registered {
   /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
@@ -60,7 +54,6 @@ export interface RegisteredTemplate extends Registered {
   readonly completers: Completers
 }
 
-/** @since 0.1.0 @category models */
 export interface RegisteredPrompt extends Registered {
   /** The prompt as `prompts/list` describes it. */
   readonly advertised: Prompts.Prompt
@@ -69,12 +62,7 @@ export interface RegisteredPrompt extends Registered {
   readonly completers: Completers
 }
 
-/**
- * Completers by the name of their argument. Each gets the text that the user has typed, and the other arguments.
- *
- * @since 0.1.0
- * @category models
- */
+/** Completers by the name of their argument. Each gets the text that the user has typed, and the other arguments. */
 export type Completers = ReadonlyMap<
   string,
   (value: string, others: Readonly<Record<string, string>>) => Effect.Effect<Suggestions, unknown, any>
@@ -83,9 +71,6 @@ export type Completers = ReadonlyMap<
 /**
  * The application's handler of the requests or notifications of one method. It comes before what the server itself does
  * for that method.
- *
- * @since 0.1.0
- * @category models
  */
 export interface RegisteredHandler extends Registered {
   readonly method: Method.Method
@@ -93,10 +78,10 @@ export interface RegisteredHandler extends Registered {
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
 }
 
-/** The kinds of entries that clients list, and whose changes they can be notified of. @since 0.1.0 @category models */
+/** The kinds of entries that clients list, and whose changes they can be notified of. */
 export type Kind = "tools" | "resources" | "prompts"
 
-/** A table of entries of one kind, by key. @since 0.1.0 @category models */
+/** A table of entries of one kind, by key. */
 export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly size: number
   /** Incremented whenever an entry is added or removed. */
@@ -113,7 +98,6 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly onChange: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** @since 0.1.0 @category models */
 export interface RegistryService {
   /** By name. */
   readonly tools: Entries<RegisteredTool>
@@ -138,10 +122,9 @@ export interface RegistryService {
   readonly onUpdate: (listener: (uri: string) => Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** @since 0.1.0 @category tags */
 export class Registry extends Context.Tag("@effect-mcp/server/Registry")<Registry, RegistryService>() {}
 
-/** An empty registry. @since 0.1.0 @category constructors */
+/** An empty registry. */
 export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   const tools = new EntryTable<RegisteredTool>("tools named", ({ advertised }) => advertised.name)
   const resources = new EntryTable<RegisteredResource>("resources at", ({ advertised }) => advertised.uri)

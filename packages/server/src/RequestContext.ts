@@ -17,7 +17,6 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { Principal } from "./Principal.js"
 
-/** @since 0.1.0 @category models */
 export interface RequestContextService {
   /** The id of the request, as the client sent it; `undefined` for a notification. */
   readonly id: RequestId | undefined
@@ -56,7 +55,9 @@ export interface RequestContextService {
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
   /** Sends a notification outside of any request. It is dropped when the client has gone. */
   readonly notifyStandalone: (method: string, params?: JsonObject) => Effect.Effect<void>
-  /** Notifies the client that a person has finished at a page that the server asked to open. Any handler may send it. */
+  /**
+   * Notifies the client that a person has finished at a page that the server asked to open. Any handler may send it.
+   */
   readonly elicitationComplete: (elicitationId: string) => Effect.Effect<void>
   /**
    * Ends the HTTP stream that would carry the response, while the handler goes on; the client resumes the stream later.
@@ -67,7 +68,6 @@ export interface RequestContextService {
   readonly closeStream: Effect.Effect<void>
 }
 
-/** @since 0.1.0 @category tags */
 export class RequestContext extends Context.Tag("@effect-mcp/server/RequestContext")<
   RequestContext,
   RequestContextService

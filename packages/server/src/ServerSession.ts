@@ -23,13 +23,9 @@ import type { RequestContextService } from "./RequestContext.js"
  * cannot be reached during this request (`NoBackChannel`), or did not answer in time (`RequestTimeout`).
  *
  * A handler may fail with it: the calling program receives an error.
- *
- * @since 0.1.0
- * @category errors
  */
 export type AskError = McpError | LocalError
 
-/** @since 0.1.0 @category models */
 export interface ServerSessionService extends RequestContextService {
   /** Asks the questions one after another. Gives the answers under the same names. */
   readonly ask: <const Q extends Readonly<Record<string, Ask.Question<any>>>>(
@@ -77,7 +73,6 @@ export interface ServerSessionService extends RequestContextService {
   readonly standalone: Outbound
 }
 
-/** @since 0.1.0 @category tags */
 export class ServerSession extends Context.Tag("@effect-mcp/server/ServerSession")<
   ServerSession,
   ServerSessionService

@@ -16,13 +16,13 @@ import * as KnownMethods from "./dispatch/KnownMethods.js"
 import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
 
-/** How long requests and notifications take, in seconds, by method and kind of error. @since 0.1.0 @category metrics */
+/** How long requests and notifications take, in seconds, by method and kind of error. */
 export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.serverOperation,
   "How long the server takes for a request or a notification, in seconds"
 )
 
-/** How long sessions last, in seconds. @since 0.1.0 @category metrics */
+/** How long sessions last, in seconds. */
 export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.serverSession,
   "How long the session of a client lasts, in seconds"
@@ -44,9 +44,6 @@ const record = Telemetry.recorder(operationDuration)
  *   session: Telemetry.session
  * })
  * ```
- *
- * @since 0.1.0
- * @category middleware
  */
 export const middleware: Middleware.Middleware<never, never> = Middleware.make((call, next) =>
   Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, { version }]) => {
@@ -73,12 +70,7 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
   })
 )
 
-/**
- * A session layer that records how long the session lasts. Merge it with the application's own session layer.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A session layer that records how long the session lasts. Merge it with the application's own session layer. */
 export const session: Layer.Layer<never> = Layer.scopedDiscard(
   Effect.flatMap(Effect.clock, (clock) => {
     const started = clock.unsafeCurrentTimeMillis()

@@ -14,10 +14,6 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
 import * as Effect from "effect/Effect"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface OfficialSchema {
   readonly version: Version
   /** The violations in a request or notification; `undefined` for none, and for a method that the revision lacks. */
@@ -54,12 +50,7 @@ const documents: Readonly<Record<Version, () => Promise<{ readonly default: unkn
 
 const compiled = new Map<Version, OfficialSchema>()
 
-/**
- * The schema of a revision, read and compiled on first use.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The schema of a revision, read and compiled on first use. */
 export const make = (version: Version): Effect.Effect<OfficialSchema> =>
   Effect.suspend(() => {
     const known = compiled.get(version)

@@ -18,20 +18,12 @@ import type * as Scope from "effect/Scope"
 import * as TestPeer from "./TestPeer.js"
 import type * as TestTransport from "./TestTransport.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface TestClient {
   readonly client: ClientSession.ClientSessionService
   /** The scripted server. */
   readonly server: TestPeer.TestPeer
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<E = never, R = never> extends TestTransport.Options {
   /** The capabilities of the server. Default: none. */
   readonly capabilities?: JsonObject | undefined
@@ -43,9 +35,6 @@ export interface Options<E = never, R = never> extends TestTransport.Options {
 /**
  * A client that has completed the handshake with a server that has these capabilities. All messages of the client are
  * checked against the official schema. Fails with the error of `Client.make`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <E = never, R = never>(
   options: Options<E, R> = {}

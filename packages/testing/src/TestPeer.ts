@@ -21,10 +21,6 @@ import type * as Scope from "effect/Scope"
 import * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface TestPeer {
   /** Sends a message, valid or not. Fails when the connection is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, LocalError.TransportError>
@@ -65,12 +61,7 @@ export interface TestPeer {
   readonly hangUp: Effect.Effect<void>
 }
 
-/**
- * Scripts one end of a transport.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Scripts one end of a transport. */
 export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const received = Outbox.make<Message.Incoming>()
@@ -196,9 +187,6 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
 /**
  * Scripts a client of the server in the context. Messages of the server are checked against the official schema, those of
  * the test are not.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const client = (
   options?: TestTransport.Options
@@ -216,9 +204,6 @@ export const client = (
 /**
  * Scripts a server for the client that connects with the connector, which can be used once. Messages of the client are
  * checked against the official schema, those of the test are not.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const server = (
   options?: TestTransport.Options

@@ -19,12 +19,10 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestTransport from "./TestTransport.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends TestTransport.Options {
-  /** `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`. */
+  /**
+   * `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`.
+   */
   readonly transport?: "wire" | "direct" | undefined
   /** Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
@@ -32,12 +30,7 @@ export interface Options extends TestTransport.Options {
   readonly client?: ClientSession.Options | undefined
 }
 
-/**
- * Connects to the server in the context over a checked transport in memory; each connection has a new one.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Connects to the server in the context over a checked transport in memory; each connection has a new one. */
 export const connector = (
   options?: TestTransport.Options
 ): Effect.Effect<Connector.Connector, never, Dispatcher> =>
@@ -54,9 +47,6 @@ export const connector = (
 /**
  * A client and its server with these features. Dies when the server does not list every tool, resource, resource template
  * and prompt of `definition`.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer = <D extends Definition.Definition.Any, E = never, R = never>(
   definition: D,

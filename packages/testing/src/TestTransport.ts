@@ -16,10 +16,6 @@ import type * as Scope from "effect/Scope"
 import * as OfficialSchema from "./OfficialSchema.js"
 import * as Transcript from "./Transcript.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /** Which messages are checked against the official schema: all, none, or those of one side. Default: all. */
   readonly oracle?: boolean | Transcript.Entry["from"] | undefined
@@ -29,10 +25,6 @@ export interface Options {
   readonly capacity?: number | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Pair {
   readonly client: Transport.Transport
   readonly server: Transport.Transport
@@ -40,12 +32,7 @@ export interface Pair {
   readonly violations: ReadonlyArray<string>
 }
 
-/**
- * Two ends that exchange the JSON text of their messages, as a network would.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Two ends that exchange the JSON text of their messages, as a network would. */
 export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [left, right] = yield* Transport.memory({ capacity: options.capacity })

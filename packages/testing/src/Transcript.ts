@@ -6,37 +6,20 @@
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Entry {
   readonly from: "client" | "server"
   readonly message: Message.Message
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Transcript {
   readonly entries: ReadonlyArray<Entry>
   /** Adds an entry, and drops the oldest one beyond the limit. */
   readonly add: (entry: Entry) => void
 }
 
-/**
- * How many messages a transcript keeps: the newest 10,000.
- *
- * @since 0.1.0
- * @category limits
- */
+/** How many messages a transcript keeps: the newest 10,000. */
 export const LIMIT = 10_000
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (): Transcript => {
   const entries: Array<Entry> = []
   return {
@@ -52,18 +35,10 @@ export const make = (): Transcript => {
  * One line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`,
  * `server · notifications/message {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`. Malformed messages
  * follow a `?`.
- *
- * @since 0.1.0
- * @category rendering
  */
 export const render = (transcript: Transcript): string => transcript.entries.map(line).join("\n")
 
-/**
- * The line of one entry.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** The line of one entry. */
 export const line = ({ from, message }: Entry): string => {
   if (Message.isMalformed(Message.fromUnknown(message))) return words(from, "?", undefined, undefined, message)
   if (Message.isRequest(message)) return words(from, "→", JSON.stringify(message.id), message.method, message.params)

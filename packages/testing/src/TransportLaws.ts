@@ -15,28 +15,15 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 
-/**
- * @since 0.1.0
- * @category errors
- */
 export class LawBroken extends Data.TaggedError("LawBroken")<{ readonly law: string; readonly message: string }> {}
 
-/**
- * Makes two connected ends in a scope; closing the scope ends both.
- *
- * @since 0.1.0
- * @category models
- */
+/** Makes two connected ends in a scope; closing the scope ends both. */
 export type MakePair<E = never, R = never> = Effect.Effect<
   readonly [Transport.Transport, Transport.Transport],
   E,
   R | Scope.Scope
 >
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Law {
   /** A sentence for the name of a test. */
   readonly name: string
@@ -191,10 +178,5 @@ const closing = law(closes, ([left], scope) =>
     yield* check(!left.unsafeSend(Message.notification("n")), closes, "a closed transport accepted a message")
   }))
 
-/**
- * All laws.
- *
- * @since 0.1.0
- * @category laws
- */
+/** All laws. */
 export const laws: ReadonlyArray<Law> = [delivery, order, kinds, stopReading, closing]

@@ -110,7 +110,9 @@ const keywords = [
   ["default", AST.DefaultAnnotationId]
 ] as const
 
-/** The annotations of a filter as keywords. Effect generates these too, because examples and defaults must be encoded. */
+/**
+ * The annotations of a filter as keywords. Effect generates these too, because examples and defaults must be encoded.
+ */
 const annotationsOf = (ast: AST.Refinement, fromEffect: (ast: AST.AST) => JsonObject): JsonObject | undefined => {
   const { annotations } = ast
   const jsonSchema = (annotations[AST.JSONSchemaAnnotationId] ?? {}) as JsonObject

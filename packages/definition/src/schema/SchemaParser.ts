@@ -27,7 +27,9 @@ export const encoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser
   return plainOr(schema, () => parse)
 }
 
-/** A decoder that prepares Effect's parser when a value first needs it: cheap to make for a schema that is used once. */
+/**
+ * A decoder that prepares Effect's parser when a value first needs it: cheap to make for a schema that is used once.
+ */
 export const lazyDecoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
   let parse: Parser | undefined
   return plainOr(schema, () => parse ??= withErrors(errors, ParseResult.decodeUnknown(schema)))

@@ -23,7 +23,9 @@ export interface Command {
   readonly stderr: "pipe" | "inherit"
 }
 
-/** The program leads a process group of its own, except on Windows. Fails with reason `Open`, and then leaves nothing open. */
+/**
+ * The program leads a process group of its own, except on Windows. Fails with reason `Open`, and then leaves nothing open.
+ */
 export const launch = (command: Command): Effect.Effect<ChildProcess.ChildProcess, TransportError> =>
   Effect.uninterruptible(Effect.gen(function*() {
     const problem = problemOf(command)

@@ -1,6 +1,7 @@
 /**
  * URL elicitation as only 2025-11-25 has it: each elicitation has an id, and the server notifies the client when it is
  * done. The types of both eras are in the neutral `Elicitation`.
+ *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @since 0.1.0
  */
@@ -8,7 +9,6 @@ import * as Schema from "effect/Schema"
 import * as Elicitation from "../Elicitation.js"
 import * as Meta from "../Meta.js"
 
-/** @since 0.1.0 @category models */
 export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlParams> {}
 
 export const ElicitUrlParams = Schema.Struct({
@@ -17,13 +17,11 @@ export const ElicitUrlParams = Schema.Struct({
   elicitationId: Schema.String
 })
 
-/** @since 0.1.0 @category models */
 export type ElicitParams = Elicitation.ElicitFormParams | ElicitUrlParams
 
 export const ElicitParams: Schema.Schema<ElicitParams> = Schema.Union(ElicitUrlParams, Elicitation.ElicitFormParams)
 
-/** @since 0.1.0 @category models */
 export interface ElicitationComplete extends Schema.Schema.Type<typeof ElicitationComplete> {}
 
-/** The parameters of `notifications/elicitation/complete`. @since 0.1.0 @category schemas */
+/** The parameters of `notifications/elicitation/complete`. */
 export const ElicitationComplete = Schema.Struct({ elicitationId: Schema.String, ...Meta.any })

@@ -1,14 +1,15 @@
 /**
  * The types of `initialize`, the handshake that begins every legacy conversation. `Version.negotiate` and
  * `Version.agreed` choose the revision.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ClientCapabilities, ServerCapabilities } from "../Capabilities.js"
 import { Implementation } from "../Implementation.js"
 import * as Meta from "../Meta.js"
 
-/** @since 0.1.0 @category models */
 export interface InitializeParams extends Schema.Schema.Type<typeof InitializeParams> {}
 
 export const InitializeParams = Schema.Struct({
@@ -19,7 +20,6 @@ export const InitializeParams = Schema.Struct({
   ...Meta.request
 })
 
-/** @since 0.1.0 @category models */
 export interface InitializeResult extends Schema.Schema.Type<typeof InitializeResult> {}
 
 export const InitializeResult = Schema.Struct({

@@ -1,6 +1,7 @@
 /**
  * The methods of the legacy era, and the table of them: a method that is not in it does not exist up to 2025-11-25. The
  * methods of tasks are defined in `TaskMethods`.
+ *
  * @since 0.1.0
  */
 import * as Completion from "../Completion.js"
@@ -19,7 +20,6 @@ import * as Initialize from "./Initialize.js"
 import { SubscribeParams } from "./Subscriptions.js"
 import * as TaskMethods from "./TaskMethods.js"
 
-/** @since 0.1.0 @category requests */
 export const initialize = Method.request({
   name: "initialize",
   from: "client",
@@ -28,7 +28,6 @@ export const initialize = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const ping = Method.request({
   name: "ping",
   from: "both",
@@ -37,7 +36,6 @@ export const ping = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const listTools = Method.request({
   name: "tools/list",
   from: "client",
@@ -46,7 +44,6 @@ export const listTools = Method.request({
   capability: "tools"
 })
 
-/** @since 0.1.0 @category requests */
 export const callTool = Method.request({
   name: "tools/call",
   from: "client",
@@ -55,7 +52,6 @@ export const callTool = Method.request({
   capability: "tools"
 })
 
-/** @since 0.1.0 @category requests */
 export const listResources = Method.request({
   name: "resources/list",
   from: "client",
@@ -64,7 +60,6 @@ export const listResources = Method.request({
   capability: "resources"
 })
 
-/** @since 0.1.0 @category requests */
 export const listResourceTemplates = Method.request({
   name: "resources/templates/list",
   from: "client",
@@ -73,7 +68,6 @@ export const listResourceTemplates = Method.request({
   capability: "resources"
 })
 
-/** @since 0.1.0 @category requests */
 export const readResource = Method.request({
   name: "resources/read",
   from: "client",
@@ -82,7 +76,6 @@ export const readResource = Method.request({
   capability: "resources"
 })
 
-/** @since 0.1.0 @category requests */
 export const subscribe = Method.request({
   name: "resources/subscribe",
   from: "client",
@@ -92,7 +85,6 @@ export const subscribe = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const unsubscribe = Method.request({
   name: "resources/unsubscribe",
   from: "client",
@@ -102,7 +94,6 @@ export const unsubscribe = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const listPrompts = Method.request({
   name: "prompts/list",
   from: "client",
@@ -111,7 +102,6 @@ export const listPrompts = Method.request({
   capability: "prompts"
 })
 
-/** @since 0.1.0 @category requests */
 export const getPrompt = Method.request({
   name: "prompts/get",
   from: "client",
@@ -120,7 +110,6 @@ export const getPrompt = Method.request({
   capability: "prompts"
 })
 
-/** @since 0.1.0 @category requests */
 export const complete = Method.request({
   name: "completion/complete",
   from: "client",
@@ -130,7 +119,6 @@ export const complete = Method.request({
   gatedSince: "2025-03-26"
 })
 
-/** @since 0.1.0 @category requests */
 export const setLevel = Method.request({
   name: "logging/setLevel",
   from: "client",
@@ -140,7 +128,6 @@ export const setLevel = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const createMessage = Method.request({
   name: "sampling/createMessage",
   from: "server",
@@ -150,7 +137,6 @@ export const createMessage = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const listRoots = Method.request({
   name: "roots/list",
   from: "server",
@@ -160,7 +146,6 @@ export const listRoots = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const elicit = Method.request({
   name: "elicitation/create",
   from: "server",
@@ -171,7 +156,6 @@ export const elicit = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category notifications */
 export const initialized = Method.notification({
   name: "notifications/initialized",
   from: "client",
@@ -179,21 +163,18 @@ export const initialized = Method.notification({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category notifications */
 export const cancelled = Method.notification({
   name: "notifications/cancelled",
   from: "both",
   params: Progress.CancelledParams
 })
 
-/** @since 0.1.0 @category notifications */
 export const progress = Method.notification({
   name: "notifications/progress",
   from: "both",
   params: Progress.ProgressParams
 })
 
-/** @since 0.1.0 @category notifications */
 export const message = Method.notification({
   name: "notifications/message",
   from: "server",
@@ -201,7 +182,6 @@ export const message = Method.notification({
   capability: "logging"
 })
 
-/** @since 0.1.0 @category notifications */
 export const toolListChanged = Method.notification({
   name: "notifications/tools/list_changed",
   from: "server",
@@ -209,7 +189,6 @@ export const toolListChanged = Method.notification({
   capability: "tools.listChanged"
 })
 
-/** @since 0.1.0 @category notifications */
 export const resourceListChanged = Method.notification({
   name: "notifications/resources/list_changed",
   from: "server",
@@ -217,7 +196,6 @@ export const resourceListChanged = Method.notification({
   capability: "resources.listChanged"
 })
 
-/** @since 0.1.0 @category notifications */
 export const resourceUpdated = Method.notification({
   name: "notifications/resources/updated",
   from: "server",
@@ -225,7 +203,6 @@ export const resourceUpdated = Method.notification({
   capability: "resources.subscribe"
 })
 
-/** @since 0.1.0 @category notifications */
 export const promptListChanged = Method.notification({
   name: "notifications/prompts/list_changed",
   from: "server",
@@ -233,7 +210,6 @@ export const promptListChanged = Method.notification({
   capability: "prompts.listChanged"
 })
 
-/** @since 0.1.0 @category notifications */
 export const rootsListChanged = Method.notification({
   name: "notifications/roots/list_changed",
   from: "client",
@@ -242,7 +218,6 @@ export const rootsListChanged = Method.notification({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category notifications */
 export const elicitationComplete = Method.notification({
   name: "notifications/elicitation/complete",
   from: "server",
@@ -253,7 +228,7 @@ export const elicitationComplete = Method.notification({
   until: "2025-11-25"
 })
 
-/** All methods of the legacy era, by name. @since 0.1.0 @category table */
+/** All methods of the legacy era, by name. */
 export const table = Method.table(
   initialize,
   ping,

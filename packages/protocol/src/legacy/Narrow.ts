@@ -3,15 +3,16 @@
  * nearest older one, and a value that needs no change is passed on as the same object. For values that are not the
  * parameters or the result of a method; a method has its own `narrowParams` and `narrowResult`. `modern/Narrow` does
  * the same for the other era.
+ *
  * @since 0.1.0
  */
 import type * as Schema from "effect/Schema"
 import * as Projection from "../schema/Projection.js"
 import type { LegacyVersion } from "../Version.js"
 
-/** Gives what to send of a value. @since 0.1.0 @category models */
+/** Gives what to send of a value. */
 export type Narrow<in A> = (value: A) => unknown
 
-/** The same function for the same schema and revision. @since 0.1.0 @category compiling */
+/** The same function for the same schema and revision. */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: LegacyVersion): Narrow<A> =>
   Projection.compile(schema, version)

@@ -1,13 +1,14 @@
 /**
  * The methods of the experimental tasks, which only 2025-11-25 has. Both sides may create tasks, so both sides send
  * them. Their types are in `Tasks`.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ * @since 0.1.0
  */
 import * as Method from "../Method.js"
 import * as Pagination from "../Pagination.js"
 import * as Tasks from "../Tasks.js"
 
-/** @since 0.1.0 @category requests */
 export const getTask = Method.request({
   name: "tasks/get",
   from: "both",
@@ -18,7 +19,6 @@ export const getTask = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const getTaskPayload = Method.request({
   name: "tasks/result",
   from: "both",
@@ -29,7 +29,6 @@ export const getTaskPayload = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const listTasks = Method.request({
   name: "tasks/list",
   from: "both",
@@ -40,7 +39,6 @@ export const listTasks = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category requests */
 export const cancelTask = Method.request({
   name: "tasks/cancel",
   from: "both",
@@ -51,7 +49,6 @@ export const cancelTask = Method.request({
   until: "2025-11-25"
 })
 
-/** @since 0.1.0 @category notifications */
 export const taskStatus = Method.notification({
   name: "notifications/tasks/status",
   from: "both",

@@ -1,31 +1,32 @@
 /**
  * For how long, and for whom, a client may cache a modern result: the two hints, the results that carry them, and the
  * key of a cached result. No cache and no clock is here.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
+ * @since 0.1.0
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/** `public`: the same for every client. `private`: for the requesting client. @since 0.1.0 @category schemas */
+/** `public`: the same for every client. `private`: for the requesting client. */
 export const CacheScope: Schema.Literal<["public", "private"]> = Schema.Literal("public", "private")
 
 export type CacheScope = typeof CacheScope.Type
 
-/** @since 0.1.0 @category models */
 export interface CacheHints {
   /** Milliseconds, counted from when the client receives the result. */
   readonly ttlMs: number
   readonly cacheScope: CacheScope
 }
 
-/** The fields of cacheable results. Servers MUST send both. @since 0.1.0 @category fields */
+/** The fields of cacheable results. Servers MUST send both. */
 export const hintFields = { ttlMs: Schema.optional(Schema.Finite), cacheScope: Schema.optional(CacheScope) }
 
-/** The hints of a result that must not be cached. @since 0.1.0 @category constants */
+/** The hints of a result that must not be cached. */
 export const noCache: CacheHints = { ttlMs: 0, cacheScope: "private" }
 
-/** Whole milliseconds, not negative; the default is `noCache`. @since 0.1.0 @category constructors */
+/** Whole milliseconds, not negative; the default is `noCache`. */
 export const of = (
   { cacheScope = noCache.cacheScope, ttlMs = 0 }: {
     readonly ttlMs?: number | undefined
@@ -43,13 +44,12 @@ const keyParameters: ReadonlyMap<string, "cursor" | "uri" | undefined> = new Map
   ["resources/read", "uri"]
 ])
 
-/** Whether complete results of a method carry hints. @since 0.1.0 @category predicates */
+/** Whether complete results of a method carry hints. */
 export const isCacheable = (method: string): boolean => keyParameters.has(method)
 
 /**
  * The key under which a client caches the result of a request. None when its method is not cacheable, and for a request
  * that answers input requests.
- * @since 0.1.0 @category getters
  */
 export const key = (method: string, params: { readonly [key: string]: unknown }): Option.Option<string> =>
   !keyParameters.has(method) || params.inputResponses !== undefined || params.requestState !== undefined

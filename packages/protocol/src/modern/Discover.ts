@@ -1,7 +1,9 @@
 /**
  * The types of `server/discover`: the revisions that a server speaks and its capabilities. A client may send it before
  * any other request; it carries nothing but the envelope.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ServerCapabilities } from "../Capabilities.js"
@@ -9,7 +11,6 @@ import * as Caching from "./Caching.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
 
-/** @since 0.1.0 @category models */
 export interface DiscoverResult extends Schema.Schema.Type<typeof DiscoverResult> {}
 
 export const DiscoverResult = Schema.Struct({

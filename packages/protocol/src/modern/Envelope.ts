@@ -2,7 +2,9 @@
  * The `_meta` of every modern request: its revision, the capabilities, name and version of its client, and the log
  * level that the client wants. It replaces the legacy handshake. The HTTP headers that repeat parts of it are in
  * `Headers`.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
@@ -16,7 +18,6 @@ import * as Meta from "../Meta.js"
 import * as SchemaCheck from "../schema/SchemaCheck.js"
 import * as Version from "../Version.js"
 
-/** @since 0.1.0 @category models */
 export interface RequestMeta extends Schema.Schema.Type<typeof RequestMeta> {}
 
 export const RequestMeta = Schema.Struct(
@@ -30,10 +31,10 @@ export const RequestMeta = Schema.Struct(
   { key: Key, value: Schema.Unknown }
 )
 
-/** The field of modern requests. @since 0.1.0 @category fields */
+/** The field of modern requests. */
 export const request: { readonly _meta: Schema.Schema<RequestMeta> } = { _meta: RequestMeta }
 
-/** `_meta` of a modern result. @since 0.1.0 @category models */
+/** `_meta` of a modern result. */
 export interface ResultMeta extends Schema.Schema.Type<typeof ResultMeta> {}
 
 export const ResultMeta = Schema.Struct(
@@ -41,12 +42,12 @@ export const ResultMeta = Schema.Struct(
   { key: Key, value: Schema.Unknown }
 )
 
-/** The field of modern results. @since 0.1.0 @category fields */
+/** The field of modern results. */
 export const result: { readonly _meta: Schema.optional<Schema.Schema<ResultMeta>> } = {
   _meta: Schema.optional(ResultMeta)
 }
 
-/** `_meta` of a modern notification. @since 0.1.0 @category models */
+/** `_meta` of a modern notification. */
 export interface NotificationMeta extends Schema.Schema.Type<typeof NotificationMeta> {}
 
 export const NotificationMeta = Schema.Struct(
@@ -54,12 +55,12 @@ export const NotificationMeta = Schema.Struct(
   { key: Key, value: Schema.Unknown }
 )
 
-/** The field of modern notifications. @since 0.1.0 @category fields */
+/** The field of modern notifications. */
 export const notification: { readonly _meta: Schema.optional<Schema.Schema<NotificationMeta>> } = {
   _meta: Schema.optional(NotificationMeta)
 }
 
-/** What a request says about itself and its client. @since 0.1.0 @category models */
+/** What a request says about itself and its client. */
 export interface Envelope {
   readonly version: Version.ModernVersion
   readonly capabilities: ClientCapabilities
@@ -75,7 +76,7 @@ const decodeMeta = SchemaCheck.decoder(RequestMeta)
 
 const invalid = (what: string): InvalidParams => new InvalidParams({ message: `Invalid params: ${what}` })
 
-/** The revision that a request names; `undefined` when it is not a string. @since 0.1.0 @category getters */
+/** The revision that a request names; `undefined` when it is not a string. */
 export const versionOf = (params: Params | undefined): string | undefined => {
   const version = (params?._meta as Params | null | undefined)?.[Meta.keys.protocolVersion]
   return typeof version === "string" ? version : undefined
@@ -84,7 +85,6 @@ export const versionOf = (params: Params | undefined): string | undefined => {
 /**
  * Reads the envelope of a request. Checks the required keys first, then whether the server speaks the revision, and the
  * rest last: a later revision may write the rest in another way.
- * @since 0.1.0 @category decoding
  */
 export const decode = (
   params: Params | undefined,
@@ -117,7 +117,6 @@ const required = [Meta.keys.protocolVersion, Meta.keys.clientCapabilities]
 /**
  * Writes a client's envelope into the parameters of its requests; called once for each client. Other keys of `_meta`
  * stay.
- * @since 0.1.0 @category encoding
  */
 export const writer = (
   facts: {
@@ -140,7 +139,6 @@ export const writer = (
 /**
  * `_meta` without the keys of the envelope, for a request that is forwarded to a legacy server: with them, the request
  * would be a modern one.
- * @since 0.1.0 @category combinators
  */
 export const without = (meta: Meta.Meta): Meta.Meta => {
   const rest = { ...meta }

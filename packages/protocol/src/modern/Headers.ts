@@ -2,7 +2,9 @@
  * The HTTP headers in which a modern request repeats parts of its body, so that proxies need not read the body: their
  * names, the encoding of their values, and the comparison with the body. Headers that repeat arguments of a tool are in
  * `ParamHeaders`. No HTTP library is used here.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#request-headers @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#request-headers
+ * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -10,13 +12,10 @@ import * as Option from "effect/Option"
 import { HeaderMismatch } from "../McpError.js"
 import * as Envelope from "./Envelope.js"
 
-/** @since 0.1.0 @category constants */
 export const VERSION = "MCP-Protocol-Version"
 
-/** @since 0.1.0 @category constants */
 export const METHOD = "Mcp-Method"
 
-/** @since 0.1.0 @category constants */
 export const NAME = "Mcp-Name"
 
 const PREFIX = "=?base64?"
@@ -38,7 +37,6 @@ const isPlain = (value: string): boolean => {
  * The header value for a text: the text itself, or marked base64 when a header cannot hold the text or the text looks
  * like marked base64.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#value-encoding
- * @since 0.1.0 @category encoding
  */
 export const encode = (value: string): string =>
   isPlain(value) && !isMarked(value) ? value : `${PREFIX}${Encoding.encodeBase64(value)}${SUFFIX}`
@@ -46,7 +44,6 @@ export const encode = (value: string): string =>
 /**
  * The text of a header value, without the spaces around it. None when the value is not valid, or is marked and is not
  * the base64 that `encode` writes.
- * @since 0.1.0 @category decoding
  */
 export const decode = (header: string): Option.Option<string> => {
   const value = trimmed(header)
@@ -76,20 +73,20 @@ const nameParameters: ReadonlyMap<string, "name" | "uri"> = new Map([
   ["resources/read", "uri"]
 ])
 
-/** The parts of a body that headers repeat. @since 0.1.0 @category models */
+/** The parts of a body that headers repeat. */
 export interface Body {
   readonly method: string
   readonly params?: { readonly [key: string]: unknown } | undefined
 }
 
-/** The value of `Mcp-Name`; `undefined` for a request without this header. @since 0.1.0 @category getters */
+/** The value of `Mcp-Name`; `undefined` for a request without this header. */
 export const nameOf = ({ method, params }: Body): string | undefined => {
   const key = nameParameters.get(method)
   const name = key === undefined ? undefined : params?.[key]
   return typeof name === "string" ? name : undefined
 }
 
-/** The headers that a client sends with a request. @since 0.1.0 @category encoding */
+/** The headers that a client sends with a request. */
 export const make = (body: Body): Record<string, string> => {
   const version = Envelope.versionOf(body.params)
   const name = nameOf(body)
@@ -105,7 +102,6 @@ export const make = (body: Body): Record<string, string> => {
  *
  * A part that the body lacks is not compared: `Envelope` and the method refuse such a body.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#server-validation
- * @since 0.1.0 @category decoding
  */
 export const check = (
   body: Body,

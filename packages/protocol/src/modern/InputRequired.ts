@@ -2,7 +2,9 @@
  * How a modern server asks its client for input: it answers a request with `input_required` and its input requests, and
  * the client sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC
  * requests. `requestState` is opaque to the client; the server package seals it.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { ElicitParams, ElicitResult } from "../Elicitation.js"
@@ -13,7 +15,6 @@ import { CreateMessageParams, CreateMessageResult } from "../Sampling.js"
 import * as Envelope from "./Envelope.js"
 import { INPUT_REQUIRED } from "./ResultType.js"
 
-/** @since 0.1.0 @category requests */
 export const elicit = Method.request({
   name: "elicitation/create",
   from: "server",
@@ -23,7 +24,6 @@ export const elicit = Method.request({
   since: "2025-06-18"
 })
 
-/** @since 0.1.0 @category requests */
 export const createMessage = Method.request({
   name: "sampling/createMessage",
   from: "server",
@@ -32,7 +32,6 @@ export const createMessage = Method.request({
   capability: "sampling"
 })
 
-/** @since 0.1.0 @category requests */
 export const listRoots = Method.request({
   name: "roots/list",
   from: "server",
@@ -41,10 +40,9 @@ export const listRoots = Method.request({
   capability: "roots"
 })
 
-/** What a server may ask for, by name. None of these is in the table of `Methods`. @since 0.1.0 @category requests */
+/** What a server may ask for, by name. None of these is in the table of `Methods`. */
 export const inputMethods = Method.table(elicit, createMessage, listRoots)
 
-/** @since 0.1.0 @category models */
 export type InputRequest = typeof InputRequest.Type
 
 export const InputRequest = Schema.Union(
@@ -53,23 +51,20 @@ export const InputRequest = Schema.Union(
   Schema.Struct({ method: Schema.Literal(listRoots.name), params: Schema.optional(Method.Empty) })
 )
 
-/** @since 0.1.0 @category models */
 export type InputResponse = typeof InputResponse.Type
 
-/** A response; the input request with the same key tells its kind. @since 0.1.0 @category schemas */
+/** A response; the input request with the same key tells its kind. */
 export const InputResponse = Schema.Union(ElicitResult, CreateMessageResult, ListRootsResult)
 
-/** @since 0.1.0 @category models */
 export interface InputRequests extends Schema.Schema.Type<typeof InputRequests> {}
 
 export const InputRequests = Schema.Record({ key: Key, value: InputRequest })
 
-/** @since 0.1.0 @category models */
 export interface InputResponses extends Schema.Schema.Type<typeof InputResponses> {}
 
 export const InputResponses = Schema.Record({ key: Key, value: InputResponse })
 
-/** The fields of a repeated request. The server ignores unknown responses. @since 0.1.0 @category fields */
+/** The fields of a repeated request. The server ignores unknown responses. */
 export const retryFields: {
   readonly inputResponses: Schema.optional<Schema.Schema<InputResponses>>
   readonly requestState: Schema.optional<typeof Schema.String>
@@ -79,10 +74,9 @@ export const retryFields: {
   requestState: Schema.optional(Schema.String)
 }
 
-/** @since 0.1.0 @category models */
 export interface InputRequiredResult extends Schema.Schema.Type<typeof InputRequiredResult> {}
 
-/** Input requests by keys that the server chose, or a state to send back, or both. @since 0.1.0 @category schemas */
+/** Input requests by keys that the server chose, or a state to send back, or both. */
 export const InputRequiredResult = Schema.Struct({
   resultType: Schema.Literal(INPUT_REQUIRED),
   inputRequests: Schema.optional(InputRequests),
@@ -99,14 +93,12 @@ const answerable: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "r
 /**
  * Whether the request of a method may be answered with `input_required`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#supported-requests
- * @since 0.1.0 @category predicates
  */
 export const mayRequireInput = (method: string): boolean => answerable.has(method)
 
 /**
  * The result that replaces a legacy `UrlElicitationRequired`. This era has no ids of elicitations, so each input
  * request has its position as key.
- * @since 0.1.0 @category conversions
  */
 export const ofUrlElicitations = (
   elicitations: ReadonlyArray<{ readonly message: string; readonly url: string }>

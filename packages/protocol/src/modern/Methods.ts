@@ -1,6 +1,7 @@
 /**
  * The methods of the modern era, and the table of them: a method that is not in it does not exist from 2026-07-28 on.
  * What a server asks its client for is not a method in this era: see `InputRequired`.
+ *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
@@ -44,7 +45,6 @@ const { task: _, ...callToolFields } = Tools.CallToolParams.fields
 const paginated = over(Pagination.PaginatedParams, Envelope.request)
 const listChanged = Schema.Struct(Envelope.notification)
 
-/** @since 0.1.0 @category requests */
 export const discover = Method.request({
   name: "server/discover",
   from: "client",
@@ -53,7 +53,6 @@ export const discover = Method.request({
   since: "2026-07-28"
 })
 
-/** @since 0.1.0 @category requests */
 export const listTools = Method.request({
   name: "tools/list",
   from: "client",
@@ -62,7 +61,6 @@ export const listTools = Method.request({
   capability: "tools"
 })
 
-/** @since 0.1.0 @category requests */
 export const callTool = Method.request({
   name: "tools/call",
   from: "client",
@@ -71,7 +69,6 @@ export const callTool = Method.request({
   capability: "tools"
 })
 
-/** @since 0.1.0 @category requests */
 export const listResources = Method.request({
   name: "resources/list",
   from: "client",
@@ -80,7 +77,6 @@ export const listResources = Method.request({
   capability: "resources"
 })
 
-/** @since 0.1.0 @category requests */
 export const listResourceTemplates = Method.request({
   name: "resources/templates/list",
   from: "client",
@@ -89,7 +85,6 @@ export const listResourceTemplates = Method.request({
   capability: "resources"
 })
 
-/** @since 0.1.0 @category requests */
 export const readResource = Method.request({
   name: "resources/read",
   from: "client",
@@ -98,7 +93,6 @@ export const readResource = Method.request({
   capability: "resources"
 })
 
-/** @since 0.1.0 @category requests */
 export const listPrompts = Method.request({
   name: "prompts/list",
   from: "client",
@@ -107,7 +101,6 @@ export const listPrompts = Method.request({
   capability: "prompts"
 })
 
-/** @since 0.1.0 @category requests */
 export const getPrompt = Method.request({
   name: "prompts/get",
   from: "client",
@@ -116,7 +109,6 @@ export const getPrompt = Method.request({
   capability: "prompts"
 })
 
-/** @since 0.1.0 @category requests */
 export const complete = Method.request({
   name: "completion/complete",
   from: "client",
@@ -125,7 +117,6 @@ export const complete = Method.request({
   capability: "completions"
 })
 
-/** @since 0.1.0 @category requests */
 export const listen = Method.request({
   name: "subscriptions/listen",
   from: "client",
@@ -134,21 +125,19 @@ export const listen = Method.request({
   since: "2026-07-28"
 })
 
-/** On stdio only. Over HTTP the sender closes the stream. @since 0.1.0 @category notifications */
+/** On stdio only. Over HTTP the sender closes the stream. */
 export const cancelled = Method.notification({
   name: "notifications/cancelled",
   from: "both",
   params: over(Progress.CancelledParams, { requestId: Meta.RequestId, ...Envelope.notification })
 })
 
-/** @since 0.1.0 @category notifications */
 export const progress = Method.notification({
   name: "notifications/progress",
   from: "server",
   params: over(Progress.ProgressParams, Envelope.notification)
 })
 
-/** @since 0.1.0 @category notifications */
 export const message = Method.notification({
   name: "notifications/message",
   from: "server",
@@ -156,7 +145,6 @@ export const message = Method.notification({
   capability: "logging"
 })
 
-/** @since 0.1.0 @category notifications */
 export const toolListChanged = Method.notification({
   name: "notifications/tools/list_changed",
   from: "server",
@@ -164,7 +152,6 @@ export const toolListChanged = Method.notification({
   capability: "tools.listChanged"
 })
 
-/** @since 0.1.0 @category notifications */
 export const resourceListChanged = Method.notification({
   name: "notifications/resources/list_changed",
   from: "server",
@@ -172,7 +159,6 @@ export const resourceListChanged = Method.notification({
   capability: "resources.listChanged"
 })
 
-/** @since 0.1.0 @category notifications */
 export const resourceUpdated = Method.notification({
   name: "notifications/resources/updated",
   from: "server",
@@ -180,7 +166,6 @@ export const resourceUpdated = Method.notification({
   capability: "resources.subscribe"
 })
 
-/** @since 0.1.0 @category notifications */
 export const promptListChanged = Method.notification({
   name: "notifications/prompts/list_changed",
   from: "server",
@@ -188,7 +173,6 @@ export const promptListChanged = Method.notification({
   capability: "prompts.listChanged"
 })
 
-/** @since 0.1.0 @category notifications */
 export const acknowledged = Method.notification({
   name: "notifications/subscriptions/acknowledged",
   from: "server",
@@ -196,7 +180,7 @@ export const acknowledged = Method.notification({
   since: "2026-07-28"
 })
 
-/** All methods of the modern era, by name. @since 0.1.0 @category table */
+/** All methods of the modern era, by name. */
 export const table = Method.table(
   discover,
   listTools,

@@ -3,15 +3,16 @@
  * value that needs no change is passed on as the same object. For values that are not the parameters or the result of a
  * method; a method has its own `narrowParams` and `narrowResult`. `Stamp` comes afterwards and adds what the modern era
  * requires of every result.
+ *
  * @since 0.1.0
  */
 import type * as Schema from "effect/Schema"
 import * as Projection from "../schema/Projection.js"
 import type { ModernVersion } from "../Version.js"
 
-/** Gives what to send of a value. @since 0.1.0 @category models */
+/** Gives what to send of a value. */
 export type Narrow<in A> = (value: A) => unknown
 
-/** The same function for the same schema and revision. @since 0.1.0 @category compiling */
+/** The same function for the same schema and revision. */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: ModernVersion): Narrow<A> =>
   Projection.compile(schema, version)

@@ -2,6 +2,7 @@
  * The HTTP headers in which a modern `tools/call` repeats the arguments that the tool's schema marks with
  * `x-mcp-header`: whether the marks are valid, the headers of a call, and the comparison with its body. It reads the
  * JSON Schema of the arguments as plain JSON, along `properties` only.
+ *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  * @since 0.1.0
  */
@@ -11,13 +12,12 @@ import type { JsonObject } from "../Json.js"
 import { HeaderMismatch } from "../McpError.js"
 import * as Headers from "./Headers.js"
 
-/** The keyword that marks a property. @since 0.1.0 @category constants */
+/** The keyword that marks a property. */
 export const MARK = "x-mcp-header"
 
-/** @since 0.1.0 @category constants */
 export const PREFIX = "Mcp-Param-"
 
-/** The full name of a header, and the property names that lead to its argument. @since 0.1.0 @category models */
+/** The full name of a header, and the property names that lead to its argument. */
 export interface ParamHeader {
   readonly header: string
   readonly path: readonly [string, ...Array<string>]
@@ -32,7 +32,6 @@ const isObject = (u: unknown): u is JsonObject => typeof u === "object" && u !==
 /**
  * The arguments that headers repeat, or why the marks of a tool are not valid. A client over HTTP omits such a tool
  * from its list and logs the reason.
- * @since 0.1.0 @category decoding
  */
 export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHeader>, string> => {
   const found: Array<ParamHeader> = []
@@ -96,7 +95,7 @@ const valueAt = (args: unknown, path: ReadonlyArray<string>): unknown =>
 const headerText = (value: unknown): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" || Number.isSafeInteger(value) ? `${value}` : undefined
 
-/** The headers that a client sends with a call. @since 0.1.0 @category encoding */
+/** The headers that a client sends with a call. */
 export const make = (headers: ReadonlyArray<ParamHeader>, args: JsonObject | undefined): Record<string, string> =>
   Object.fromEntries(headers.flatMap(({ header, path }) => {
     const text = headerText(valueAt(args, path))
@@ -106,7 +105,6 @@ export const make = (headers: ReadonlyArray<ParamHeader>, args: JsonObject | und
 /**
  * Compares the headers of a call with its arguments. Integers are compared as numbers; an argument that is absent or
  * `null` is not compared. `header` returns a header by its lower-case name.
- * @since 0.1.0 @category decoding
  */
 export const check = (
   headers: ReadonlyArray<ParamHeader>,

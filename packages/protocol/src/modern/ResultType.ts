@@ -1,23 +1,25 @@
 /**
  * The member `resultType` of every modern result. A result without one is complete: older servers send none. A result
  * with an unknown type is not valid.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
+ * @since 0.1.0
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/** The request is answered. @since 0.1.0 @category constants */
+/** The request is answered. */
 export const COMPLETE = "complete"
 
-/** The server needs input from the client first. @since 0.1.0 @category constants */
+/** The server needs input from the client first. */
 export const INPUT_REQUIRED = "input_required"
 
-/** The field of complete results. @since 0.1.0 @category fields */
+/** The field of complete results. */
 export const complete = { resultType: Schema.optional(Schema.Literal(COMPLETE)) }
 
 const core: ReadonlySet<string> = new Set([COMPLETE, INPUT_REQUIRED])
 
-/** The type of a result. None when neither the core nor `extensions` has it. @since 0.1.0 @category getters */
+/** The type of a result. None when neither the core nor `extensions` has it. */
 export const of = (
   result: { readonly resultType?: unknown },
   extensions: ReadonlySet<string> = none

@@ -2,23 +2,24 @@
  * Adds to a result what the modern era requires: its type, the name of the server, and caching hints where the method's
  * results carry them. It is the last step before a result is sent, after the method's `narrowResult`. Hints that a
  * handler gave stay.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
+ * @since 0.1.0
  */
 import type { Implementation } from "../Implementation.js"
 import * as Meta from "../Meta.js"
 import * as Caching from "./Caching.js"
 import { COMPLETE } from "./ResultType.js"
 
-/** A result as a handler returns it. @since 0.1.0 @category models */
+/** A result as a handler returns it. */
 export interface Unstamped extends Partial<Caching.CacheHints> {
   readonly resultType?: string | undefined
   readonly _meta?: Meta.Meta | undefined
 }
 
-/** @since 0.1.0 @category models */
 export type Stamp = <R extends object>(result: R & Unstamped) => R & { readonly resultType: string }
 
-/** What is the same for all results of a server. @since 0.1.0 @category models */
+/** What is the same for all results of a server. */
 export interface Options {
   /** Without it, results do not name the server. */
   readonly serverInfo?: Implementation | undefined
@@ -26,7 +27,7 @@ export interface Options {
   readonly hints?: Partial<Caching.CacheHints> | undefined
 }
 
-/** Gives the stamp of a method's results; made once for each method and server. @since 0.1.0 @category constructors */
+/** Gives the stamp of a method's results; made once for each method and server. */
 export const make = (method: string, { hints = {}, serverInfo }: Options = {}): Stamp => {
   const own = serverInfo === undefined ? undefined : { [Meta.keys.serverInfo]: serverInfo }
   const cacheable = Caching.isCacheable(method)

@@ -1,7 +1,9 @@
 /**
  * How a modern client subscribes: one request names all notifications that it wants and stays open, and each
  * notification carries its id. Detecting changes and delivering notifications is left to the server package.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions @since 0.1.0
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
+ * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import type { ServerCapabilities } from "../Capabilities.js"
@@ -13,10 +15,9 @@ import { Uri } from "../schema/Text.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
 
-/** @since 0.1.0 @category models */
 export interface SubscriptionFilter extends Schema.Schema.Type<typeof SubscriptionFilter> {}
 
-/** The wanted notifications. Unknown keys belong to extensions and stay. @since 0.1.0 @category schemas */
+/** The wanted notifications. Unknown keys belong to extensions and stay. */
 export const SubscriptionFilter = Schema.Struct({
   toolsListChanged: Schema.optional(Schema.Boolean),
   promptsListChanged: Schema.optional(Schema.Boolean),
@@ -25,16 +26,14 @@ export const SubscriptionFilter = Schema.Struct({
   resourceSubscriptions: Schema.optional(Schema.Array(Uri))
 })
 
-/** @since 0.1.0 @category models */
 export interface ListenParams extends Schema.Schema.Type<typeof ListenParams> {}
 
-/** The parameters of `subscriptions/listen`. @since 0.1.0 @category schemas */
+/** The parameters of `subscriptions/listen`. */
 export const ListenParams = Schema.Struct({ notifications: SubscriptionFilter, ...Envelope.request })
 
-/** @since 0.1.0 @category models */
 export interface ListenResult extends Schema.Schema.Type<typeof ListenResult> {}
 
-/** The result with which a server ends a subscription. @since 0.1.0 @category schemas */
+/** The result with which a server ends a subscription. */
 export const ListenResult = Schema.Struct({
   ...ResultType.complete,
   _meta: Schema.Struct(
@@ -46,10 +45,9 @@ export const ListenResult = Schema.Struct({
   )
 })
 
-/** @since 0.1.0 @category models */
 export interface Acknowledged extends Schema.Schema.Type<typeof Acknowledged> {}
 
-/** The parameters of `notifications/subscriptions/acknowledged`. @since 0.1.0 @category schemas */
+/** The parameters of `notifications/subscriptions/acknowledged`. */
 export const Acknowledged = Schema.Struct({ notifications: SubscriptionFilter, ...Envelope.notification })
 
 /** For each key of the filter: the capability that the server needs, and the notification. */
@@ -62,7 +60,6 @@ const kinds = [
 /**
  * The part of a filter that a server with these capabilities supports.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions#acknowledgment
- * @since 0.1.0 @category combinators
  */
 export const supported = (filter: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter => {
   const uris = filter.resourceSubscriptions
@@ -78,7 +75,7 @@ export const supported = (filter: SubscriptionFilter, capabilities: ServerCapabi
   }
 }
 
-/** Whether a filter includes a notification. @since 0.1.0 @category predicates */
+/** Whether a filter includes a notification. */
 export const includes = (
   filter: SubscriptionFilter,
   method: string,
@@ -90,17 +87,17 @@ export const includes = (
     : kinds.some(([key, , notification]) => notification === method && filter[key] === true)
 }
 
-/** Whether a URI equals another or lies below it. @since 0.1.0 @category predicates */
+/** Whether a URI equals another or lies below it. */
 export const isAtOrBelow = (uri: string, above: string): boolean =>
   uri === above || (above !== "" && uri.startsWith(above.endsWith("/") ? above : `${above}/`))
 
-/** Parameters of a notification with the id of its subscription. @since 0.1.0 @category combinators */
+/** Parameters of a notification with the id of its subscription. */
 export const withId = <P extends { readonly _meta?: Meta.Meta | undefined }>(
   id: string | number,
   params: P
 ): P & { readonly _meta: Meta.Meta } => ({ ...params, _meta: { ...params._meta, [Meta.keys.subscriptionId]: id } })
 
-/** The id of the subscription that a notification belongs to. @since 0.1.0 @category getters */
+/** The id of the subscription that a notification belongs to. */
 export const idOf = (params: { readonly _meta?: unknown } | undefined): string | number | undefined => {
   const id = (params?._meta as Meta.Meta | null | undefined)?.[Meta.keys.subscriptionId]
   return typeof id === "string" || typeof id === "number" ? id : undefined

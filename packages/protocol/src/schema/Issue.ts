@@ -154,7 +154,9 @@ const titled = (issue: ParseResult.Type): string | undefined =>
 
 type Annotated = ParseResult.Type | ParseResult.Composite | ParseResult.Refinement | ParseResult.Transformation
 
-/** The `message` annotation of the schema, by the rules of Effect's formatter: an inner one goes before an outer one. */
+/**
+ * The `message` annotation of the schema, by the rules of Effect's formatter: an inner one goes before an outer one.
+ */
 const annotated = (issue: ParseResult.ParseIssue): string | undefined => {
   switch (issue._tag) {
     case "Type":

@@ -146,7 +146,9 @@ export const make = (
     }
   })
 
-/** Interrupts a reader, and waits for its end no longer than closing may take: a transport may refuse to be interrupted. */
+/**
+ * Interrupts a reader, and waits for its end no longer than closing may take: a transport may refuse to be interrupted.
+ */
 const stop = (reader: Fiber.RuntimeFiber<void, unknown>, { closeTimeout }: Options): Effect.Effect<unknown> =>
   Effect.suspend(() =>
     reader.unsafePoll() === null

@@ -29,7 +29,9 @@ export const routes = (registry: RegistryService): ReadonlyArray<Route.Route> =>
   }
 }]
 
-/** The completers of a registry entry: the given ones, and for other arguments the values that the argument may have. */
+/**
+ * The completers of a registry entry: the given ones, and for other arguments the values that the argument may have.
+ */
 export const completers = (
   given: Completer.Completers<string>,
   values: ReadonlyMap<string, ReadonlyArray<string>>

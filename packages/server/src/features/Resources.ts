@@ -112,7 +112,9 @@ export const templateEntry = (
   completers: Completion.completers(options.complete ?? {}, enumValues)
 })
 
-/** Whether a resource or a template has this URI. A template may still find, on reading, that there is no such resource. */
+/**
+ * Whether a resource or a template has this URI. A template may still find, on reading, that there is no such resource.
+ */
 export const isKnown = (registry: RegistryService, uri: string): boolean =>
   registry.resources.has(uri) ||
   [...registry.templates.values()].some(({ template }) => Option.isSome(UriTemplate.match(template, uri)))

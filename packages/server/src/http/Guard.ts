@@ -77,7 +77,9 @@ const ALLOWED = [
   "Mcp-Session-Id"
 ]
 
-/** The requested headers that mirror parameters of tools: their names depend on the tools, so there is no fixed list. */
+/**
+ * The requested headers that mirror parameters of tools: their names depend on the tools, so there is no fixed list.
+ */
 const parameters = (requested: string | undefined): ReadonlyArray<string> =>
   requested === undefined || requested.length > 1000
     ? []

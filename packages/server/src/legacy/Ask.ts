@@ -28,7 +28,9 @@ const methods = {
   roots: Methods.listRoots
 } as const
 
-/** Asks one question. Fails without a request when the client lacks the capability, or when the question is not valid. */
+/**
+ * Asks one question. Fails without a request when the client lacks the capability, or when the question is not valid.
+ */
 export const ask = <A>(
   { clientCapabilities, version }: Connection,
   outbound: Outbound,

@@ -10,7 +10,9 @@ export interface EventPosition {
   readonly position: number
 }
 
-/** The prefix of a session's event ids: 32 bits of a digest, so that the id of another session does not fit by accident. */
+/**
+ * The prefix of a session's event ids: 32 bits of a digest, so that the id of another session does not fit by accident.
+ */
 export const prefixOf = (session: string): string => {
   let hash = 0x811c9dc5
   for (let i = 0; i < session.length; i++) hash = Math.imul(hash ^ session.charCodeAt(i), 0x01000193)

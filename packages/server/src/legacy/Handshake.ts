@@ -60,7 +60,9 @@ export const afterRequest = (handshake: Deferred.Deferred<void>, plan: () => Wor
   }
 }
 
-/** Handles a notification after the handshake that is under way, if there is one; drops it when the handshake failed. */
+/**
+ * Handles a notification after the handshake that is under way, if there is one; drops it when the handshake failed.
+ */
 export const afterNotification = <A, E>(
   connection: Connection,
   handling: Effect.Effect<A, E>

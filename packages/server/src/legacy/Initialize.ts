@@ -18,7 +18,9 @@ import * as Scope from "effect/Scope"
 import type { Server } from "../runtime/Server.js"
 import type { LegacyServerSession } from "./ServerSession.js"
 
-/** The limit of `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the conversation. */
+/**
+ * The limit of `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the conversation.
+ */
 export const MAX_FACTS = 65_536
 
 /**

@@ -28,7 +28,9 @@ import type { HttpContext } from "./HttpContext.js"
 import * as Refusal from "./Refusal.js"
 import { frame, ResumableStream } from "./ResumableStream.js"
 
-/** How many notifications are buffered while there is neither a reader nor an event store; then the oldest are dropped. */
+/**
+ * How many notifications are buffered while there is neither a reader nor an event store; then the oldest are dropped.
+ */
 export const MAX_BUFFERED = 256
 
 export class Standalone implements FedTransport {

@@ -77,7 +77,9 @@ export const make = (
 
 const nothing = () => {}
 
-/** Limits the requests in flight of each client. `inFlight` has an entry for each client that has requests in flight. */
+/**
+ * Limits the requests in flight of each client. `inFlight` has an entry for each client that has requests in flight.
+ */
 class ClientLimits {
   readonly error: JsonRpcError.ErrorObject
   private readonly inFlight = new Map<Channel | string, number>()
