@@ -1,23 +1,19 @@
 /**
  * Reaches a server by its URL: over Streamable HTTP, and over HTTP+SSE when the server implements only the older transport.
- * It uses the platform's `HttpClient`, whichever layer the application provides.
+ * It uses the platform's `HttpClient`, whichever layer the application provides. `RemoteOptions` holds the options.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
  */
-import { HttpClient } from "@effect/platform/HttpClient"
+import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Url from "@effect/platform/Url"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
-import * as HttpConnection from "./http/HttpConnection.js"
-import * as PlatformClient from "./http/PlatformClient.js"
 import * as Settings from "./http/Settings.js"
-import * as Fallback from "./legacy/Fallback.js"
-import * as Outgoing from "./legacy/Outgoing.js"
+import * as HttpTransport from "./negotiation/HttpTransport.js"
 import type { Options } from "./RemoteOptions.js"
 
 /**
@@ -43,7 +39,7 @@ export const connector = <R = never>(
   const name = parsed === undefined ? "an invalid URL" : `${parsed.origin}${parsed.pathname}`
   return Connector.make<HttpClient | R | Scope.Scope>(
     name,
-    Effect.flatMap(check(parsed, name), (url) => open(url, settings))
+    Effect.flatMap(check(parsed, name), (url) => HttpTransport.open(url, settings))
   ) as Connector.Connector<HttpClient | Exclude<R, Scope.Scope>>
 }
 
@@ -53,18 +49,4 @@ const check = (url: URL | undefined, name: string): Effect.Effect<URL, Transport
   if (url.protocol !== "http:" && url.protocol !== "https:") return refuse("only http and https can be reached")
   if (url.username !== "" || url.password !== "") return refuse("credentials belong into headers")
   return Effect.succeed(url)
-}
-
-const open = (
-  url: URL,
-  settings: Settings.Settings
-): Effect.Effect<Transport, TransportError, HttpClient | Scope.Scope> => {
-  const configure = PlatformClient.configure(settings.tracing)
-  return configure(Effect.gen(function*() {
-    const connection = yield* HttpConnection.make(url, settings, yield* HttpClient)
-    const { sender, terminate } = yield* Fallback.choose(connection)
-    yield* Effect.addFinalizer(() => configure(connection.finish(terminate)))
-    const { incoming, run } = connection.reader
-    return { incoming, run, ...Outgoing.make(connection, sender) }
-  }))
 }

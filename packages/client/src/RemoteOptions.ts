@@ -61,6 +61,10 @@ export interface Options<out R = never> {
   readonly maxEventBytes?: number | undefined
   /** How deep a message may nest. Default: 64. */
   readonly maxDepth?: number | undefined
+  /** How many values a request or a notification may hold, nested ones included. Default: 100,000. */
+  readonly maxNodes?: number | undefined
+  /** How many values a response may hold. Default: 1,000,000. */
+  readonly maxResponseNodes?: number | undefined
   /** How long the server may take to accept a notification or a response, and to open HTTP+SSE. Default: 30 seconds. */
   readonly acceptTimeout?: Duration.DurationInput | undefined
   /** How long closing waits for each of its steps: for messages in flight, then for the session's end. Default: 1 second. */

@@ -3,8 +3,8 @@
  * read only when the consumer is done with the event, so a slow consumer slows the server down.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
 import * as Chunk from "effect/Chunk"
 import * as Stream from "effect/Stream"
 

@@ -5,9 +5,8 @@
  * A delivery waits until there is a reader, and while the stream of a slow reader is full. Meanwhile its response is not
  * read on.
  */
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -16,12 +15,12 @@ import * as Stream from "effect/Stream"
 
 export interface Reader extends Required<Pick<Transport, "incoming" | "run">> {
   /** Delivers a message to the reader, unless reading has ended. */
-  readonly deliver: (delivery: Message.Delivery) => Effect.Effect<void>
+  readonly deliver: (delivery: Delivery) => Effect.Effect<void>
   /** Ends reading, after all that was delivered. The first call decides how it ends. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<boolean>
 }
 
-type Take = (delivery: Message.Delivery) => Effect.Effect<void>
+type Take = (delivery: Delivery) => Effect.Effect<void>
 
 /** `onStop` runs when the reader stops. `capacity` messages may wait in the stream. */
 export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effect<Reader> =>
@@ -55,7 +54,7 @@ export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effe
           Effect.ensuring(Deferred.await(ended), onStop)
         ),
       incoming: Stream.unwrapScoped(Effect.gen(function*() {
-        const mailbox = yield* Mailbox.make<Message.Delivery, TransportError>({ capacity })
+        const mailbox = yield* Mailbox.make<Delivery, TransportError>({ capacity })
         yield* become((delivery) => Effect.asVoid(mailbox.offer(delivery)))
         yield* Effect.forkScoped(Effect.flatMap(Effect.exit(Deferred.await(ended)), (exit) => mailbox.done(exit)))
         return Stream.ensuring(Mailbox.toStream(mailbox), onStop)

@@ -28,6 +28,8 @@ export interface Settings {
   readonly maxBodyBytes: number
   readonly maxEventBytes: number
   readonly maxDepth: number
+  readonly maxNodes: number
+  readonly maxResponseNodes: number
   readonly acceptTimeout: number
   readonly closeTimeout: number
   readonly tracing: boolean
@@ -65,6 +67,8 @@ export const fromOptions = <R>(given: Options<R>): Settings => {
     maxBodyBytes: options.maxBodyBytes ?? Sse.MAX_EVENT_BYTES,
     maxEventBytes: options.maxEventBytes ?? Sse.MAX_EVENT_BYTES,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
+    maxNodes: options.maxNodes ?? Json.MAX_NODES,
+    maxResponseNodes: options.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
     acceptTimeout: Duration.toMillis(options.acceptTimeout ?? "30 seconds"),
     closeTimeout: Duration.toMillis(options.closeTimeout ?? "1 second"),
     tracing: options.tracing ?? false

@@ -7,12 +7,12 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { SessionExpired } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { LocalError } from "@effect-mcp/jsonrpc/Outbound"
-import { SessionExpired } from "@effect-mcp/jsonrpc/Outbound"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/unstable/InFlight"
-import { CANCELLED } from "@effect-mcp/jsonrpc/unstable/Pending"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
@@ -81,7 +81,7 @@ export const read = (
         connection.fork(Effect.forEach(
           ids,
           (requestId) =>
-            connection.reader.deliver(Message.notification(CANCELLED, { requestId })),
+            connection.reader.deliver(Message.notification(Methods.cancelled.name, { requestId })),
           { discard: true }
         ))
       ))

@@ -6,8 +6,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -66,7 +67,7 @@ export const make = (connection: HttpConnection, fallback: Post.Fallback | undef
         const post = Post.run(options, request, text, reader.deliver)
         return Effect.catchAll(
           HttpSession.isInitialize(request) ? Effect.zipRight(Ref.set(opening, request), post) : post,
-          (error) => reader.deliver(new Message.Undelivered(request.id, error))
+          (error) => reader.deliver(new Undelivered(request.id, error))
         )
       },
       // SHOULD end the session that is not needed any more (2025-11-25 basic/transports#session-management)

@@ -8,16 +8,15 @@ import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 
 /** How many characters a session id may have. */
 export const MAX_ID = 1024
-
-/** The error code of official servers for a session that they do not know. */
-export const SESSION_NOT_FOUND = -32001
 
 // MUST only contain visible ASCII characters (2025-11-25 basic/transports#session-management)
 const visible = /^[\x21-\x7e]+$/
@@ -98,11 +97,11 @@ export const versionOf = (response: Message.Response): string | undefined => {
 }
 
 /** Whether the server may send JSON-RPC batches. */
-export const hasBatches = ({ version }: HttpSession): boolean => version === "2025-03-26"
+export const hasBatches = ({ version }: HttpSession): boolean => Version.hasBatches(version)
 
 export const isInitialize = (message: Message.Message): boolean =>
   Message.isRequest(message) && message.method === Methods.initialize.name
 
 /** Whether an answer says that there is no such session. Some servers answer so under the id of the request. */
 export const isUnknownSession = (answer: Message.Response): boolean =>
-  !Message.isSuccess(answer) && answer.error.code === SESSION_NOT_FOUND
+  !Message.isSuccess(answer) && answer.error.code === ErrorCodes.SESSION_NOT_FOUND

@@ -4,9 +4,9 @@
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import { MAX_BATCH } from "@effect-mcp/jsonrpc/unstable/Machine"
+import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
 import * as Effect from "effect/Effect"
 import type { Event } from "../http/Events.js"
 import type { HttpSession } from "./HttpSession.js"
@@ -18,24 +18,21 @@ const report = (message: string, code: number = JsonRpcError.INVALID_REQUEST): M
 
 /** The messages of a text. */
 export const fromText = (session: HttpSession, text: string): ReadonlyArray<Message.Incoming> => {
-  const value = Json.parse(text, session.connection.settings.maxDepth)
-  if (value instanceof Json.Refused) {
-    return [report(value.message, value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST)]
-  }
-  if (!Array.isArray(value)) return [fromValue(value)]
+  const incoming = MessageText.parse(text, session.connection.settings)
+  const batch = Message.isMalformed(incoming) ? incoming.batch : undefined
+  if (batch === undefined) return [reportUnanswerable(incoming)]
   if (!hasBatches(session)) return [report("Invalid request: batches are known to the revision 2025-03-26 only")]
-  if (value.length === 0 || value.length > MAX_BATCH) {
-    return [report(`Invalid request: a batch may hold from 1 to ${MAX_BATCH} messages`)]
-  }
-  return value.map(fromValue)
+  const messages = Batch.messages(batch)
+  return messages === undefined
+    ? [report(`Invalid request: a batch may hold from 1 to ${Batch.MAX_BATCH} messages`)]
+    : messages.map(reportUnanswerable)
 }
 
-const fromValue = (value: unknown): Message.Incoming => {
-  const incoming = Message.fromUnknown(value)
-  if (!Message.isMalformed(incoming) || incoming.kind !== "request") return incoming
-  // Without an id an error would answer a request that the server never sent.
-  return incoming.id === undefined || incoming.batch !== undefined ? report(incoming.message, incoming.code) : incoming
-}
+/** Without an id, an error would answer a request that the server never sent. */
+const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
+  Message.isMalformed(incoming) && incoming.kind === "request" && incoming.id === undefined
+    ? report(incoming.message, incoming.code)
+    : incoming
 
 /** The messages of an event. An event with empty data only carries an id. */
 export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Message.Incoming> => {

@@ -5,11 +5,11 @@
  *
  * A `Sender` knows how a message travels: `Http` and `Sse` are the two of the legacy era, and `Fallback` chooses.
  */
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import { closed, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Pending from "@effect-mcp/jsonrpc/unstable/Pending"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -55,7 +55,7 @@ export const make = (
       return Effect.catchAllCause(requests.run(sending), (cause) =>
         Cause.isInterruptedOnly(cause)
           ? Effect.failCause(cause)
-          : reader.deliver(new Message.Undelivered(id, died("Read", "The request died", cause))))
+          : reader.deliver(new Undelivered(id, died("Read", "The request died", cause))))
     })
 
   const other = (message: Message.Message, text: string): Effect.Effect<void, TransportError> => {
@@ -94,7 +94,7 @@ export const make = (
   }
 
   const cancelledBy = (message: Message.Message): InFlight | undefined => {
-    if (!Message.isNotification(message) || message.method !== Pending.CANCELLED) return undefined
+    if (!Message.isNotification(message) || message.method !== Methods.cancelled.name) return undefined
     const id = message.params?.requestId
     return Message.isRequestId(id) ? inFlight.get(id) : undefined
   }

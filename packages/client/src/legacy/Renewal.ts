@@ -7,9 +7,10 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { LocalError } from "@effect-mcp/jsonrpc/Outbound"
-import { closed, TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Deferred from "effect/Deferred"

@@ -6,9 +6,10 @@
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Url from "@effect/platform/Url"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Events from "@effect-mcp/jsonrpc/Sse"
-import { TransportError } from "@effect-mcp/jsonrpc/Transport"
+import { Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -101,7 +102,7 @@ export const open = (connection: HttpConnection): Effect.Effect<Sender, Transpor
             send(request, text)
           ),
           (error) =>
-            reader.deliver(new Message.Undelivered(request.id, error))
+            reader.deliver(new Undelivered(request.id, error))
         )
     }
   })
