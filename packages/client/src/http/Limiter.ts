@@ -4,19 +4,12 @@
  *
  * `HttpConnection` has one limiter for requests and one for all other messages.
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** How long an effect may wait and run together, and how it fails after that. */
-export interface Deadline<E> {
-  readonly duration: Duration.DurationInput
-  readonly onTimeout: () => E
-}
-
 export interface Limiter {
   /** Runs an effect when its turn comes. It counts as waiting from the first step on. */
-  readonly run: <A, E>(effect: Effect.Effect<A, E>, deadline?: Deadline<E>) => Effect.Effect<A, E>
+  readonly run: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Waits until fewer effects wait than the capacity. */
   readonly room: Effect.Effect<void>
   /** Runs an effect during which no other effect gets its turn. */
@@ -41,7 +34,7 @@ export const make = (max: number, capacity: number): Limiter => {
   const room = Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} })
   const released = Effect.whileLoop({ while: () => holders > 0, body: () => notHeld.await, step: () => {} })
 
-  const wait = <A, E>(effect: Effect.Effect<A, E>, deadline: Deadline<E> | undefined): Effect.Effect<A, E> =>
+  const wait = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.uninterruptibleMask((restore) => {
       let isWaiting = true
       const stopWaiting = Effect.sync(() => {
@@ -50,22 +43,19 @@ export const make = (max: number, capacity: number): Limiter => {
       })
       count(1)
       const turn = permits.withPermits(1)(released.pipe(Effect.zipRight(stopWaiting), Effect.zipRight(effect)))
-      return Effect.ensuring(
-        restore(deadline === undefined ? turn : Effect.timeoutFail(turn, deadline)),
-        stopWaiting
-      )
+      return Effect.ensuring(restore(turn), stopWaiting)
     })
 
   return {
     room,
-    run: (effect, deadline) =>
+    run: (effect) =>
       Effect.suspend(() =>
-        waiting > 0 || holders > 0 || deadline !== undefined
-          ? wait(effect, deadline)
+        waiting > 0 || holders > 0
+          ? wait(effect)
           // Most requests find a free permit, and pay for no wait.
           : Effect.flatMap(
             permits.withPermitsIfAvailable(1)(effect),
-            Option.match({ onNone: () => wait(effect, deadline), onSome: Effect.succeed })
+            Option.match({ onNone: () => wait(effect), onSome: Effect.succeed })
           )
       ),
     hold: (effect) =>

@@ -59,16 +59,23 @@ export const make = (
     })
 
   const other = (message: Message.Message, text: string): Effect.Effect<void, TransportError> => {
-    const sending = messages.run(
-      Effect.flatMap(Ref.get(current), (sender) => sender.send(message, text)),
-      { duration: acceptTimeout, onTimeout: () => notAccepted(acceptTimeout) }
-    )
+    const sending = messages.run(Effect.flatMap(Ref.get(current), (sender) => sender.send(message, text)))
     const isInitialized = Message.isNotification(message) && message.method === Methods.initialized.name
     return Effect.catchAllDefect(
       isInitialized ? requests.hold(sending) : sending,
       (defect) => Effect.fail(died("Write", "Sending died", Cause.die(defect)))
     )
   }
+
+  /** Waits until the server accepts a message that is being sent. The deadline counts the wait for its turn, too. */
+  const accepting = (sending: Fiber.RuntimeFiber<void, TransportError>): Effect.Effect<void, TransportError> =>
+    Effect.onError(
+      Effect.timeoutFail(Fiber.join(sending), {
+        duration: acceptTimeout,
+        onTimeout: () => notAccepted(acceptTimeout)
+      }),
+      () => Fiber.interruptFork(sending)
+    )
 
   /** Takes a message. Gives what its sender can wait for; `undefined` when the message cannot be sent any more, or at all. */
   const take = (
@@ -82,13 +89,17 @@ export const make = (
       return Effect.void
     }
     const cancelled = cancelledBy(message)
-    const accepting = cancelled?.isSent === false
-      ? undefined
-      : connection.forkMessage(Effect.tapError(other(message, text), onFailure))
-    // The server reads of the cancel before it notices that the client reads no more.
+    if (cancelled?.isSent === false) {
+      cancelled.fiber.unsafeInterruptAsFork(FiberId.none)
+      return Effect.void
+    }
+    // Started here and not by the fiber that waits for it: messages start in the order in which they are taken.
+    const sending = connection.forkMessage(other(message, text))
+    const accepted = connection.forkMessage(Effect.tapError(accepting(sending), onFailure))
+    // The server is notified of a cancel before the client stops reading.
     cancelled?.fiber.unsafeInterruptAsFork(FiberId.none)
-    return accepting === undefined ? Effect.void : Effect.flatMap(
-      Fiber.await(accepting),
+    return Effect.flatMap(
+      Fiber.await(accepted),
       (exit) => exit._tag === "Failure" && Cause.isInterruptedOnly(exit.cause) ? Effect.fail(closed) : exit
     )
   }
