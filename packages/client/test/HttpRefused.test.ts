@@ -1,6 +1,6 @@
-import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "@effect/vitest"
-import { HttpRefused, redact, toError } from "@effect-mcp/client/HttpRefused"
+import { HttpRefused } from "@effect-mcp/client/HttpRefused"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { Effect, Fiber, TestClock } from "effect"
 import * as Played from "./http/Played.js"
 
@@ -19,7 +19,7 @@ describe("HttpRefused", () => {
     assert.strictEqual(refused(500, "text/plain", "x".repeat(999)).message, `${said} 500: ${"x".repeat(200)}…`)
   })
 
-  it("quotes no page, no bytes, and nothing that is said to whom may not come in", () => {
+  it("quotes no page, no bytes, and no answer with 401 or 403", () => {
     for (const type of ["text/html", "application/octet-stream", ""]) {
       assert.strictEqual(refused(500, type, "<p>").message, `${said} 500`)
     }
@@ -27,27 +27,37 @@ describe("HttpRefused", () => {
     assert.strictEqual(refused(403, "text/plain", "your token abc").message, `${said} 403`)
   })
 
-  it("was surely not served when it was the client's mistake, and may have been when it was the server's", () => {
-    for (const [status, reason] of [[400, "Write"], [499, "Write"], [500, "Read"], [504, "Read"]] as const) {
-      const cause = refused(status, "", "")
-      assert.deepInclude(toError(cause), { reason, message: cause.message, cause })
-    }
-  })
+  it.scoped("says with 4xx that the server did not serve the request, and with 5xx that it may have", () =>
+    Effect.gen(function*() {
+      for (const [status, reason] of [[400, "Write"], [499, "Write"], [500, "Read"], [504, "Read"]] as const) {
+        const talk = yield* Played.talk()
+        const calling = yield* talk.call("ping")
+        yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(status))
+        const error = (yield* Fiber.join(calling)) as TransportError
+        assert.deepInclude(error, { reason, message: `${said} ${status}` })
+        assert.instanceOf(error.cause, HttpRefused)
+        assert.strictEqual(error.cause.message, error.message)
+      }
+    }))
 
-  it("holds nothing that was told to the server in confidence", () => {
-    const sent = Headers.fromInput({
-      authorization: "Bearer 0123456789",
-      "mcp-session-id": "abcdefgh-1",
-      "x-short": "a",
-      accept: "application/json"
-    })
-    assert.strictEqual(
-      redact("Bearer 0123456789, 0123456789, abcdefgh-1, a, application/json", sent),
-      "[redacted], [redacted], [redacted], a, application/json"
-    )
-  })
+  it.scoped("holds nothing that the client sent in confidence", () =>
+    Effect.gen(function*() {
+      const headers = { authorization: "Bearer 0123456789", "x-short": "a" }
+      const talk = yield* Played.talk({ id: "abcdefgh-1", headers })
+      const calling = yield* talk.call("ping")
+      yield* Effect.flatMap(talk.expect("ping"), (asked) =>
+        asked.reply(
+          500,
+          { "content-type": "text/plain" },
+          "Bearer 0123456789, 0123456789, abcdefgh-1, a, application/json"
+        ))
+      const error = (yield* Fiber.join(calling)) as TransportError
+      const clean = "[redacted], [redacted], [redacted], a, application/json"
+      assert.strictEqual(error.message, `${said} 500: ${clean}`)
+      assert.deepInclude(error.cause, { body: clean })
+    }))
 
-  it.scoped("is not waited for longer than a second, and has its first 64 KiB", () =>
+  it.scoped("is read for a second at most, and holds the first 64 KiB of the body", () =>
     Effect.gen(function*() {
       const talk = yield* Played.talk()
       const first = yield* talk.call("ping")

@@ -1,8 +1,7 @@
 /**
- * The bodies of responses, as text and within bounds. After any of these that succeeds, the body is read or let go of: one
- * that is left alone would keep its connection for ever. After one that fails, `Courier` closes the connection.
- *
- * @since 0.1.0
+ * Reads the bodies of responses as text, within bounds. A body that nothing reads would keep its connection for ever: after
+ * each of these functions that succeeds, the body is read or cancelled; after one that fails, `HttpSender` closes the
+ * connection.
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -13,42 +12,29 @@ import * as Stream from "effect/Stream"
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/**
- * How long the beginning of a body is waited for, when it is only needed to say what went wrong.
- *
- * @since 0.1.0
- * @category limits
- */
-export const PATIENCE = "1 second"
+/** How long to wait for the first part of a body that only explains a refusal. */
+const REFUSAL_WAIT = "1 second"
 
 const unreadable = (response: Response, why: string, cause?: unknown): TransportError =>
   new TransportError({ reason: "Read", message: `The answer to ${response.request.method} ${why}`, cause })
 
-/**
- * A body that its author has promised to be short enough, as it is; any other only as far as it may go. A promise about
- * packed bytes says nothing of the bytes.
- */
-const promise = (headers: Headers.Headers): number | undefined => {
+/** The length that the server declares. The length of a compressed body says nothing about the text. */
+const declaredLength = (headers: Headers.Headers): number | undefined => {
   const { "content-encoding": encoding, "content-length": length } = headers
   return length === undefined || encoding !== undefined || !/^\d{1,15}$/.test(length) ? undefined : Number(length)
 }
 
-/**
- * The whole body. Fails with reason `Read` when it has more bytes or is cut off, and with `Decode` when it is not UTF-8.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The whole body. Fails with reason `Read` when it has more bytes or is cut off, and with `Decode` when it is not UTF-8. */
 export const text = (
   response: Response,
   maxBytes: number,
-  // Platforms make them anew each time that they are asked.
+  // Platforms make the headers anew for each access.
   headers: Headers.Headers = response.headers
 ): Effect.Effect<string, TransportError> => {
-  const promised = promise(headers)
+  const declared = declaredLength(headers)
   const tooLarge = () => Effect.fail(unreadable(response, `has more than ${maxBytes} bytes`))
-  if (promised !== undefined && promised > maxBytes) return tooLarge()
-  return Effect.matchEffect(promised === undefined ? gather(response, maxBytes) : whole(response), {
+  if (declared !== undefined && declared > maxBytes) return tooLarge()
+  return Effect.matchEffect(declared === undefined ? gather(response, maxBytes) : whole(response), {
     onFailure: (cause) => Effect.fail(unreadable(response, "was cut off", cause)),
     onSuccess: (bytes) => {
       if (bytes === undefined || bytes.length > maxBytes) return tooLarge()
@@ -68,7 +54,7 @@ const decode = Option.liftThrowable((bytes: Uint8Array) => strict.decode(bytes))
 
 const whole = (response: Response) => Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
 
-/** All bytes; nothing when there are more than that. */
+/** All bytes; `undefined` when there are more than that. */
 const gather = (response: Response, maxBytes: number) => {
   const chunks: Array<Uint8Array> = []
   let size = 0
@@ -94,12 +80,7 @@ const join = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
   return all
 }
 
-/**
- * As much of the body as there is within a second, and no more than that many bytes. Never fails.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The first part of the body: what comes within a second, and no more than that many bytes. Never fails. */
 export const beginning = (response: Response, maxBytes: number): Effect.Effect<string> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
@@ -112,20 +93,15 @@ export const beginning = (response: Response, maxBytes: number): Effect.Effect<s
         return size < maxBytes
       }))
     return Effect.map(
-      Effect.ignore(Effect.timeoutOption(reading, PATIENCE)),
+      Effect.ignore(Effect.timeoutOption(reading, REFUSAL_WAIT)),
       () => lenient.decode(join(chunks, size))
     )
   })
 
-/**
- * Reads the body to its end, when that is near, for nobody.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads a short body to its end, so that its connection can be used again; cancels any other. */
 export const discard = (response: Response): Effect.Effect<void> => {
-  const promised = promise(response.headers)
-  return promised !== undefined && promised <= DISCARD
+  const declared = declaredLength(response.headers)
+  return declared !== undefined && declared <= DISCARD
     ? Effect.ignore(response.arrayBuffer)
     : Effect.asVoid(beginning(response, DISCARD))
 }

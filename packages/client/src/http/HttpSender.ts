@@ -1,10 +1,9 @@
 /**
- * One HTTP request, from its headers to its response: it adds what the application wants added, follows redirects as far as
- * they may lead, and asks the application once when it may not come in.
+ * Sends one HTTP request through the platform's `HttpClient`, up to its response: adds the headers of the application,
+ * follows redirects within the same origin, and runs `authorize` once when the server answers 401 or 403.
  *
- * It knows no message and no session. Whatever happens, the connection of a response that was not read is closed.
- *
- * @since 0.1.0
+ * It knows no message and no session. `HttpConnection` has one sender; it closes the connection of each response whose body
+ * was not read to its end.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
@@ -16,137 +15,151 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { HttpRefused } from "../HttpRefused.js"
-import * as Refused from "../HttpRefused.js"
-import type { Resolved } from "../RemoteOptions.js"
-import { theirs } from "../RemoteOptions.js"
+import * as Refusal from "./Refusal.js"
+import type { Settings } from "./Settings.js"
+import { applicationHeaders } from "./Settings.js"
 
 type Request = HttpClientRequest.HttpClientRequest
 type Response = HttpClientResponse.HttpClientResponse
 
 /**
- * What is made of a response. It reads the body, or fails.
- *
- * @since 0.1.0
- * @category models
+ * Both functions take a response of any status. They fail with reason `Write` when the request surely did not reach the
+ * server, and with `Read` when it may have.
  */
-export type Use<A> = (response: Response) => Effect.Effect<A, TransportError>
-
-/** What was done for a request already. */
-interface Done {
-  readonly redirects: number
-  readonly authorized: boolean
+export interface HttpSender {
+  /** Sends a request and runs an effect that reads the body of the response, or fails. */
+  readonly send: <A, E>(
+    request: Request,
+    use: (response: Response) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, E | TransportError>
+  /** The same for a body that is read as a stream. */
+  readonly stream: <A, E>(
+    request: Request,
+    use: (response: Response) => Stream.Stream<A, E>
+  ) => Stream.Stream<A, E | TransportError>
 }
 
-const nothing: Done = { redirects: 0, authorized: false }
+/** What happened to a request before this attempt. */
+interface Earlier {
+  readonly redirects: number
+  readonly isAuthorized: boolean
+}
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class HttpSender {
-  private readonly client: HttpClient.HttpClient.With<HttpClientError.HttpClientError, Scope.Scope>
+const first: Earlier = { redirects: 0, isAuthorized: false }
 
-  constructor(client: HttpClient.HttpClient, private readonly options: Resolved) {
-    this.client = HttpClient.withScope(client)
-  }
+export const make = (client: HttpClient.HttpClient, settings: Settings): HttpSender => {
+  const { authorize, headersEffect, maxRedirects } = settings
+  const { execute } = HttpClient.withScope(client)
 
-  /**
-   * Sends a request and uses its response, whatever its status. Fails with reason `Write` when the request surely did not
-   * reach the server, and with `Read` when it may have.
-   */
-  send<A>(request: Request, use: Use<A>): Effect.Effect<A, TransportError> {
-    const { headersEffect } = this.options
-    if (headersEffect === undefined) return this.attempt(request, use, nothing)
-    return Effect.matchEffect(headersEffect, {
-      onFailure: (cause) => Effect.fail(notSent("The headers of the request could not be made", cause)),
-      onSuccess: (more) => this.attempt(HttpClientRequest.setHeaders(request, theirs(more)), use, nothing)
+  const attempt = (request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> =>
+    Effect.matchEffect(Effect.provideService(execute(request), Scope.Scope, scope), {
+      onFailure: (error) => Effect.fail(noResponse(request, error)),
+      onSuccess: (response) => {
+        const { status } = response
+        if (Refusal.isOk(response)) return Effect.succeed(response)
+        if (status < 400 && status !== 304) return redirect(response, scope, earlier)
+        const isDenied = status === 401 || status === 403
+        return isDenied && !earlier.isAuthorized ? ask(response, scope, earlier) : Effect.succeed(response)
+      }
     })
+
+  const ask = (response: Response, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> => {
+    if (authorize === undefined) return Effect.succeed(response)
+    const { request } = response
+    return Effect.flatMap(
+      Refusal.fromResponse(response),
+      (refused) =>
+        Effect.matchEffect(Effect.suspend(() => authorize(refused, request)), {
+          onFailure: (cause) => Effect.fail(notSent(refused.message, cause)),
+          onSuccess: (headers) =>
+            attempt(HttpClientRequest.setHeaders(request, applicationHeaders(headers)), scope, {
+              ...earlier,
+              isAuthorized: true
+            })
+        })
+    )
   }
 
-  private attempt<A>(request: Request, use: Use<A>, done: Done): Effect.Effect<A, TransportError> {
-    // Closed only when something is left to be closed: what was read to its end is over.
-    return Effect.flatMap(Scope.make(), (scope) =>
-      Effect.onError(
-        Effect.matchEffect(Effect.provideService(this.client.execute(request), Scope.Scope, scope), {
-          onFailure: (error) => Effect.fail(unreached(request, error)),
-          onSuccess: (response) =>
-            response.status >= 200 && response.status < 300 ? use(response) : this.judge(response, use, done)
-        }),
-        (cause) => Scope.close(scope, Exit.failCause(cause))
-      ))
-  }
-
-  private judge<A>(response: Response, use: Use<A>, done: Done): Effect.Effect<A, TransportError> {
-    const { status } = response
-    if (status < 400 && status !== 304) return this.redirect(response, use, done)
-    const { authorize } = this.options
-    if ((status !== 401 && status !== 403) || authorize === undefined || done.authorized) return use(response)
-    return Effect.flatMap(Refused.fromResponse(response), (refused) => {
-      const request = response.request
-      return Effect.matchEffect(Effect.suspend(() => authorize(refused, request)), {
-        onFailure: (cause) => Effect.fail(notSent(refused.message, cause)),
-        onSuccess: (headers) =>
-          this.attempt(HttpClientRequest.setHeaders(request, theirs(headers)), use, { ...done, authorized: true })
-      })
-    })
-  }
-
-  private redirect<A>(response: Response, use: Use<A>, done: Done): Effect.Effect<A, TransportError> {
-    return Effect.flatMap(Refused.fromResponse(response), (refused) => {
-      const target = follow(response)
+  const redirect = (
+    response: Response,
+    scope: Scope.Scope,
+    earlier: Earlier
+  ): Effect.Effect<Response, TransportError> =>
+    Effect.flatMap(Refusal.fromResponse(response), (refused) => {
+      const target = targetOf(response)
       if (typeof target === "string") return Effect.fail(redirected(refused, target))
-      const { maxRedirects } = this.options
-      if (done.redirects >= maxRedirects) {
+      if (earlier.redirects >= maxRedirects) {
         return Effect.fail(redirected(refused, `it was redirected more than ${maxRedirects} times`))
       }
-      const request = HttpClientRequest.setUrl(bare(response.request), target)
-      return this.attempt(request, use, { ...done, redirects: done.redirects + 1 })
+      const request = HttpClientRequest.setUrl(withoutQuery(response.request), target)
+      return attempt(request, scope, { ...earlier, redirects: earlier.redirects + 1 })
     })
+
+  const open = (request: Request, scope: Scope.Scope): Effect.Effect<Response, TransportError> =>
+    headersEffect === undefined ? attempt(request, scope, first) : Effect.matchEffect(headersEffect, {
+      onFailure: (cause) => Effect.fail(notSent("The headers of the request could not be made", cause)),
+      onSuccess: (more) => attempt(HttpClientRequest.setHeaders(request, applicationHeaders(more)), scope, first)
+    })
+
+  return {
+    send: (request, use) =>
+      Effect.flatMap(Scope.make(), (scope) =>
+        // A body that was read to its end leaves nothing to close, so success does not pay for it.
+        Effect.onError(
+          Effect.flatMap(open(request, scope), use),
+          (cause) => Scope.close(scope, Exit.failCause(cause))
+        )),
+    stream: (request, use) =>
+      Stream.unwrapScoped(Effect.flatMap(Effect.scope, (scope) => Effect.map(open(request, scope), use)))
   }
 }
 
-const bare = (request: Request): Request => HttpClientRequest.setUrlParams(HttpClientRequest.removeHash(request), [])
+const withoutQuery = (request: Request): Request =>
+  HttpClientRequest.setUrlParams(HttpClientRequest.removeHash(request), [])
 
-/** Where a response leads, or why we do not go there. */
-const follow = ({ headers, request, status }: Response): URL | string => {
-  // A browser does not say where to.
+/** The target of a redirect, or the reason not to follow it. */
+const targetOf = ({ headers, request, status }: Response): URL | string => {
+  // A browser hides the target.
   if (status === 0) return "the platform does not say where to"
-  const kept = status === 307 || status === 308 ||
+  const keepsMethod = status === 307 || status === 308 ||
     (request.method === "GET" && (status === 301 || status === 302 || status === 303))
-  if (!kept) return `with ${status} a ${request.method} would become another request`
+  if (!keepsMethod) return `with ${status} a ${request.method} would become another request`
   const { location } = headers
   if (location === undefined) return "it does not say where to"
   const target = Either.getOrUndefined(Url.fromString(location, request.url))
-  if (target === undefined) return "where to is no URL"
-  // Whatever came along with the request was meant for this origin, and for nobody else.
+  if (target === undefined) return "its target is no URL"
+  // The headers and the body are meant for this origin only.
   if (target.origin !== new URL(request.url).origin) return `"${target.origin}" is another origin`
-  return target.username === "" && target.password === "" ? target : "where to holds credentials"
+  return target.username === "" && target.password === "" ? target : "its target holds credentials"
 }
 
 const redirected = (refused: HttpRefused, why: string): TransportError =>
   new TransportError({
     reason: "Write",
-    message: `${refused.method} ${refused.url} was redirected, and that is not followed: ${why}`,
+    message: `${refused.method} ${refused.url} was redirected, and the client does not follow: ${why}`,
     cause: refused
   })
 
 const notSent = (message: string, cause: unknown): TransportError =>
   new TransportError({ reason: "Write", message, cause })
 
-const unreached = (request: Request, error: HttpClientError.HttpClientError): TransportError => {
-  const innermost = root(error)
-  const never = error._tag === "RequestError" && (error.reason !== "Transport" || isUnreached(innermost))
-  const why = Refused.redact(sentence(innermost), request.headers)
+const noResponse = (request: Request, error: HttpClientError.HttpClientError): TransportError => {
+  const innermost = rootOf(error)
+  const wasSent = error._tag !== "RequestError" || (error.reason === "Transport" && !isUnreached(innermost))
+  const why = Refusal.redact(describe(innermost), request.headers)
   return new TransportError({
-    reason: never ? "Write" : "Read",
-    message: `${request.method} ${request.url} ${never ? "was not sent" : "failed, and may have been served"}: ${why}`,
+    reason: wasSent ? "Read" : "Write",
+    message: `${request.method} ${request.url} ${
+      wasSent ? "failed, and may have been served" : "was not sent"
+    }: ${why}`,
     cause: error
   })
 }
 
-/** What an error was made of, in the end. */
-const root = (error: unknown): unknown => {
+/** The innermost cause of an error. */
+const rootOf = (error: unknown): unknown => {
   let inner = error
   for (let depth = 0; depth < 8; depth++) {
     const cause: unknown = (inner as { readonly cause?: unknown } | undefined)?.cause
@@ -161,13 +174,13 @@ const codeOf = (error: unknown): string | undefined => {
   return typeof code === "string" ? code : undefined
 }
 
-const sentence = (error: unknown): string => {
+const describe = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error)
-  // A connection that was tried at several addresses has no message.
+  // The error of a connection that was tried at several addresses has no message.
   return message === "" ? codeOf(error) ?? "no reason given" : message
 }
 
-// Nothing was written as long as there was no connection, and on one that is not trusted.
+// A request is not written before there is a connection, nor on a connection that is not trusted.
 const unreachedCodes =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 

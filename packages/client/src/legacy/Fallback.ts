@@ -1,59 +1,52 @@
+/**
+ * Chooses between the two HTTP transports of the legacy era. A client that does not know which one a server implements sends
+ * `initialize` over Streamable HTTP first; when the server refuses that, it tries HTTP+SSE of 2024-11-05.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
+ */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
 import type { HttpConnection } from "../http/HttpConnection.js"
+import * as Refusal from "../http/Refusal.js"
 import type { HttpRefused } from "../HttpRefused.js"
-import * as Refused from "../HttpRefused.js"
-import { Http } from "./Http.js"
-import { Outgoing } from "./Outgoing.js"
-import type { Post } from "./Post.js"
-import { Sse } from "./Sse.js"
+import * as Http from "./Http.js"
+import type { Sender } from "./Outgoing.js"
+import type { Fallback } from "./Post.js"
+import * as Sse from "./Sse.js"
 
 /** SHOULD then try the older transport (2025-11-25 basic/transports#backwards-compatibility) */
-const older = new Set([400, 404, 405])
+const mayBeOlder = new Set([400, 404, 405])
 
-/**
- * The way out of a connection, and how it is ended.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Way {
-  readonly outgoing: Outgoing
-  readonly farewell: Effect.Effect<void, TransportError>
+export interface Choice {
+  /** The transport of now. It changes once, when the server implements the older one only. */
+  readonly sender: Ref.Ref<Sender>
+  /** Ends the session, if there is one. */
+  readonly terminate: Effect.Effect<void, TransportError>
 }
 
-/**
- * Speaks the transport that the options name. Over the older one it fails when that cannot be opened.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = (site: HttpConnection): Effect.Effect<Way, TransportError> =>
-  Effect.suspend(() => {
-    const { transport } = site.options
+/** Takes the transport that the settings name. Fails when HTTP+SSE is wanted and cannot be opened. */
+export const choose = (connection: HttpConnection): Effect.Effect<Choice, TransportError> =>
+  Effect.gen(function*() {
+    const { transport } = connection.settings
     if (transport === "sse") {
-      const sse = new Sse(site)
-      return Effect.as(sse.open, { outgoing: new Outgoing(site, sse), farewell: Effect.void })
+      return { sender: yield* Ref.make(yield* Sse.open(connection)), terminate: Effect.void }
     }
-    const fallback = (post: Post, refused: HttpRefused): Effect.Effect<void, TransportError> | undefined => {
-      if (transport === "streamable" || !older.has(refused.status)) return undefined
-      const sse = new Sse(site)
-      return Effect.matchEffect(sse.open, {
-        onFailure: (error) => Effect.fail(neither(refused, error)),
-        onSuccess: () => {
-          outgoing.road = sse
-          return sse.ask(post.request, post.text)
-        }
-      })
-    }
-    const http = new Http(site, fallback)
-    const outgoing = new Outgoing(site, http)
-    return Effect.succeed({ outgoing, farewell: http.farewell })
+    const fallback: Fallback = (refused, request, text) =>
+      mayBeOlder.has(refused.status)
+        ? Effect.matchEffect(Sse.open(connection), {
+          onFailure: (error) => Effect.fail(neither(refused, error)),
+          onSuccess: (sse) => Effect.zipRight(Ref.set(sender, sse), sse.request(request, text))
+        })
+        : undefined
+    const http = yield* Http.make(connection, transport === "auto" ? fallback : undefined)
+    const sender = yield* Ref.make<Sender>(http)
+    return { sender, terminate: http.terminate }
   })
 
 const neither = (refused: HttpRefused, error: TransportError): TransportError =>
   new TransportError({
-    reason: Refused.toError(refused).reason,
-    message: `${refused.message}. It is no server of 2024-11-05 either: ${error.message}`,
+    reason: Refusal.toError(refused).reason,
+    message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}`,
     cause: refused
   })

@@ -1,132 +1,107 @@
 /**
- * What the server and we have agreed on: the session's id, the revision, and how it was begun, so that it can be begun once
- * more. From it come the headers of all messages.
- *
- * It knows no response but the one that begins a session.
+ * A session over HTTP as a value: its id, its revision, and the requests that name them. The two transports of the legacy
+ * era keep the current one in a `Ref`; a new session is a new value.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
- * @since 0.1.0
  */
 import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpConnection } from "../http/HttpConnection.js"
+import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 
-/**
- * How long a session id may be.
- *
- * @since 0.1.0
- * @category limits
- */
+/** How many characters a session id may have. */
 export const MAX_ID = 1024
 
 // MUST only contain visible ASCII characters (2025-11-25 basic/transports#session-management)
 const visible = /^[\x21-\x7e]+$/
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class HttpSession {
-  id: string | undefined
-  version: string | undefined
-  /** The request that began it. */
-  opening: Message.Request | undefined
-  private template: HttpClientRequest.HttpClientRequest
-
-  constructor(private readonly site: HttpConnection, private readonly url: URL = site.url) {
-    this.template = this.request("POST", BOTH)
-  }
-
-  /** Whether the server may send JSON-RPC batches. */
-  get takesBatches(): boolean {
-    return Version.hasBatches(this.version)
-  }
-
-  /** A message on its way. `initialize` names no session: it begins one. */
-  post(text: string, opens = false): HttpClientRequest.HttpClientRequest {
-    const template = opens ? this.site.request("POST", BOTH, this.url) : this.template
-    return HttpClientRequest.setBody(template, HttpBody.text(text, MediaType.JSON))
-  }
-
-  /** Listening to a stream, from its beginning or from where it was cut off. */
-  get(lastEventId: string | undefined): HttpClientRequest.HttpClientRequest {
-    return this.request("GET", lastEventId === undefined ? EVENTS : { ...EVENTS, "last-event-id": lastEventId })
-  }
-
-  /** The end of the session. */
-  delete(): HttpClientRequest.HttpClientRequest {
-    return this.request("DELETE", {})
-  }
-
-  /** Takes the id that comes with the answer to `initialize`, if there is one; says what is wrong with it. */
-  accept(headers: Headers.Headers): string | undefined {
-    const id = headers["mcp-session-id"]
-    if (id !== undefined && (id.length > MAX_ID || !visible.test(id))) return "The server's session id is not valid"
-    this.use(id)
-    return undefined
-  }
-
-  /** Takes the revision that the server answers `initialize` with. */
-  agree(response: Message.Response): void {
-    const version = versionOf(response)
-    if (version === undefined) return
-    this.version = version
-    this.template = this.request("POST", BOTH)
-  }
-
-  /** Takes another id. */
-  use(id: string | undefined): void {
-    this.id = id
-    this.template = this.request("POST", BOTH)
-  }
-
-  private request(
-    method: "GET" | "POST" | "DELETE",
-    headers: Record<string, string>
-  ): HttpClientRequest.HttpClientRequest {
-    const all = { ...headers }
-    // MUST be included in all requests of the session (2025-11-25 basic/transports#session-management)
-    if (this.id !== undefined) all["mcp-session-id"] = this.id
-    // MUST be included in all requests after initialize (2025-11-25 basic/transports#protocol-version-header)
-    if (this.version !== undefined) all["mcp-protocol-version"] = this.version
-    return this.site.request(method, all, this.url)
-  }
+export interface HttpSession {
+  readonly connection: HttpConnection
+  readonly url: URL
+  readonly id: string | undefined
+  readonly version: string | undefined
+  /** A POST without its body. It is made once for a session, not once for a message. */
+  readonly template: HttpClientRequest.HttpClientRequest
 }
 
+/** The session before `initialize`: it has neither id nor revision. */
+export const initial = (connection: HttpConnection, url: URL = connection.url): HttpSession =>
+  make(connection, url, undefined, undefined)
+
+const make = (
+  connection: HttpConnection,
+  url: URL,
+  id: string | undefined,
+  version: string | undefined
+): HttpSession => ({
+  connection,
+  url,
+  id,
+  version,
+  template: HttpConnections.request(connection, "POST", url, headersOf(id, version, both))
+})
+
+const headersOf = (id: string | undefined, version: string | undefined, more: Record<string, string>) => ({
+  ...more,
+  // MUST be included in all requests of the session (2025-11-25 basic/transports#session-management)
+  ...(id === undefined ? undefined : { "mcp-session-id": id }),
+  // MUST be included in all requests after initialize (2025-11-25 basic/transports#protocol-version-header)
+  ...(version === undefined ? undefined : { "mcp-protocol-version": version })
+})
+
 // MUST list both as supported (2025-11-25 basic/transports#sending-messages-to-the-server)
-const BOTH = { accept: `${MediaType.JSON}, ${MediaType.EVENTS}` }
+const both = { accept: `${MediaType.JSON}, ${MediaType.EVENTS}` }
 
-const EVENTS = { accept: MediaType.EVENTS }
+export const withId = (session: HttpSession, id: string | undefined): HttpSession =>
+  make(session.connection, session.url, id, session.version)
 
-/**
- * The revision that an answer to `initialize` names, if it can be named in a header.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** The request that carries a message. */
+export const post = ({ template }: HttpSession, text: string): HttpClientRequest.HttpClientRequest =>
+  HttpClientRequest.setBody(template, HttpBody.text(text, MediaType.JSON))
+
+/** The request for a stream of events, from its beginning or after an event. */
+export const get = (
+  { connection, id, url, version }: HttpSession,
+  lastEventId: string | undefined
+): HttpClientRequest.HttpClientRequest => {
+  const last = lastEventId === undefined ? undefined : { "last-event-id": lastEventId }
+  return HttpConnections.request(connection, "GET", url, headersOf(id, version, { accept: MediaType.EVENTS, ...last }))
+}
+
+/** The request that ends the session. */
+export const terminate = ({ connection, id, url, version }: HttpSession): HttpClientRequest.HttpClientRequest =>
+  HttpConnections.request(connection, "DELETE", url, headersOf(id, version, {}))
+
+/** The id that the response to `initialize` gives the session, if it gives one; `false` when it is not valid. */
+export const idOf = (headers: Headers.Headers): string | undefined | false => {
+  const id = headers["mcp-session-id"]
+  return id !== undefined && (id.length > MAX_ID || !visible.test(id)) ? false : id
+}
+
+/** The session with the revision that the server answers `initialize` with. */
+export const agree = (session: HttpSession, response: Message.Response): HttpSession => {
+  const version = versionOf(response)
+  return version === undefined ? session : make(session.connection, session.url, session.id, version)
+}
+
+/** The revision that an answer to `initialize` names, if a header can name it. */
 export const versionOf = (response: Message.Response): string | undefined => {
   const version = Message.isSuccess(response) ? response.result.protocolVersion : undefined
   return typeof version === "string" && version.length <= 64 && visible.test(version) ? version : undefined
 }
 
-/**
- * @since 0.1.0
- * @category guards
- */
+/** Whether the server may send JSON-RPC batches. */
+export const hasBatches = ({ version }: HttpSession): boolean => Version.hasBatches(version)
+
 export const isInitialize = (message: Message.Message): boolean =>
   Message.isRequest(message) && message.method === Methods.initialize.name
 
-/**
- * Whether an answer says that there is no such session: official servers give it this code, and some others give it to the
- * request itself.
- *
- * @since 0.1.0
- * @category guards
- */
+/** Whether an answer says that there is no such session. Some servers answer so under the id of the request. */
 export const isUnknownSession = (answer: Message.Response): boolean =>
-  !Message.isSuccess(answer) && answer.error.code === -32001
+  !Message.isSuccess(answer) && answer.error.code === ErrorCodes.SESSION_NOT_FOUND

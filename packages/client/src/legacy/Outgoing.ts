@@ -1,11 +1,9 @@
 /**
- * Our messages on their way out: each has a POST of its own, and none waits for another, but for `initialized`, which what
- * follows it may not overtake. A request that is cancelled before it has left never leaves; of one that has, the answer is
- * read no longer.
+ * Sends the messages of a conversation, each on an HTTP request and a fiber of its own. No message waits for another,
+ * except that no request overtakes `initialized`. A request that is cancelled before it is sent is never sent; one that is
+ * cancelled later is interrupted.
  *
- * How a message is carried is the business of the road; there are two, and the one may take over from the other.
- *
- * @since 0.1.0
+ * A `Sender` knows how a message travels: `Http` and `Sse` are the two of the legacy era, and `Fallback` chooses.
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
@@ -15,118 +13,124 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Ref from "effect/Ref"
 import type { HttpConnection } from "../http/HttpConnection.js"
-import type { Slot } from "../http/Slots.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Road {
-  /** Carries a request. What becomes of it is delivered, once. */
-  readonly ask: (request: Message.Request, text: string, slot: Slot<never>) => Effect.Effect<void>
-  /** Carries anything else; fails when the server does not take it. */
-  readonly tell: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
+export interface Sender {
+  /** Sends a request and delivers what becomes of it, once. */
+  readonly request: (request: Message.Request, text: string) => Effect.Effect<void>
+  /** Sends a notification or a response; fails when the server does not accept it. */
+  readonly send: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
 }
 
-type Told = (error: TransportError | undefined) => void
+/** A request that has not ended. */
+interface InFlight {
+  readonly fiber: Fiber.RuntimeFiber<void>
+  isSent: boolean
+}
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class Outgoing implements Pick<Transport, "send" | "unsafeSend"> {
-  private readonly asked = new Map<Message.RequestId, Slot<never>>()
+/** The outgoing half of a transport. Each message leaves on the sender that `current` holds at that time. */
+export const make = (
+  connection: HttpConnection,
+  current: Ref.Ref<Sender>
+): Pick<Transport, "send" | "unsafeSend"> => {
+  const { messages, reader, requests, settings: { acceptTimeout } } = connection
+  const inFlight = new Map<Message.RequestId, InFlight>()
 
-  constructor(private readonly site: HttpConnection, public road: Road) {}
-
-  readonly unsafeSend = (message: Message.Message): boolean => this.hand(message, unheard(this.site, message))
-
-  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
-    Effect.suspend(() => {
-      const { others, requests } = this.site
-      const lane = Message.isRequest(message) ? requests : others
-      if (lane.isFull) return Effect.zipRight(lane.room, this.send(message))
-      if (Message.isRequest(message)) return this.unsafeSend(message) ? Effect.void : Effect.fail(closed)
-      // Who says one thing after another says them in order: the next one leaves when this one was accepted.
-      return Effect.async<void, TransportError>((resume) => {
-        const told: Told = (error) => resume(error === undefined ? Effect.void : Effect.fail(error))
-        if (!this.hand(message, told)) told(closed)
+  const request = (message: Message.Request, text: string): Effect.Effect<void> =>
+    Effect.withFiberRuntime<void>((fiber) => {
+      const { id } = message
+      const entry: InFlight = { fiber, isSent: false }
+      inFlight.set(id, entry)
+      fiber.addObserver(() => {
+        if (inFlight.get(id) === entry) inFlight.delete(id)
       })
+      const sending = Effect.flatMap(Ref.get(current), (sender) => {
+        entry.isSent = true
+        return sender.request(message, text)
+      })
+      // The caller of an interrupted request does not wait for it any more; the caller of one that died does.
+      return Effect.catchAllCause(requests.run(sending), (cause) =>
+        Cause.isInterruptedOnly(cause)
+          ? Effect.failCause(cause)
+          : reader.deliver(new Undelivered(id, died("Read", "The request died", cause))))
     })
 
-  private hand(message: Message.Message, told: Told): boolean {
-    const text = this.site.inbox.isEnded ? undefined : Json.stringify(message)
-    if (text === undefined) return false
+  const other = (message: Message.Message, text: string): Effect.Effect<void, TransportError> => {
+    const sending = messages.run(Effect.flatMap(Ref.get(current), (sender) => sender.send(message, text)))
+    const isInitialized = Message.isNotification(message) && message.method === Methods.initialized.name
+    return Effect.catchAllDefect(
+      isInitialized ? requests.hold(sending) : sending,
+      (defect) => Effect.fail(died("Write", "Sending died", Cause.die(defect)))
+    )
+  }
+
+  /** Waits until the server accepts a message that is being sent. The deadline counts the wait for its turn, too. */
+  const accepting = (sending: Fiber.RuntimeFiber<void, TransportError>): Effect.Effect<void, TransportError> =>
+    Effect.onError(
+      Effect.timeoutFail(Fiber.join(sending), {
+        duration: acceptTimeout,
+        onTimeout: () => notAccepted(acceptTimeout)
+      }),
+      () => Fiber.interruptFork(sending)
+    )
+
+  /** Takes a message. Gives what its sender can wait for; `undefined` when the message cannot be sent any more, or at all. */
+  const take = (
+    message: Message.Message,
+    onFailure: (error: TransportError) => Effect.Effect<void>
+  ): Effect.Effect<void, TransportError> | undefined => {
+    const text = connection.isOpen() ? Json.stringify(message) : undefined
+    if (text === undefined) return undefined
     if (Message.isRequest(message)) {
-      this.ask(message, text)
-      return true
+      connection.fork(request(message, text))
+      return Effect.void
     }
-    const slot = this.cancelled(message)
-    if (slot !== undefined && !slot.hasBegun) {
-      slot.cancel()
-      told(undefined)
-      return true
+    const cancelled = cancelledBy(message)
+    if (cancelled?.isSent === false) {
+      cancelled.fiber.unsafeInterruptAsFork(FiberId.none)
+      return Effect.void
     }
-    this.tell(message, text, told)
-    slot?.cancel()
-    return true
-  }
-
-  private ask(request: Message.Request, text: string): void {
-    const { id } = request
-    const slot = this.site.requests.start(
-      (slot) => {
-        this.asked.set(id, slot)
-        return Effect.suspend(() => this.road.ask(request, text, slot))
-      },
-      (exit, slot) => {
-        if (this.asked.get(id) === slot) this.asked.delete(id)
-        // One that was given up is waited for no longer; one that died still is.
-        if (exit === undefined || Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) return
-        this.site.inbox.deliver(new Undelivered(id, died(exit.cause)))
-      }
+    // Started here and not by the fiber that waits for it: messages start in the order in which they are taken.
+    const sending = connection.forkMessage(other(message, text))
+    const accepted = connection.forkMessage(Effect.tapError(accepting(sending), onFailure))
+    // The server is notified of a cancel before the client stops reading.
+    cancelled?.fiber.unsafeInterruptAsFork(FiberId.none)
+    return Effect.flatMap(
+      Fiber.await(accepted),
+      (exit) => exit._tag === "Failure" && Cause.isInterruptedOnly(exit.cause) ? Effect.fail(closed) : exit
     )
-    if (!slot.hasBegun) this.asked.set(id, slot)
   }
 
-  private tell(message: Message.Message, text: string, told: Told): void {
-    const { alarm, options, others, requests } = this.site
-    const gates = Message.isNotification(message) && message.method === Methods.initialized.name
-    if (gates) requests.hold()
-    const slot = others.start(
-      () => Effect.suspend(() => this.road.tell(message, text)),
-      (exit) => {
-        if (gates) requests.release()
-        if (exit === undefined) return told(closed)
-        told(Exit.isSuccess(exit) ? undefined : errorOf(exit.cause, options.acceptTimeout))
-      }
-    )
-    others.expire(slot, alarm.now() + options.acceptTimeout)
-  }
-
-  /** The request that a message cancels. */
-  private cancelled(message: Message.Message): Slot<never> | undefined {
+  const cancelledBy = (message: Message.Message): InFlight | undefined => {
     if (!Message.isNotification(message) || message.method !== Methods.cancelled.name) return undefined
     const id = message.params?.requestId
-    return Message.isRequestId(id) ? this.asked.get(id) : undefined
+    return Message.isRequestId(id) ? inFlight.get(id) : undefined
+  }
+
+  /** Nothing waits for this message, so only the log can tell. */
+  const log = (message: Message.Message) => (error: TransportError): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (!connection.isOpen()) return Effect.void
+      const what = Message.isResponse(message) ? "A response" : `"${message.method}"`
+      return Effect.logDebug(`${what} did not reach the server`, error)
+    })
+
+  return {
+    unsafeSend: (message) => take(message, log(message)) !== undefined,
+    // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
+    send: (message) =>
+      Effect.zipRight(
+        Message.isRequest(message) ? requests.room : messages.room,
+        Effect.suspend(() => take(message, () => Effect.void) ?? Effect.fail(closed))
+      )
   }
 }
 
-const died = (cause: Cause.Cause<never>): TransportError =>
-  new TransportError({ reason: "Read", message: "The request died", cause })
+const died = (reason: "Read" | "Write", message: string, cause: Cause.Cause<unknown>): TransportError =>
+  new TransportError({ reason, message, cause })
 
-const errorOf = (cause: Cause.Cause<TransportError>, millis: number): TransportError =>
-  Option.getOrElse(Cause.failureOption(cause), () =>
-    Cause.isInterruptedOnly(cause)
-      ? new TransportError({ reason: "Write", message: `The server did not take the message within ${millis} ms` })
-      : new TransportError({ reason: "Write", message: "Sending died", cause }))
-
-/** For messages that nobody waits for. */
-const unheard = (site: HttpConnection, message: Message.Message): Told => (error) => {
-  if (error === undefined || site.inbox.isEnded) return
-  const what = Message.isResponse(message) ? "An answer" : `"${message.method}"`
-  site.log(`${what} did not reach the server`, error)
-}
+const notAccepted = (millis: number): TransportError =>
+  new TransportError({ reason: "Write", message: `The server did not accept the message within ${millis} ms` })

@@ -1,11 +1,10 @@
 /**
- * A new session in place of one that the server has forgotten: `initialize` as it was said before, under an id that is ours
- * alone, then `initialized`. Whoever finds the session gone meanwhile waits for the same one.
+ * Begins a new session in place of one that the server has lost: sends the `initialize` of the first session again, under an
+ * id of its own, then `initialized`. All requests that find the session lost meanwhile wait for the same new one.
  *
- * The conversation goes on as if nothing had happened; what it was told to agree on has to be the same.
+ * The conversation goes on as before, so the server has to agree on the same revision; otherwise the connection ends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
- * @since 0.1.0
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
@@ -17,131 +16,128 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
+import * as Ref from "effect/Ref"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import type { HttpRefused } from "../HttpRefused.js"
-import type { HttpSession } from "./HttpSession.js"
-import { versionOf } from "./HttpSession.js"
-import { Post } from "./Post.js"
+import * as HttpSession from "./HttpSession.js"
+import * as Post from "./Post.js"
 
-/**
- * What a renewal needs of the connection.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Home {
-  readonly site: HttpConnection
-  readonly session: HttpSession
-  readonly tell: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
-  /** What went with the old session goes. */
-  readonly expire: () => void
+export interface Renewal {
+  /**
+   * Waits for a session in place of the one of this id. When the server does not go on with the conversation, the
+   * connection ends; when it cannot be reached now, this fails, and the next call tries again.
+   */
+  readonly renew: (lost: string) => Effect.Effect<void, TransportError>
+  /** Waits until the server has lost the session of now. */
+  readonly expired: Effect.Effect<void>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class Renewal {
-  private current: Deferred.Deferred<void, TransportError> | undefined
-  private count = 0
+export interface Options {
+  readonly connection: HttpConnection
+  readonly session: Ref.Ref<HttpSession.HttpSession>
+  /** The request that began the first session. */
+  readonly opening: Effect.Effect<Message.Request>
+  /** Sends `initialized`. */
+  readonly send: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
+}
 
-  constructor(private readonly home: Home) {}
+export const make = ({ connection, opening, send, session }: Options): Effect.Effect<Renewal> =>
+  Effect.gen(function*() {
+    type Running = Deferred.Deferred<void, TransportError>
+    const running = yield* Ref.make<Running | undefined>(undefined)
+    const count = yield* Ref.make(0)
+    const expiry = yield* Ref.make(yield* Deferred.make<void>())
 
-  /**
-   * Waits for a session in place of the one of this id. When the server does not want the same conversation any more, the
-   * connection ends; when it cannot be asked now, this fails and the next one who asks tries again.
-   */
-  renew(gone: string): Effect.Effect<void, TransportError> {
-    return Effect.suspend(() => {
-      const { session, site } = this.home
-      if (site.inbox.isEnded) return Effect.fail(closed)
-      if (this.current !== undefined) return Deferred.await(this.current)
-      // Somebody else was faster.
-      if (session.id !== gone) return Effect.void
-      const current = this.current = Deferred.unsafeMake<void, TransportError>(FiberId.none)
-      site.requests.hold()
-      this.home.expire()
-      site.fork(
-        Effect.flatMap(Effect.exit(this.begin), (exit) => {
-          if (Exit.isFailure(exit)) session.use(gone)
-          return Deferred.done(current, exit)
-        }),
-        () => {
-          this.current = undefined
-          site.requests.release()
+    const renew: Renewal["renew"] = (lost) =>
+      // Nothing may come between taking the renewal over and starting it.
+      Effect.flatten(Effect.uninterruptible(Effect.gen(function*() {
+        if (!connection.isOpen()) return Effect.fail(closed)
+        const mine: Running = yield* Deferred.make<void, TransportError>()
+        const { id } = yield* Ref.get(session)
+        const now = yield* Ref.modify(running, (current): [Running | undefined, Running | undefined] =>
+          current === undefined && id === lost ? [mine, mine] : [current, current])
+        // Another request was faster.
+        if (now === undefined) {
+          return Effect.void
         }
-      )
-      return Deferred.await(current)
-    })
-  }
+        if (now === mine) {
+          connection.fork(connection.requests.hold(Effect.zipRight(expire, replace(lost, mine))))
+        }
+        return Deferred.await(now)
+      })))
 
-  private get begin(): Effect.Effect<void, TransportError> {
-    return Effect.gen(this, function*() {
-      const { session, site, tell } = this.home
-      const { version } = session
-      const answer = yield* this.initialize
+    /** Ends the requests whose streams the server has lost. */
+    const expire = Effect.flatMap(
+      Deferred.make<void>(),
+      (next) => Effect.flatMap(Ref.getAndSet(expiry, next), (last) => Deferred.succeed(last, undefined))
+    )
+
+    const replace = (lost: string, mine: Running): Effect.Effect<void> =>
+      Effect.flatMap(
+        Effect.exit(begin),
+        (exit) =>
+          (Exit.isSuccess(exit) ? Effect.void : Ref.update(session, (now) => HttpSession.withId(now, lost))).pipe(
+            Effect.zipRight(Ref.set(running, undefined)),
+            Effect.zipRight(Deferred.done(mine, exit))
+          )
+      )
+
+    const begin: Effect.Effect<void, TransportError> = Effect.gen(function*() {
+      const { version } = yield* Ref.get(session)
+      const answer = yield* Effect.catchAll(initialize, (error) => isPassing(error) ? notBegun(error) : end(error))
       if (!Message.isSuccess(answer)) {
         const error = new JsonRpcError.JsonRpcError(JsonRpcError.toObject(answer.error))
-        return yield* this.end(`the server answered: ${error.message}`, error)
+        return yield* end(error, `the server answered: ${error.message}`)
       }
-      const offered = versionOf(answer)
-      if (offered !== version) return yield* this.end(`the server speaks ${String(offered)} now, and not ${version}`)
+      const offered = HttpSession.versionOf(answer)
+      if (offered !== version) {
+        return yield* end(undefined, `the server speaks ${String(offered)} now, and not ${version}`)
+      }
       const initialized = Message.notification(Methods.initialized.name)
       yield* Effect.catchAll(
-        tell(initialized, Json.stringify(initialized)!),
-        (error) => isPassing(error) ? Effect.fail(notBegun(error.message, error)) : this.end(error.message, error)
+        send(initialized, Json.stringify(initialized)!),
+        (error) => isPassing(error) ? notBegun(error) : end(error)
       )
-      const { onRenewed } = site.options
+      const { onRenewed } = connection.settings
       if (onRenewed === undefined) return
-      site.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
+      connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
     })
-  }
 
-  private get initialize(): Effect.Effect<Message.Response, TransportError> {
-    const { session, site } = this.home
-    return Effect.async<Message.Response, TransportError>((resume) => {
-      const request = { ...session.opening!, id: `effect-mcp-renewal-${++this.count}` }
-      const post = new Post(
-        {
-          site,
-          session,
-          renew: () => Effect.void,
-          answered: (response) => resume(Effect.succeed(response)),
-          lost: (error) => resume(this.fail(error))
-        },
+    /** Gives the answer when it comes; the rest of its response is read in the background. */
+    const initialize: Effect.Effect<Message.Response, LocalError> = Effect.gen(function*() {
+      const answer = yield* Deferred.make<Message.Response, LocalError>()
+      const number = yield* Ref.updateAndGet(count, (n) => n + 1)
+      const request = { ...yield* opening, id: `effect-mcp-renewal-${number}` }
+      const post = Post.run(
+        { connection, session, expired: Effect.never, renew: () => Effect.void },
         request,
-        Json.stringify(request)!
+        Json.stringify(request)!,
+        (response) => Effect.asVoid(Deferred.succeed(answer, response))
       )
-      const slot = site.beside.start(post.run, () => post.lose(interrupted))
-      return Effect.sync(() => slot.cancel())
+      connection.fork(Effect.catchAllCause(post, (cause) => Effect.asVoid(Deferred.failCause(answer, cause))))
+      return yield* Deferred.await(answer)
     })
-  }
 
-  private fail(error: LocalError): Effect.Effect<never, TransportError> {
-    return isPassing(error) ? Effect.fail(notBegun(error.message, error)) : this.end(error.message, error)
-  }
+    /** Ends the connection: the server could answer nothing on it. */
+    const end = (cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
+      Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
 
-  /** Ends the connection: nothing that is asked on it could be answered. */
-  private end(why: string, cause?: unknown): Effect.Effect<never, TransportError> {
-    return Effect.suspend(() => {
-      const error = notBegun(why, cause)
-      this.home.site.end(Exit.fail(error))
-      return Effect.fail(error)
-    })
-  }
-}
-
-const notBegun = (why: string, cause: unknown): TransportError =>
-  new TransportError({
-    reason: "Write",
-    message: `The session has expired, and no other could be begun: ${why}`,
-    cause
+    return { renew, expired: Effect.flatMap(Ref.get(expiry), Deferred.await) }
   })
 
-const interrupted = new TransportError({ reason: "Write", message: "it was interrupted" })
+const notBegun = (
+  cause: LocalError | JsonRpcError.JsonRpcError | undefined,
+  why: string = cause?.message ?? ""
+): Effect.Effect<never, TransportError> =>
+  Effect.fail(
+    new TransportError({
+      reason: "Write",
+      message: `The session has expired, and no other could be begun: ${why}`,
+      cause
+    })
+  )
 
-/** A server that is not there, or has too much to do, may be there the next time. */
+/** Whether the server may answer the next time: it was not reachable, or it had too much to do. */
 const isPassing = (error: LocalError): boolean => {
   if (error._tag !== "TransportError") return true
   const cause = error.cause as Partial<HttpRefused> | undefined

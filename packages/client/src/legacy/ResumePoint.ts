@@ -1,68 +1,67 @@
 /**
- * How far a stream was read, and how long to wait before reading on: what is left of a stream that was cut off.
+ * Where a stream of events can be resumed, as a value: the last event id, the wait that the server asks for, and how many
+ * attempts brought nothing. Every event moves it on. `pauses` makes the waits between attempts from it and a schedule.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
- * @since 0.1.0
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
+import type { Event } from "../http/Events.js"
 
-/**
- * How short, and how long, a server can make us wait, in milliseconds.
- *
- * @since 0.1.0
- * @category limits
- */
-export const RETRY: { readonly min: number; readonly max: number } = { min: 100, max: 60_000 }
+/** The shortest and the longest wait that a server can ask for, in milliseconds. */
+const RETRY = { min: 100, max: 60_000 }
 
-/**
- * How long an event id may be: it has to fit into a header.
- *
- * @since 0.1.0
- * @category limits
- */
-export const MAX_ID = 4096
+/** How many characters an event id may have: it has to fit into a header. */
+const MAX_ID = 4096
 
 const printable = /^[\x20-\x7e]+$/
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class ResumePoint {
-  /** What to come back with; none when there is no coming back. */
-  lastEventId: string | undefined
+export interface ResumePoint {
+  /** The event to resume after; `undefined` when the stream cannot be resumed. */
+  readonly lastEventId: string | undefined
   /** How many milliseconds the server asks to wait. */
-  retry: number | undefined
-  /** How many tries in a row have brought no event. */
-  fruitless = 0
+  readonly retry: number | undefined
+  /** How many attempts in a row brought no event. */
+  readonly attempts: number
+}
 
-  /** Remembers what an event says of itself. */
-  take(event: Sse.Event | Sse.TooLarge): void {
-    this.fruitless = 0
-    if (event instanceof Sse.TooLarge) return
-    const { id, retry } = event
-    if (retry !== undefined) this.retry = Math.min(Math.max(retry, RETRY.min), RETRY.max)
-    // An empty one takes back those before; one that no header can hold is as good as none.
-    if (id !== undefined) this.lastEventId = id.length <= MAX_ID && printable.test(id) ? id : undefined
+export const initial: ResumePoint = { lastEventId: undefined, retry: undefined, attempts: 0 }
+
+/** The point after an event. */
+export const after = (event: Event) => (point: ResumePoint): ResumePoint => {
+  if (event instanceof Sse.TooLarge) return { ...point, attempts: 0 }
+  const { id, retry } = event
+  return {
+    // An empty id takes back the ids before it; an id that fits into no header is as good as none.
+    lastEventId: id === undefined ? point.lastEventId : id.length <= MAX_ID && printable.test(id) ? id : undefined,
+    retry: retry === undefined ? point.retry : Math.min(Math.max(retry, RETRY.min), RETRY.max),
+    attempts: 0
   }
+}
 
-  /** Waits before each try, as a schedule says that begins anew when tries bear fruit; fails when it has ended. */
-  pauses(schedule: Schedule.Schedule<unknown, unknown>): Effect.Effect<Effect.Effect<void, void>> {
-    const waits = Schedule.modifyDelay(schedule, (_, delay) => {
-      const asked = this.retry
-      const millis = Duration.toMillis(delay)
+/**
+ * The wait before an attempt, counted as an attempt. It follows the schedule, which starts again after each event; it fails
+ * when the schedule has ended.
+ */
+export const pauses = (
+  point: Ref.Ref<ResumePoint>,
+  schedule: Schedule.Schedule<unknown, unknown>
+): Effect.Effect<Effect.Effect<void, void>> => {
+  const waits = Schedule.modifyDelayEffect(schedule, (_, delay) =>
+    Effect.map(Ref.get(point), ({ attempts, retry }) => {
       // MUST wait that long before reconnecting (2025-11-25 basic/transports#sending-messages-to-the-server)
-      if (asked !== undefined && this.fruitless <= 1) return asked
-      return Math.max(millis, asked ?? RETRY.min)
-    })
-    return Effect.map(Schedule.driver(waits), (driver) =>
-      Effect.suspend(() => {
-        const wait = Effect.mapError(Effect.asVoid(driver.next(undefined)), Option.getOrUndefined)
-        return this.fruitless++ === 0 ? Effect.zipRight(driver.reset, wait) : wait
-      }))
-  }
+      if (retry !== undefined && attempts <= 1) return Duration.millis(retry)
+      return Duration.max(delay, Duration.millis(retry ?? RETRY.min))
+    }))
+  return Effect.map(Schedule.driver(waits), (driver) => {
+    const wait = Effect.mapError(Effect.asVoid(driver.next(undefined)), Option.getOrUndefined)
+    return Effect.flatMap(
+      Ref.getAndUpdate(point, (now) => ({ ...now, attempts: now.attempts + 1 })),
+      ({ attempts }) => attempts === 0 ? Effect.zipRight(driver.reset, wait) : wait
+    )
+  })
 }

@@ -1,133 +1,129 @@
 /**
- * HTTP+SSE, the transport of 2024-11-05, as a client speaks it: GET opens a stream, its first event names where our messages
- * are to be sent, and everything that the server says travels on it. When it ends, so does the conversation.
+ * HTTP+SSE, the transport of 2024-11-05, as a client speaks it: a GET opens a stream, its first event names the URL for
+ * POSTs, and all messages of the server come on the stream. When the stream ends, the connection ends.
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
- * @since 0.1.0
  */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Url from "@effect/platform/Url"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Events from "@effect-mcp/jsonrpc/Sse"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import { Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
 import * as Body from "../http/Body.js"
-import { read } from "../http/Events.js"
+import type { Event } from "../http/Events.js"
+import { fromResponse } from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
-import * as Refused from "../HttpRefused.js"
-import { HttpSession, isInitialize } from "./HttpSession.js"
+import * as Refusal from "../http/Refusal.js"
+import * as Answer from "./Answer.js"
+import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
-import type { Road } from "./Outgoing.js"
+import type { Sender } from "./Outgoing.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export class Sse implements Road {
-  private session: HttpSession
-  private endpoint: URL | undefined
-  /** The id of the request whose answer names the revision. */
-  private opening: Message.RequestId | undefined
+/** Opens the stream and waits for the URL for POSTs. Fails with reason `Open`. */
+export const open = (connection: HttpConnection): Effect.Effect<Sender, TransportError> =>
+  Effect.gen(function*() {
+    const { reader, settings, url } = connection
+    const session = yield* Ref.make(HttpSession.initial(connection))
+    const endpoint = yield* Deferred.make<void, TransportError>()
+    // The answer to this request names the revision.
+    const initialize = yield* Ref.make<Message.RequestId | undefined>(undefined)
 
-  constructor(private readonly site: HttpConnection) {
-    this.session = new HttpSession(site)
-  }
+    const onEndpoint = ({ data }: Events.Event): Effect.Effect<unknown> => {
+      const target = Either.getOrUndefined(Url.fromString(data ?? "", url))
+      // Messages, and credentials with them, go to the origin of the URL only.
+      return target?.origin !== url.origin || target.username !== "" || target.password !== ""
+        ? Deferred.fail(endpoint, notOpened("it sends messages to another origin"))
+        : Effect.zipRight(
+          Ref.set(session, HttpSession.initial(connection, target)),
+          Deferred.succeed(endpoint, undefined)
+        )
+    }
 
-  /** Opens the stream and waits for where to send messages to. Fails with reason `Open`. */
-  get open(): Effect.Effect<void, TransportError> {
-    return Effect.suspend(() => {
-      const { site } = this
-      const found = Deferred.unsafeMake<void, TransportError>(FiberId.none)
-      const close = site.fork(
-        Effect.flatMap(Effect.exit(this.listen(found)), (exit) => {
-          // Before that, somebody waits for it; after it, everybody does.
-          if (this.endpoint === undefined) return Deferred.fail(found, never(exit))
-          return Effect.sync(() => site.end(exit))
-        })
-      )
-      return Effect.onError(
-        Effect.timeoutFail(Deferred.await(found), {
-          duration: site.options.acceptTimeout,
-          onTimeout: () => unopened("it did not say in time where messages are to be sent")
-        }),
-        () => Effect.sync(close)
-      )
-    })
-  }
+    const onEvent = (event: Event): Effect.Effect<void> => {
+      if (!(event instanceof Events.TooLarge) && event.event === "endpoint") {
+        // Only the first one counts.
+        return Effect.flatMap(Deferred.isDone(endpoint), (isKnown) => isKnown ? Effect.void : onEndpoint(event))
+      }
+      return Effect.gen(function*() {
+        const opening = yield* Ref.get(initialize)
+        const messages = Incoming.fromEvent(yield* Ref.get(session), event)
+        const answer = opening === undefined ? undefined : messages.find((one) => Answer.isAnswer(one, opening))
+        if (answer !== undefined) yield* Ref.update(session, (now) => HttpSession.agree(now, answer))
+        yield* Incoming.deliver(yield* Ref.get(session), messages)
+      })
+    }
 
-  readonly ask = (request: Message.Request, text: string): Effect.Effect<void> => {
-    if (isInitialize(request)) this.opening = request.id
-    return Effect.catchAll(
-      this.tell(request, text),
-      (error) => Effect.sync(() => this.site.inbox.deliver(new Transport.Undelivered(request.id, error)))
+    const reading = Effect.flatMap(Ref.get(session), (current) =>
+      connection.send(HttpSession.get(current, undefined), (response) =>
+        Effect.zipRight(
+          check(response),
+          Stream.runForEach(fromResponse(response, settings.maxEventBytes), onEvent)
+        )))
+
+    const listener = connection.fork(Effect.flatMap(Effect.exit(reading), (exit) =>
+      // Before the endpoint `open` waits for it; after it the whole connection does.
+      Effect.flatMap(Deferred.fail(endpoint, neverOpened(exit)), (isFirst) =>
+        isFirst ? Effect.void : connection.end(exit))))
+
+    const send: Sender["send"] = (_, text) =>
+      Effect.flatMap(Ref.get(session), (current) =>
+        connection.send(
+          HttpSession.post(current, text),
+          (response) =>
+            Refusal.isOk(response) ? Body.discard(response) : Refusal.fail(response)
+        ))
+
+    yield* Effect.onError(
+      Effect.timeoutFail(Deferred.await(endpoint), {
+        duration: settings.acceptTimeout,
+        onTimeout: () =>
+          notOpened("it did not name the URL for messages in time")
+      }),
+      () =>
+        Fiber.interruptFork(listener)
     )
-  }
-
-  readonly tell = (_: Message.Message, text: string): Effect.Effect<void, TransportError> =>
-    this.site.courier.send(this.session.post(text), (response) =>
-      response.status >= 200 && response.status < 300
-        ? Body.discard(response)
-        : Effect.flatMap(Refused.fromResponse(response), (refused) => Effect.fail(Refused.toError(refused))))
-
-  private listen(found: Deferred.Deferred<void, TransportError>): Effect.Effect<void, TransportError> {
-    const { session, site } = this
-    return site.courier.send(session.get(undefined), (response) => {
-      const { status } = response
-      if (status < 200 || status >= 300) {
-        return Effect.flatMap(
-          Refused.fromResponse(response),
-          (refused) => Effect.fail(unopened(refused.message, refused))
+    return {
+      send,
+      request: (request, text) =>
+        Effect.catchAll(
+          Effect.zipRight(
+            HttpSession.isInitialize(request) ? Ref.set(initialize, request.id) : Effect.void,
+            send(request, text)
+          ),
+          (error) =>
+            reader.deliver(new Undelivered(request.id, error))
         )
-      }
-      const type = MediaType.of(response.headers["content-type"])
-      if (type !== MediaType.EVENTS) {
-        const refusal = Refused.fromResponse(response)
-        return Effect.flatMap(
-          refusal,
-          (refused) => Effect.fail(unopened(`it is no stream of events but ${type}`, refused))
-        )
-      }
-      return read(response, site.options.maxEventBytes, (event) => this.hear(event, found))
-    })
-  }
+    }
+  })
 
-  private hear(event: Events.Event | Events.TooLarge, found: Deferred.Deferred<void, TransportError>) {
-    const { site } = this
-    if (event instanceof Events.TooLarge) {
-      return Incoming.deliver(site, [Incoming.odd(`An event has more than ${event.maxEventBytes} bytes`)])
-    }
-    if (event.event === "endpoint") {
-      if (this.endpoint !== undefined) return undefined
-      const endpoint = Either.getOrUndefined(Url.fromString(event.data ?? "", site.url))
-      // Messages, and credentials with them, go where the application has said, and nowhere else.
-      if (endpoint?.origin !== site.url.origin || endpoint.username !== "" || endpoint.password !== "") {
-        return Deferred.fail(found, unopened("it sends messages to another origin"))
-      }
-      this.endpoint = endpoint
-      this.session = new HttpSession(site, endpoint)
-      return Effect.asVoid(Deferred.succeed(found, undefined))
-    }
-    const messages = Incoming.ofEvent(site, this.session, event)
-    for (const message of messages) {
-      if (this.opening !== undefined && Incoming.answers(message, this.opening)) this.session.agree(message)
-    }
-    return messages.length === 0 ? undefined : Incoming.deliver(site, messages)
-  }
+const check = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void, TransportError> => {
+  const type = MediaType.of(response.headers["content-type"])
+  if (Refusal.isOk(response) && type === MediaType.EVENTS) return Effect.void
+  return Effect.flatMap(Refusal.fromResponse(response), (refused) =>
+    Effect.fail(
+      Refusal.isOk(response)
+        ? notOpened(`it is no stream of events but ${type}`, refused)
+        : notOpened(refused.message, refused)
+    ))
 }
 
-/** Why a stream ended that had not begun. */
-const never = (exit: Exit.Exit<void, TransportError>): TransportError => {
-  const error = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
-  if (error === undefined) return unopened("it ended")
-  return error.reason === "Open" ? error : unopened(error.message, error.cause)
+/** Why a stream ended that had named no URL. */
+const neverOpened = (exit: Exit.Exit<void, TransportError>): TransportError => {
+  const error = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
+  if (error === undefined) return notOpened("it ended")
+  return error.reason === "Open" ? error : notOpened(error.message, error.cause)
 }
 
-const unopened = (why: string, cause?: unknown): TransportError =>
+const notOpened = (why: string, cause?: unknown): TransportError =>
   new TransportError({ reason: "Open", message: `The stream of HTTP+SSE cannot be opened: ${why}`, cause })

@@ -1,61 +1,53 @@
 /**
- * The stream beside all requests: what the server says of its own accord. It is opened again when it ends, for as long as the
- * server offers one; a server that offers none is no worse for it.
+ * Reads the standalone stream, which brings what the server sends outside of requests. When it ends, the client opens it
+ * again, as long as the server offers one; a conversation goes on without it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
- * @since 0.1.0
  */
-import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import type { Event } from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
+import * as EventStream from "./EventStream.js"
 import type { HttpSession } from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
-import { listen } from "./Listen.js"
-import { ResumePoint } from "./ResumePoint.js"
+import * as ResumePoint from "./ResumePoint.js"
 
-/**
- * How many milliseconds a stream must have lived to count for something, even if it brought nothing.
- *
- * @since 0.1.0
- * @category limits
- */
-export const STEADY = 10_000
+/** A stream that was open this long has worked, even if it brought no event. In milliseconds. */
+const LONG_OPEN = 10_000
 
-/**
- * Listens until the server offers no stream any more.
- *
- * @since 0.1.0
- * @category running
- */
-export const run = (site: HttpConnection, session: HttpSession): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const cursor = new ResumePoint()
-    const hear = (event: Sse.Event | Sse.TooLarge) => {
-      cursor.take(event)
-      return Incoming.deliver(
-        site,
-        event instanceof Sse.TooLarge
-          ? [Incoming.odd(`An event has more than ${event.maxEventBytes} bytes`)]
-          : Incoming.ofEvent(site, session, event)
+/** Reads until the server offers no stream any more. */
+export const run = (connection: HttpConnection, session: Ref.Ref<HttpSession>): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const point = yield* Ref.make(ResumePoint.initial)
+    const pause = yield* ResumePoint.pauses(point, connection.settings.reconnect)
+
+    const onEvent = (event: Event) =>
+      Effect.zipRight(
+        Ref.update(point, ResumePoint.after(event)),
+        Effect.flatMap(Ref.get(session), (current) => Incoming.deliver(current, Incoming.fromEvent(current, event)))
       )
-    }
-    const timed = Effect.gen(function*() {
-      const began = yield* Clock.currentTimeMillis
-      const outcome = yield* listen(site, session, cursor, hear)
-      if ((yield* Clock.currentTimeMillis) - began >= STEADY) cursor.fruitless = 0
-      return outcome
+
+    /** Fails when the stream cannot be opened any more. */
+    const attempt = Effect.gen(function*() {
+      const start = yield* Clock.currentTimeMillis
+      const { lastEventId } = yield* Ref.get(point)
+      const reading = Stream.runForEach(EventStream.open(connection, session, lastEventId), onEvent)
+      const error = yield* Effect.catchAll(reading, Effect.succeed)
+      if ((yield* Clock.currentTimeMillis) - start >= LONG_OPEN) {
+        yield* Ref.update(point, (now) => ({ ...now, attempts: 0 }))
+      }
+      if (error?._tag !== "NoEventStream") return
+      // The server may have deleted the events of before, and have others.
+      if ((yield* Ref.get(point)).lastEventId === undefined || isFinal.has(error.status)) {
+        return yield* Effect.fail(error)
+      }
+      yield* Ref.update(point, (now) => ({ ...now, lastEventId: undefined }))
     })
-    const again = (pause: Effect.Effect<void, void>): Effect.Effect<void> =>
-      Effect.flatMap(timed, (outcome) => {
-        if (outcome._tag === "Unavailable") {
-          // It may have forgotten what was said, and have more to say.
-          if (cursor.lastEventId === undefined || isFinal.has(outcome.status)) return Effect.void
-          cursor.lastEventId = undefined
-        }
-        return Effect.matchEffect(pause, { onFailure: () => Effect.void, onSuccess: () => again(pause) })
-      })
-    return Effect.flatMap(cursor.pauses(site.options.reconnect), again)
+
+    yield* Effect.ignore(Effect.forever(Effect.zipRight(attempt, pause)))
   })
 
 const isFinal = new Set([401, 403, 405])

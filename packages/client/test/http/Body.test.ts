@@ -1,92 +1,125 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { Effect, Fiber, TestClock } from "effect"
-import * as Body from "../../src/http/Body.js"
 import * as Played from "./Played.js"
 
-/** A response to a GET, which the test goes on with. */
-const opened = (headers: Record<string, string> = {}) =>
+const json = { "content-type": "application/json" }
+
+/** The bytes of an answer to the request. */
+const answer = (asked: Played.Asked, text: string) =>
+  new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", id: asked.message.id, result: { text } }))
+
+/** How a call ends whose response the server writes so; nothing is left open after it. */
+const ends = (
+  serve: (asked: Played.Asked) => Effect.Effect<unknown>,
+  options?: Parameters<typeof Played.talk>[0]
+) =>
   Effect.gen(function*() {
-    const http = yield* Played.make()
-    const getting = yield* Effect.fork(http.client.get(Played.URL))
-    const open = yield* Effect.flatMap(http.next, (asked) => asked.open(200, headers))
-    return { open, response: yield* Fiber.join(getting) }
+    const talk = yield* Played.talk(options)
+    const calling = yield* talk.call("ping")
+    yield* Effect.flatMap(talk.expect("ping"), serve)
+    const ended = yield* Fiber.join(calling)
+    yield* talk.idle
+    return ended
   })
 
-const whole = (body: string | Uint8Array, headers?: Record<string, string>) =>
-  Effect.tap(opened(headers), ({ open }) => Effect.zipRight(open.push(body), open.end))
+const fails = (...args: Parameters<typeof ends>) => Effect.map(ends(...args), (ended) => ended as TransportError)
 
 describe("A body", () => {
-  it.effect("is read as text, whether its length was said or not", () =>
+  it.scoped("is read as text, with a length, without one, and with one that is no number", () =>
     Effect.gen(function*() {
-      for (const headers of [{}, { "content-length": "9" }, { "content-length": "nine" }]) {
-        const { open, response } = yield* whole("ä€😀", headers)
-        assert.strictEqual(yield* Body.text(response, 9), "ä€😀")
-        assert.isTrue(open.isOver())
+      for (const length of [(bytes: Uint8Array) => String(bytes.length), () => "nine", undefined]) {
+        const ended = yield* ends((asked) =>
+          Effect.gen(function*() {
+            const bytes = answer(asked, "ä€😀")
+            const headers = length === undefined ? json : { ...json, "content-length": length(bytes) }
+            const body = yield* asked.open(200, headers)
+            yield* body.push(bytes)
+            yield* body.end
+          })
+        )
+        assert.deepStrictEqual<unknown>(ended, { text: "ä€😀" })
       }
     }))
 
-  it.effect("is joined from its pieces, also in the middle of a letter", () =>
+  it.scoped("is joined from its pieces, also in the middle of a letter", () =>
     Effect.gen(function*() {
-      const { open, response } = yield* opened()
-      for (const byte of new TextEncoder().encode("ä€😀")) yield* open.push(new Uint8Array([byte]))
-      yield* open.end
-      assert.strictEqual(yield* Body.text(response, 9), "ä€😀")
+      const ended = yield* ends((asked) =>
+        Effect.gen(function*() {
+          const body = yield* asked.open(200, json)
+          for (const byte of answer(asked, "ä€😀")) yield* body.push(new Uint8Array([byte]))
+          yield* body.end
+        })
+      )
+      assert.deepStrictEqual<unknown>(ended, { text: "ä€😀" })
     }))
 
-  it.effect("is not read on when it is larger than it may be, whatever it has promised", () =>
+  it.scoped("is not read on when it is larger than allowed, whatever length the server declares", () =>
     Effect.gen(function*() {
-      const headers = [{}, { "content-length": "3" }, { "content-length": "99999999999999999999" }]
-      for (const one of headers) {
-        const { open, response } = yield* opened(one)
-        yield* open.push("1234567890")
-        if ("content-length" in one) yield* open.end
-        assert.deepInclude(yield* Effect.flip(Body.text(response, 9)), { reason: "Read" })
+      for (const length of [undefined, "3", "99999999999999999999"]) {
+        const error = yield* fails((asked) =>
+          Effect.gen(function*() {
+            const body = yield* asked.open(200, length === undefined ? json : { ...json, "content-length": length })
+            yield* body.push(" ".repeat(300))
+            if (length !== undefined) yield* body.end
+          }), { maxBodyBytes: 299 })
+        assert.deepInclude(error, { reason: "Read", message: "The answer to POST has more than 299 bytes" })
       }
-      const { response } = yield* opened({ "content-length": "10" })
-      assert.deepInclude(yield* Effect.flip(Body.text(response, 9)), { reason: "Read" })
+      const declared = yield* fails((asked) => asked.open(200, { ...json, "content-length": "300" }), {
+        maxBodyBytes: 299
+      })
+      assert.deepInclude(declared, { reason: "Read", message: "The answer to POST has more than 299 bytes" })
     }))
 
-  it.effect("is refused when it is no UTF-8, or cut off", () =>
+  it.scoped("is refused when it is not UTF-8, or cut off", () =>
     Effect.gen(function*() {
-      const wrong = yield* whole(new Uint8Array([0x61, 0xc3]))
-      assert.deepInclude(yield* Effect.flip(Body.text(wrong.response, 9)), { reason: "Decode" })
-      const short = yield* opened()
-      yield* short.open.push("12")
-      yield* short.open.cut
-      const error = yield* Effect.flip(Body.text(short.response, 9))
-      assert.deepInclude(error, { reason: "Read", message: "The answer to GET was cut off" })
+      const wrong = yield* fails((asked) => asked.reply(200, json, new Uint8Array([0x61, 0xc3])))
+      assert.deepInclude(wrong, { reason: "Decode", message: "The server's answer is not UTF-8" })
+      const short = yield* fails((asked) =>
+        Effect.flatMap(asked.open(200, json), (body) => Effect.zipRight(body.push("12"), body.cut))
+      )
+      assert.deepInclude(short, { reason: "Read", message: "The answer to POST was cut off" })
     }))
+})
 
-  it.effect("has a beginning, however long it is or takes", () =>
+describe("The body of a refusal", () => {
+  it.scoped("is read from its beginning, whether it is long, slow or cut off", () =>
     Effect.gen(function*() {
-      const long = yield* opened()
-      yield* long.open.push("12345")
-      yield* long.open.push("67890")
-      assert.strictEqual(yield* Body.beginning(long.response, 7), "1234567")
-      assert.isTrue(long.open.isOver())
-      const slow = yield* opened()
-      yield* slow.open.push("123")
-      const reading = yield* Effect.fork(Body.beginning(slow.response, 7))
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* Fiber.join(reading), "123")
-      assert.isTrue(slow.open.isOver())
-      const cut = yield* opened()
-      yield* cut.open.push("1")
-      yield* cut.open.cut
-      assert.strictEqual(yield* Body.beginning(cut.response, 7), "1")
+      const long = yield* fails((asked) =>
+        Effect.flatMap(asked.open(500), (body) =>
+          Effect.zipRight(body.push("x".repeat(40_000)), body.push("y".repeat(40_000))))
+      )
+      assert.deepInclude(long.cause, { body: "x".repeat(40_000) + "y".repeat(64 * 1024 - 40_000) })
+      const slow = yield* fails((asked) =>
+        Effect.flatMap(asked.open(500), (body) =>
+          Effect.zipRight(body.push("123"), TestClock.adjust("1 second")))
+      )
+      assert.deepInclude(slow.cause, { body: "123" })
+      const cut = yield* fails((asked) =>
+        Effect.flatMap(asked.open(500), (body) => Effect.zipRight(body.push("1"), body.cut))
+      )
+      assert.deepInclude(cut.cause, { body: "1" })
     }))
+})
 
-  it.effect("can be read for nobody, for a second at most", () =>
+describe("The body of a response that accepts a notification", () => {
+  it.scoped("is read to its end, for a second at most", () =>
     Effect.gen(function*() {
       for (const headers of [{}, { "content-length": "5" }]) {
-        const { open, response } = yield* whole("12345", headers)
-        yield* Body.discard(response)
-        assert.isTrue(open.isOver())
+        const talk = yield* Played.talk()
+        const telling = yield* Effect.fork(talk.conversation.notify("n"))
+        yield* Effect.flatMap(talk.expect("n"), (asked) =>
+          Effect.flatMap(asked.open(202, headers), (body) => Effect.zipRight(body.push("12345"), body.end)))
+        yield* Fiber.join(telling)
+        yield* talk.idle
       }
-      const { open, response } = yield* opened()
-      const reading = yield* Effect.fork(Body.discard(response))
+      const talk = yield* Played.talk()
+      const telling = yield* Effect.fork(talk.conversation.notify("n"))
+      yield* Effect.flatMap(talk.expect("n"), (asked) =>
+        asked.open(202))
+      yield* talk.quiet
       yield* TestClock.adjust("1 second")
-      yield* Fiber.join(reading)
-      assert.isTrue(open.isOver())
+      yield* Fiber.join(telling)
+      yield* talk.idle
     }))
 })

@@ -1,93 +1,104 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
-import * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
-import { closed } from "@effect-mcp/jsonrpc/Transport"
-import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
-import { Deferred, Effect, Exit, Fiber, Runtime, TestClock } from "effect"
-import * as HttpConnection from "../../src/http/HttpConnection.js"
+import * as Remote from "@effect-mcp/client/Remote"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import * as Played from "./Played.js"
 
-const make = (options: RemoteOptions.Options = {}) =>
-  Effect.gen(function*() {
-    const resolved = RemoteOptions.resolve(options)
-    const runtime = yield* HttpConnection.runtimeOf(resolved)
-    const clock = yield* Effect.clock
-    const { client } = yield* Played.make()
-    const url = new URL("http://server.test/mcp?a=b")
-    return new HttpConnection.HttpConnection(url, resolved, runtime, (ring) =>
-      new DeadlineTimer.DeadlineTimer(runtime, clock, ring), client)
-  })
+/** A conversation over HTTP+SSE. */
+const overSse = Effect.gen(function*() {
+  const http = yield* Played.make()
+  const connecting = yield* Effect.forkScoped(Played.connect({ transport: "sse", http }))
+  const stream = yield* Effect.flatMap(http.expect("GET"), (asked) => asked.events())
+  yield* stream.push("event: endpoint\ndata: /messages\n\n")
+  return { stream, talk: yield* Effect.orDie(Fiber.join(connecting)) }
+})
 
-describe("Site", () => {
-  it.effect("makes requests to its URL, with its headers under ours", () =>
+describe("A connection over HTTP", () => {
+  it.scoped("sends requests to its URL, with the headers of the application", () =>
     Effect.gen(function*() {
-      const site = yield* make({ headers: { "x-a": "1", "x-b": "1" } })
-      const request = site.request("POST", { "x-b": "2" })
-      assert.deepStrictEqual({ ...request.headers }, { "x-a": "1", "x-b": "2" })
+      const http = yield* Played.make()
+      const { connect } = Remote.connector("http://server.test/mcp?a=b", { headers: { "x-a": "1", "X-B": "1" } })
+      const transport = yield* Effect.provideService(connect, HttpClient.HttpClient, http.client)
+      transport.unsafeSend(Message.notification("n"))
+      const { accept, request } = yield* http.expect("n")
+      yield* accept
+      assert.deepInclude(request.headers, { "x-a": "1", "x-b": "1", accept: "application/json, text/event-stream" })
       assert.strictEqual(request.url, "http://server.test/mcp")
       assert.deepStrictEqual(request.urlParams, [["a", "b"]])
     }))
 
-  it.effect("gives up what is under way when it ends, and begins nothing more", () =>
+  it.scoped("interrupts its requests when the server ends it, and takes no message after that", () =>
     Effect.gen(function*() {
-      const site = yield* make()
-      const stopped: Array<string> = []
-      const work = (name: string) => Effect.onInterrupt(Effect.never, () => Effect.sync(() => stopped.push(name)))
-      site.requests.start(() => work("request"), () => {})
-      site.fork(work("beside"))
-      site.end(Exit.fail(closed))
-      yield* Effect.repeatN(Effect.yieldNow(), 5)
-      assert.deepStrictEqual(stopped.sort(), ["beside", "request"])
-      site.fork(Effect.sync(() => stopped.push("late")))
-      assert.lengthOf(stopped, 2)
-      assert.strictEqual(yield* Effect.flip(site.inbox.run(() => {})), closed)
+      const { stream, talk } = yield* overSse
+      yield* talk.call("tools/call")
+      yield* talk.expect("tools/call")
+      yield* stream.cut
+      const error = yield* Effect.flip(talk.conversation.ended)
+      assert.strictEqual(error.message, "The stream of events was cut off")
+      yield* talk.idle
+      assert.isFalse(talk.transport.unsafeSend(Message.request(7, "late")))
+      yield* talk.quiet
     }))
 
-  it.effect("waits a moment for what was said, and a moment for its farewell", () =>
+  it.scoped("waits at its end until messages are accepted, then for the end of the session", () =>
     Effect.gen(function*() {
-      const site = yield* make({ closeTimeout: "2 seconds" })
-      const gate = yield* Deferred.make<void>()
-      const log: Array<string> = []
-      site.others.start(() => Deferred.await(gate), () => log.push("accepted"))
-      const closing = yield* Effect.fork(site.close(Effect.sync(() => log.push("farewell"))))
+      const scope = yield* Scope.make()
+      const talk = yield* Scope.extend(Played.talk({ id: "s-1", closeTimeout: "2 seconds" }), scope)
+      talk.transport.unsafeSend(Message.notification("last"))
+      const last = yield* talk.expect("last")
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("1 second")
-      yield* Deferred.succeed(gate, undefined)
+      assert.lengthOf(talk.deleted, 0)
+      yield* last.accept
       yield* Fiber.join(closing)
-      assert.deepStrictEqual(log, ["accepted", "farewell"])
-      const stuck = yield* make({ closeTimeout: "2 seconds" })
-      stuck.others.start(() => Effect.never, () => log.push("given up"))
-      const ending = yield* Effect.fork(stuck.close(Effect.never))
-      yield* TestClock.adjust("4 seconds")
-      yield* Fiber.join(ending)
-      assert.deepStrictEqual(log.slice(2), ["given up"])
+      assert.lengthOf(talk.deleted, 1)
+      yield* talk.idle
     }))
 
-  it.effect("has a runtime on which `fetch` follows no redirects, and nobody makes spans of our requests", () =>
+  it.scoped("gives up what the server accepts too late, and a session that it does not end", () =>
     Effect.gen(function*() {
-      const inits: Array<RequestInit | undefined> = []
-      const sent: Array<unknown> = []
-      const fetch = (_: unknown, init?: RequestInit) => {
-        inits.push(init)
-        sent.push((init?.headers as Record<string, string>)?.traceparent)
-        return Promise.resolve(new Response(""))
-      }
-      for (const tracing of [false, true]) {
-        const runtime = yield* HttpConnection.runtimeOf(RemoteOptions.resolve({ tracing })).pipe(
+      const scope = yield* Scope.make()
+      const options = { id: "s-1", closeTimeout: "2 seconds", deletes: false } as const
+      const talk = yield* Scope.extend(Played.talk(options), scope)
+      talk.transport.unsafeSend(Message.notification("last"))
+      const last = yield* talk.expect("last")
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("3 seconds")
+      assert.lengthOf(talk.deleted, 1)
+      assert.isFalse(last.isOver)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(closing)
+      yield* talk.idle
+    }))
+
+  for (const tracing of [false, true]) {
+    it.effect(`lets fetch follow no redirect and makes ${tracing ? "" : "no "}spans, also at its end`, () =>
+      Effect.gen(function*() {
+        const inits: Array<RequestInit> = []
+        const fetch = (_: unknown, init?: RequestInit) => {
+          inits.push(init!)
+          const headers = { "content-type": "application/json", "mcp-session-id": "s-1" }
+          return Promise.resolve(Response.json(Message.success(1, Played.initialized()), { headers }))
+        }
+        yield* Effect.scoped(Effect.gen(function*() {
+          const transport = yield* Remote.connector(Played.URL, { tracing }).connect
+          const answering = yield* Effect.fork(Effect.async<void, never>((resume) => {
+            Effect.runFork(Effect.ignore(transport.run!(() => resume(Effect.void))))
+          }))
+          transport.unsafeSend(Message.request(1, "initialize"))
+          yield* Fiber.join(answering)
+        })).pipe(
+          Effect.provide(FetchHttpClient.layer),
+          Effect.provideService(FetchHttpClient.Fetch, fetch as typeof globalThis.fetch),
           Effect.provideService(FetchHttpClient.RequestInit, { credentials: "include" })
         )
-        const asking = Effect.flatMap(
-          HttpClient.HttpClient,
-          (client) => client.execute(HttpClientRequest.get("http://server.test"))
-        ).pipe(
-          Effect.provide(FetchHttpClient.layer),
-          Effect.provideService(FetchHttpClient.Fetch, fetch as typeof globalThis.fetch)
-        )
-        yield* Effect.promise(() => Runtime.runPromise(runtime)(asking))
-      }
-      assert.deepInclude(inits[0], { redirect: "manual", credentials: "include" })
-      assert.isUndefined(sent[0])
-      assert.isString(sent[1])
-    }))
+        assert.deepStrictEqual(inits.map(({ method }) => method), ["POST", "DELETE"])
+        for (const init of inits) {
+          assert.deepInclude(init, { redirect: "manual", credentials: "include" })
+          assert.strictEqual(typeof (init.headers as Record<string, string>).traceparent === "string", tracing)
+        }
+      }))
+  }
 })

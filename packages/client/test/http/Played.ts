@@ -17,9 +17,9 @@ import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { CallError, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { Scope } from "effect"
-import { Chunk, Effect, Fiber, Mailbox, Queue, Stream } from "effect"
+import { Chunk, Deferred, Effect, Fiber, FiberId, Mailbox, Option, Queue, Stream } from "effect"
 
 export const URL = "http://server.test/mcp"
 
@@ -28,8 +28,9 @@ const encoder = new TextEncoder()
 class PlayedResponse {
   readonly [HttpClientResponse.TypeId]: HttpClientResponse.TypeId = HttpClientResponse.TypeId
   readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
-  /** Whether it was read to its end, or let go of. */
+  /** Whether the client has read it to its end, or cancelled it. */
   isOver = false
+  readonly over = Deferred.unsafeMake<void>(FiberId.none)
   constructor(
     readonly request: HttpClientRequest.HttpClientRequest,
     readonly status: number,
@@ -39,8 +40,9 @@ class PlayedResponse {
   get stream() {
     return Stream.ensuring(
       Mailbox.toStream(this.body),
-      Effect.sync(() => {
+      Effect.suspend(() => {
         this.isOver = true
+        return Deferred.succeed(this.over, undefined)
       })
     )
   }
@@ -59,8 +61,12 @@ export interface Open {
   readonly say: (message: object, event?: { readonly id?: string; readonly retry?: number }) => Effect.Effect<void>
   readonly end: Effect.Effect<void>
   readonly cut: Effect.Effect<void>
-  /** Whether nobody reads it any more. */
+  /** Whether the client reads it no more. */
   readonly isOver: () => boolean
+  /** Waits until then. */
+  readonly over: Effect.Effect<void>
+  /** How many pieces the client has not read. */
+  readonly unread: () => number
 }
 
 export class Asked {
@@ -116,7 +122,9 @@ export class Asked {
           ),
         end: Effect.asVoid(body.end),
         cut: Effect.asVoid(body.fail(fault)),
-        isOver: () => this.isOver
+        isOver: () => this.isOver,
+        over: Deferred.await(response.over),
+        unread: () => Option.getOrElse(body.unsafeSize(), () => 0)
       }
     })
   }
@@ -218,6 +226,24 @@ export const make = (deletes: boolean | undefined = true): Effect.Effect<Played>
         Effect.sync(() => assert.deepStrictEqual(all.filter(({ isOver }) => !isOver).map(({ what }) => what), []))
       )
     }
+  })
+
+/** A transport that the test reads itself: what comes in, in order. */
+export interface Raw extends Played {
+  readonly transport: Transport
+  readonly received: Array<Delivery>
+}
+
+/** A transport to the server, which the test begins to read at once. */
+export const raw = (options?: Options): Effect.Effect<Raw, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const http = yield* make()
+    const { connect } = Remote.connector(URL, { standalone: false, ...options })
+    const transport = yield* Effect.orDie(Effect.provideService(connect, HttpClient.HttpClient, http.client))
+    const received: Array<Delivery> = []
+    yield* Effect.forkScoped(Effect.ignore(transport.run!((delivery) => received.push(delivery))))
+    yield* Effect.yieldNow()
+    return { ...http, transport, received }
   })
 
 export interface Talk extends Played {

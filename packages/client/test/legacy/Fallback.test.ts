@@ -48,7 +48,10 @@ describe("A server that does not know Streamable HTTP", () => {
       const error = (yield* Fiber.join(calling)) as TransportError
       assert.deepInclude(error, { _tag: "TransportError", reason: "Write" })
       assert.deepInclude(error.cause, { _tag: "HttpRefused", status: 404 })
-      assert.include(error.message, "was answered with 404. It is no server of 2024-11-05 either")
+      assert.include(
+        error.message,
+        "was answered with 404. The server does not implement HTTP+SSE of 2024-11-05 either"
+      )
       yield* talk.idle
     }))
 

@@ -235,7 +235,7 @@ describe("Many messages over Streamable HTTP", () => {
       yield* talk.expect("n")
       yield* TestClock.adjust("10 seconds")
       const error = yield* Fiber.join(telling)
-      assert.deepInclude(error, { reason: "Write", message: "The server did not take the message within 10000 ms" })
+      assert.deepInclude(error, { reason: "Write", message: "The server did not accept the message within 10000 ms" })
       yield* talk.idle
     }))
 

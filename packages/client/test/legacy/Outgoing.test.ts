@@ -1,132 +1,141 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { closed } from "@effect-mcp/jsonrpc/Transport"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
-import { Deferred, Effect, Exit, Fiber } from "effect"
-import * as HttpConnection from "../../src/http/HttpConnection.js"
-import type { Road } from "../../src/legacy/Outgoing.js"
-import { Outgoing } from "../../src/legacy/Outgoing.js"
+import { Effect, Exit, Fiber, Scope } from "effect"
 import * as Played from "../http/Played.js"
 
-const refused = new TransportError({ reason: "Write", message: "no" })
-
-/** A road that does what the test says; the log says what came onto it. */
-const make = (road: Partial<Road> = {}, given: RemoteOptions.Options = {}) =>
-  Effect.gen(function*() {
-    const options = RemoteOptions.resolve(given)
-    const runtime = yield* HttpConnection.runtimeOf(options)
-    const clock = yield* Effect.clock
-    const http = yield* Played.make()
-    const alarm = (ring: (now: number) => number) => new DeadlineTimer.DeadlineTimer(runtime, clock, ring)
-    const site = new HttpConnection.HttpConnection(new URL(Played.URL), options, runtime, alarm, http.client)
-    yield* Effect.addFinalizer(() => site.close(Effect.void))
-    const log: Array<string> = []
-    const heard: Array<Transport.Delivery> = []
-    yield* Effect.forkScoped(site.inbox.run((one) => heard.push(one)))
-    yield* Effect.yieldNow()
-    const outgoing = new Outgoing(site, {
-      ask: (request, text, slot) =>
-        Effect.suspend(() => {
-          log.push(`ask ${request.method}`)
-          return Effect.onInterrupt(
-            road.ask?.(request, text, slot) ?? Effect.never,
-            () => Effect.sync(() => log.push(`stop ${request.method}`))
-          )
-        }),
-      tell: (message, text) =>
-        Effect.suspend(() => {
-          log.push(Message.isResponse(message) ? "answer" : `tell ${message.method}`)
-          return road.tell?.(message, text) ?? Effect.void
-        })
-    })
-    return { heard, log, outgoing, site }
-  })
-
 const cancel = (requestId: unknown) => Message.notification("notifications/cancelled", { requestId })
-const settle = Effect.repeatN(Effect.yieldNow(), 10)
 
-describe("Outgoing", () => {
-  it.scoped("takes what has a wire form, as long as somebody is there to hear it", () =>
+describe("A message over HTTP", () => {
+  it.scoped("is taken when it has a JSON form, as long as the connection is open", () =>
     Effect.gen(function*() {
-      const { log, outgoing, site } = yield* make()
-      assert.isFalse(outgoing.unsafeSend(Message.notification("n", { big: 1n })))
-      assert.isTrue(outgoing.unsafeSend(Message.notification("n")))
-      assert.isTrue(outgoing.unsafeSend(Message.request(1, "r")))
-      assert.isTrue(outgoing.unsafeSend(Message.success(1, {})))
-      assert.deepStrictEqual(log, ["tell n", "ask r", "answer"])
-      site.end(Exit.void)
-      assert.isFalse(outgoing.unsafeSend(Message.notification("n")))
-      assert.strictEqual(yield* Effect.flip(outgoing.send(Message.notification("n"))), closed)
-      assert.strictEqual(yield* Effect.flip(outgoing.send(Message.request(2, "r"))), closed)
+      const scope = yield* Scope.make()
+      const { expect, transport } = yield* Scope.extend(Played.raw(), scope)
+      assert.isFalse(transport.unsafeSend(Message.notification("n", { big: 1n })))
+      assert.isTrue(transport.unsafeSend(Message.notification("n")))
+      assert.isTrue(transport.unsafeSend(Message.request(1, "r")))
+      assert.isTrue(transport.unsafeSend(Message.success(1, {})))
+      yield* Effect.flatMap(expect("n"), ({ accept }) => accept)
+      yield* expect("r")
+      yield* Effect.flatMap(expect("an answer"), ({ accept }) => accept)
+      yield* Scope.close(scope, Exit.void)
+      assert.isFalse(transport.unsafeSend(Message.notification("n")))
+      assert.strictEqual(yield* Effect.flip(transport.send(Message.notification("n"))), Transport.closed)
+      assert.strictEqual(yield* Effect.flip(transport.send(Message.request(2, "r"))), Transport.closed)
     }))
 
-  it.scoped("waits, when it is waited for, until the server has taken a message, or has not", () =>
+  it.scoped("is waited for by `send` until the server has accepted or refused it", () =>
     Effect.gen(function*() {
-      const gate = yield* Deferred.make<void, TransportError>()
-      const { outgoing } = yield* make({ tell: () => Deferred.await(gate) })
-      const first = yield* Effect.fork(Effect.exit(outgoing.send(Message.notification("n"))))
-      yield* settle
-      assert.strictEqual((yield* Fiber.poll(first))._tag, "None")
-      yield* Deferred.fail(gate, refused)
-      assert.deepStrictEqual(yield* Fiber.join(first), Exit.fail(refused))
-      const dying = yield* make({ tell: () => Effect.die("oops") })
-      assert.deepInclude(yield* Effect.flip(dying.outgoing.send(Message.notification("n"))), {
-        message: "Sending died"
-      })
+      const { expect, quiet, transport } = yield* Played.raw()
+      const sending = yield* Effect.fork(Effect.exit(transport.send(Message.notification("n"))))
+      const asked = yield* expect("n")
+      yield* quiet
+      assert.strictEqual((yield* Fiber.poll(sending))._tag, "None")
+      yield* asked.reply(400)
+      const refused = yield* Fiber.join(sending)
+      assert.isTrue(Exit.isFailure(refused))
+      const dying = yield* Effect.fork(Effect.flip(transport.send(Message.notification("n"))))
+      yield* Effect.flatMap(expect("n"), ({ die }) => die)
+      assert.deepInclude(yield* Fiber.join(dying), { reason: "Write", message: "Sending died" })
     }))
 
-  it.scoped("does not wait for the answer to a request", () =>
+  it.scoped("is given up by `send` when the connection closes before the server accepts it", () =>
     Effect.gen(function*() {
-      const { outgoing } = yield* make()
-      yield* outgoing.send(Message.request(1, "r"))
+      const scope = yield* Scope.make()
+      const { expect, transport } = yield* Scope.extend(Played.raw({ closeTimeout: 0 }), scope)
+      const sending = yield* Effect.fork(Effect.flip(transport.send(Message.notification("n"))))
+      yield* expect("n")
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* Fiber.join(sending), Transport.closed)
     }))
 
-  it.scoped("tells the server of a cancel before it stops listening for the answer", () =>
+  it.scoped("that is a request does not make `send` wait for its answer", () =>
     Effect.gen(function*() {
-      const { log, outgoing } = yield* make()
-      outgoing.unsafeSend(Message.request(1, "r"))
-      outgoing.unsafeSend(cancel(1))
-      yield* settle
-      assert.deepStrictEqual(log, ["ask r", "tell notifications/cancelled", "stop r"])
-      // Of those that are over, or never were, it is told, too.
-      for (const id of [1, 7, "1", undefined, {}]) outgoing.unsafeSend(cancel(id))
-      assert.lengthOf(log, 8)
+      const { expect, transport } = yield* Played.raw()
+      yield* transport.send(Message.request(1, "r"))
+      yield* expect("r")
     }))
+})
 
-  it.scoped("says nothing of a request that is cancelled before it has left", () =>
+describe("A cancelled request over HTTP", () => {
+  it.scoped("is interrupted after the server is notified", () =>
     Effect.gen(function*() {
-      const { heard, log, outgoing } = yield* make({}, { maxInFlight: 1 })
-      outgoing.unsafeSend(Message.request(1, "r"))
-      outgoing.unsafeSend(Message.request(2, "s"))
-      outgoing.unsafeSend(cancel(2))
-      outgoing.unsafeSend(cancel(1))
-      yield* settle
-      assert.deepStrictEqual(log, ["ask r", "tell notifications/cancelled", "stop r"])
-      assert.deepStrictEqual(heard, [])
-    }))
-
-  it.scoped("ends the one request that dies on its way", () =>
-    Effect.gen(function*() {
-      const { heard, outgoing } = yield* make({ ask: () => Effect.die("oops") })
-      outgoing.unsafeSend(Message.request(1, "r"))
-      yield* settle
-      assert.isTrue(heard.length === 1 && Transport.isUndelivered(heard[0]!) && heard[0].id === 1)
-    }))
-
-  it.scoped("goes on on another road from the next message on", () =>
-    Effect.gen(function*() {
-      const { log, outgoing } = yield* make()
-      outgoing.unsafeSend(Message.notification("one"))
-      const other: Array<string> = []
-      outgoing.road = {
-        ask: () => Effect.void,
-        tell: (_, text) => Effect.sync(() => void other.push(text))
+      const { expect, idle, transport } = yield* Played.raw()
+      transport.unsafeSend(Message.request(1, "r"))
+      const asked = yield* expect("r")
+      transport.unsafeSend(cancel(1))
+      // The notification was sent while the request was still open.
+      const isOpen = !asked.isOver
+      yield* Effect.flatMap(expect("notifications/cancelled"), ({ accept }) => accept)
+      yield* idle
+      assert.isTrue(isOpen && asked.isOver)
+      // The server is notified of others too: it may know them.
+      for (const id of [1, 7, "1", undefined, {}]) {
+        transport.unsafeSend(cancel(id))
+        yield* Effect.flatMap(expect("notifications/cancelled"), ({ accept }) => accept)
       }
-      outgoing.unsafeSend(Message.notification("two"))
-      assert.deepStrictEqual(log, ["tell one"])
-      assert.deepStrictEqual(other, [`{"jsonrpc":"2.0","method":"two"}`])
+    }))
+
+  it.scoped("is not sent, and nothing is sent of it, when it was still waiting", () =>
+    Effect.gen(function*() {
+      const { expect, idle, quiet, received, transport } = yield* Played.raw({ maxInFlight: 1 })
+      transport.unsafeSend(Message.request(1, "r"))
+      transport.unsafeSend(Message.request(2, "s"))
+      yield* expect("r")
+      transport.unsafeSend(cancel(2))
+      transport.unsafeSend(cancel(1))
+      const cancelling = yield* expect("notifications/cancelled")
+      assert.deepStrictEqual(cancelling.message.params, { requestId: 1 })
+      yield* cancelling.accept
+      yield* quiet
+      yield* idle
+      assert.deepStrictEqual(received, [])
+    }))
+
+  it.scoped("is the latest of its id when an id is used twice, and the first one lives on", () =>
+    Effect.gen(function*() {
+      const { expect, quiet, received, transport } = yield* Played.raw()
+      transport.unsafeSend(Message.request(1, "r"))
+      transport.unsafeSend(Message.request(1, "s"))
+      const [first, second] = [yield* expect("r"), yield* expect("s")]
+      transport.unsafeSend(cancel(1))
+      yield* Effect.flatMap(expect("notifications/cancelled"), ({ accept }) => accept)
+      yield* quiet
+      assert.isTrue(second.isOver)
+      yield* first.result({ n: 1 })
+      yield* quiet
+      assert.deepStrictEqual<unknown>(received, [Message.success(1, { n: 1 })])
+    }))
+})
+
+describe("A request over HTTP that dies", () => {
+  it.scoped("ends alone", () =>
+    Effect.gen(function*() {
+      const { expect, quiet, received, transport } = yield* Played.raw()
+      transport.unsafeSend(Message.request(1, "r"))
+      yield* Effect.flatMap(expect("r"), ({ die }) => die)
+      yield* quiet
+      assert.isTrue(received.length === 1 && Transport.isUndelivered(received[0]!) && received[0].id === 1)
+    }))
+})
+
+describe("Messages after a change of the transport", () => {
+  it.scoped("leave on the other one, from the next message on", () =>
+    Effect.gen(function*() {
+      const { expect, transport } = yield* Played.raw()
+      transport.unsafeSend(Message.notification("one"))
+      const one = yield* expect("one")
+      yield* one.accept
+      assert.strictEqual(one.what, `POST ${Played.URL}`)
+      transport.unsafeSend(Message.request(1, "initialize"))
+      yield* Effect.flatMap(expect("initialize"), (asked) => asked.reply(405))
+      const stream = yield* Effect.flatMap(expect("GET"), (asked) => asked.events())
+      yield* stream.push("event: endpoint\ndata: /messages\n\n")
+      assert.strictEqual((yield* expect("initialize")).what, "POST http://server.test/messages")
+      transport.unsafeSend(Message.notification("two"))
+      const two = yield* expect("two")
+      assert.strictEqual(two.what, "POST http://server.test/messages")
+      assert.deepStrictEqual(two.message, { jsonrpc: "2.0", method: "two" })
+      yield* two.accept
     }))
 })

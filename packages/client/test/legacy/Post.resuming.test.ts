@@ -114,13 +114,13 @@ describe("A request whose stream was cut off", () => {
         yield* fate === 0 ? asked.fail("ECONNREFUSED") : asked.reply(fate)
         yield* talk.quiet
       }
-      yield* lost(talk, calling, "4 tries to resume the stream brought nothing")
+      yield* lost(talk, calling, "4 attempts to resume the stream brought nothing")
     }))
 
   it.scoped("is not read on when that is not wanted", () =>
     Effect.gen(function*() {
       const { calling, talk } = yield* cutOff({ maxResumes: 0 })
-      yield* lost(talk, calling, "0 tries")
+      yield* lost(talk, calling, "0 attempts")
     }))
 
   it.scoped("is given up when the schedule has ended", () =>

@@ -5,12 +5,10 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import { SESSION_NOT_FOUND } from "@effect-mcp/protocol/ErrorCodes"
 import { badRequest, make } from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import { quotable } from "../runtime/Reply.js"
-
-/** The code that the official SDKs give to an unknown session. */
-export const SESSION_NOT_FOUND = -32001
 
 export const noSession: HttpRefusal = badRequest("the Mcp-Session-Id header is missing; it is given out by initialize")
 

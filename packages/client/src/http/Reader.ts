@@ -1,0 +1,65 @@
+/**
+ * The incoming half of a transport over HTTP: many responses deliver messages, one reader takes them. Production reads by
+ * `run`, which hands each message over without a queue; `incoming` is the same as a stream.
+ *
+ * A delivery waits until there is a reader, and while the stream of a slow reader is full. Meanwhile its response is not
+ * read on.
+ */
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Mailbox from "effect/Mailbox"
+import * as Stream from "effect/Stream"
+
+export interface Reader extends Required<Pick<Transport, "incoming" | "run">> {
+  /** Delivers a message to the reader, unless reading has ended. */
+  readonly deliver: (delivery: Delivery) => Effect.Effect<void>
+  /** Ends reading, after all that was delivered. The first call decides how it ends. */
+  readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<boolean>
+}
+
+type Take = (delivery: Delivery) => Effect.Effect<void>
+
+/** `onStop` runs when the reader stops. `capacity` messages may wait in the stream. */
+export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effect<Reader> =>
+  Effect.gen(function*() {
+    const reader = yield* Deferred.make<Take>()
+    const ended = yield* Deferred.make<void, TransportError>()
+    // What the two deferred say, in a form that costs a message nothing to look at.
+    let isEnded = false
+    let take: Take = (delivery) => Effect.flatMap(Deferred.await(reader), (take) => take(delivery))
+
+    const become = (next: Take): Effect.Effect<void, TransportError> =>
+      Effect.flatMap(Deferred.succeed(reader, next), (isFirst) => {
+        if (isFirst && !isEnded) take = next
+        return isFirst ? Effect.void : Effect.fail(busy)
+      })
+
+    return {
+      deliver: (delivery) => Effect.suspend(() => take(delivery)),
+      end: (exit) =>
+        Effect.suspend(() => {
+          isEnded = true
+          take = () => Effect.void
+          return Deferred.done(ended, exit)
+        }),
+      run: (receive) =>
+        Effect.zipRight(
+          become((delivery) => {
+            receive(delivery)
+            return Effect.void
+          }),
+          Effect.ensuring(Deferred.await(ended), onStop)
+        ),
+      incoming: Stream.unwrapScoped(Effect.gen(function*() {
+        const mailbox = yield* Mailbox.make<Delivery, TransportError>({ capacity })
+        yield* become((delivery) => Effect.asVoid(mailbox.offer(delivery)))
+        yield* Effect.forkScoped(Effect.flatMap(Effect.exit(Deferred.await(ended)), (exit) => mailbox.done(exit)))
+        return Stream.ensuring(Mailbox.toStream(mailbox), onStop)
+      }))
+    }
+  })
+
+const busy = new TransportError({ reason: "Read", message: "The transport is being read already" })

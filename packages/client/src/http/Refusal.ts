@@ -1,0 +1,56 @@
+/**
+ * Makes `HttpRefused` from responses, and the `TransportError` that a call fails with from it. Removes from the text of a
+ * server what the client had sent in confidence.
+ */
+import type * as Headers from "@effect/platform/Headers"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Effect from "effect/Effect"
+import { HttpRefused } from "../HttpRefused.js"
+import * as Body from "./Body.js"
+
+/** How many bytes of the body of a refusal are kept. */
+export const MAX_BODY_BYTES = 64 * 1024
+
+/** Whether a response accepts its request. */
+export const isOk = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status >= 200 && status < 300
+
+/** Replaces the values of the client's own headers in a text. */
+export const redact = (text: string, sent: Headers.Headers): string => {
+  let clean = text
+  for (const [name, value] of Object.entries(sent)) {
+    if (isPublic.has(name) || value.length < 8) continue
+    for (const secret of [value, value.slice(value.indexOf(" ") + 1)]) {
+      if (secret.length >= 8) clean = clean.replaceAll(secret, "[redacted]")
+    }
+  }
+  return clean
+}
+
+const isPublic = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "user-agent"])
+
+/** Reads a response as a refusal, for at most a second. */
+export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpRefused> =>
+  Effect.map(Body.beginning(response, MAX_BODY_BYTES), (body) => {
+    const { request, status } = response
+    const { "mcp-session-id": _, "set-cookie": __, ...headers } = response.headers
+    return new HttpRefused({
+      method: request.method,
+      url: request.url,
+      status,
+      headers,
+      body: redact(body, request.headers)
+    })
+  })
+
+/** A status of 4xx says that the server did not serve the request; after any other status it may have served it. */
+export const toError = (refused: HttpRefused): TransportError =>
+  new TransportError({
+    reason: refused.status < 500 ? "Write" : "Read",
+    message: refused.message,
+    cause: refused
+  })
+
+/** Fails with the refusal that a response is. */
+export const fail = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<never, TransportError> =>
+  Effect.flatMap(fromResponse(response), (refused) => Effect.fail(toError(refused)))

@@ -1,0 +1,29 @@
+/**
+ * What ends a request: its answer among the messages that come in, or the error that says why none will come. `Post` and
+ * `AnswerStream` look for answers with it.
+ */
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { otherForm } from "@effect-mcp/jsonrpc/unstable/RequestIds"
+import type * as Effect from "effect/Effect"
+
+/** Receives the answer, once and before the request ends. */
+export type OnAnswer = (answer: Message.Response) => Effect.Effect<void>
+
+/** Whether a message answers the request of this id, as written or as a number for a text and a text for a number. */
+export const isAnswer = (message: Message.Incoming, id: Message.RequestId): message is Message.Response => {
+  if (Message.isMalformed(message) || !Message.isResponse(message)) return false
+  return message.id === id || (message.id !== undefined && message.id !== null && message.id === otherForm(id))
+}
+
+/** Whether a message was meant as the answer to the request of this id, and is no response. */
+export const isMalformed = (message: Message.Incoming, id: Message.RequestId): message is Message.Malformed =>
+  Message.isMalformed(message) && message.kind === "response" && message.id === id
+
+/** No answer will come. */
+export const lost = (method: string, why: string, cause?: unknown): TransportError =>
+  new TransportError({ reason: "Read", message: `The answer to "${method}" was lost: ${why}`, cause })
+
+/** An answer came, and is no response. */
+export const unreadable = (method: string, why: string): TransportError =>
+  new TransportError({ reason: "Decode", message: `The answer to "${method}" cannot be read: ${why}` })

@@ -1,0 +1,104 @@
+/**
+ * An answer that comes on a stream of events, after the messages that the server sends before it. After the answer the
+ * stream is read for a moment longer: when the server ends it, its connection can be used again.
+ *
+ * `Post` reads an answer so when its response is a stream; `ResumableEvents` goes on where the stream is cut off.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+ */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { SessionExpired } from "@effect-mcp/jsonrpc/LocalError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import * as Events from "../http/Events.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import * as Answer from "./Answer.js"
+import type { HttpSession } from "./HttpSession.js"
+import * as Incoming from "./Incoming.js"
+import * as ResumableEvents from "./ResumableEvents.js"
+
+/** How long the server may take to end the stream after the answer. */
+export const END_WAIT = "1 second"
+
+export interface Options {
+  readonly connection: HttpConnection
+  readonly session: Ref.Ref<HttpSession>
+  /** Ends when the server has lost the session, and with it the stream. */
+  readonly expired: Effect.Effect<void>
+}
+
+/** Reads the events of a response. Succeeds after the answer; fails when the answer will not come. */
+export const read = (
+  { connection, expired, session }: Options,
+  response: HttpClientResponse.HttpClientResponse,
+  { id, method }: Message.Request,
+  onAnswer: Answer.OnAnswer
+): Effect.Effect<void, LocalError> =>
+  Effect.gen(function*() {
+    const answered = yield* Deferred.make<void>()
+    const oversized = yield* Ref.make<number | undefined>(undefined)
+    const questions = yield* Ref.make<ReadonlyArray<Message.RequestId>>([])
+
+    const onMessage = (current: HttpSession) => (message: Message.Incoming): Effect.Effect<void, LocalError> =>
+      Effect.flatMap(Deferred.isDone(answered), (isAnswered) => {
+        if (isAnswered) return Incoming.deliver(current, [message])
+        if (Answer.isMalformed(message, id)) return Effect.fail(Answer.unreadable(method, message.message))
+        if (Answer.isAnswer(message, id)) {
+          return Effect.zipRight(onAnswer(message), Effect.asVoid(Deferred.succeed(answered, undefined)))
+        }
+        const deliver = Incoming.deliver(current, [message])
+        if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
+        // Older questions were answered long ago.
+        const remember = Ref.update(questions, (ids) => [...ids, message.id].slice(-MAX_IN_FLIGHT))
+        return Effect.zipRight(remember, deliver)
+      })
+
+    const onEvent = (event: Events.Event): Effect.Effect<void, LocalError> =>
+      event instanceof Sse.TooLarge
+        ? Ref.set(oversized, event.maxEventBytes)
+        : Effect.flatMap(
+          Ref.get(session),
+          (current) => Effect.forEach(Incoming.fromEvent(current, event), onMessage(current), { discard: true })
+        )
+
+    const isComplete = Effect.flatMap(Deferred.isDone(answered), (isAnswered) =>
+      isAnswered ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
+        bytes === undefined
+          ? Effect.succeed(false)
+          // It was the answer, as far as one can tell.
+          : Effect.fail(Answer.lost(method, `an event has more than ${bytes} bytes`))))
+
+    /** The server cannot cancel its questions on a stream that is not read any more. */
+    const cancelQuestions = Effect.flatMap(Ref.get(questions), (ids) =>
+      Effect.sync(() =>
+        connection.fork(Effect.forEach(
+          ids,
+          (requestId) =>
+            connection.reader.deliver(Message.notification(Methods.cancelled.name, { requestId })),
+          { discard: true }
+        ))
+      ))
+
+    const events = ResumableEvents.make(
+      Events.fromResponse(response, connection.settings.maxEventBytes),
+      { connection, session, method, isComplete }
+    )
+    const expiry = Effect.zipRight(expired, Effect.fail(new SessionExpired({ method })))
+    const ending = Effect.zipRight(Deferred.await(answered), Effect.sleep(END_WAIT))
+    const ifWaiting = <E>(effect: Effect.Effect<unknown, E>) =>
+      Effect.flatMap(Deferred.isDone(answered), (isAnswered) =>
+        isAnswered ? Effect.void : Effect.asVoid(effect))
+    return yield* Stream.runForEach(events, onEvent).pipe(
+      Effect.raceFirst(Effect.raceFirst(ending, expiry)),
+      // Whatever becomes of the stream after the answer, the request has ended well.
+      Effect.catchAll((error) => ifWaiting(Effect.fail(error))),
+      Effect.onInterrupt(() => ifWaiting(cancelQuestions))
+    )
+  })

@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Effect, Exit, Fiber, TestClock } from "effect"
+import * as Played from "./Played.js"
+
+const cancel = (requestId: Message.RequestId) => Message.notification("notifications/cancelled", { requestId })
+
+const request = (id: number, method: string) => Message.request(id, method)
+
+describe("Requests over HTTP", () => {
+  it.scoped("are in flight a few at a time, the others in order", () =>
+    Effect.gen(function*() {
+      const { expect, idle, quiet, received, transport } = yield* Played.raw({ maxInFlight: 2 })
+      for (const id of [0, 1, 2, 3]) transport.unsafeSend(request(id, `r${id}`))
+      const [first, second] = [yield* expect("r0"), yield* expect("r1")]
+      yield* quiet
+      yield* second.result()
+      const third = yield* expect("r2")
+      yield* quiet
+      yield* first.result()
+      yield* third.result()
+      yield* Effect.flatMap(expect("r3"), (asked) => asked.result())
+      yield* idle
+      assert.deepStrictEqual(received.map((one) => (one as Message.Success).id), [1, 0, 2, 3])
+    }))
+
+  it.scoped("make room when they are answered at once, when they fail, and when they die", () =>
+    Effect.gen(function*() {
+      const { expect, idle, received, transport } = yield* Played.raw({ maxInFlight: 1 })
+      for (const id of [0, 1, 2, 3]) transport.unsafeSend(request(id, `r${id}`))
+      yield* Effect.flatMap(expect("r0"), (asked) => asked.result())
+      yield* Effect.flatMap(expect("r1"), (asked) => asked.reply(500))
+      yield* Effect.flatMap(expect("r2"), (asked) => asked.die)
+      yield* Effect.flatMap(expect("r3"), (asked) => asked.result())
+      yield* idle
+      assert.deepStrictEqual(
+        received.map((one) => "_tag" in one ? one._tag : "answer"),
+        ["answer", "Undelivered", "Undelivered", "answer"]
+      )
+    }))
+
+  it.scoped("make room when they are cancelled, and start no more when they are cancelled while they wait", () =>
+    Effect.gen(function*() {
+      const { expect, idle, next, quiet, received, transport } = yield* Played.raw({ maxInFlight: 1 })
+      for (const id of [0, 1, 2]) transport.unsafeSend(request(id, `r${id}`))
+      yield* expect("r0")
+      transport.unsafeSend(cancel(1))
+      yield* quiet
+      transport.unsafeSend(cancel(0))
+      transport.unsafeSend(cancel(0))
+      for (let i = 0; i < 3; i++) {
+        yield* Effect.flatMap(next, (asked) => asked.message.id === 2 ? asked.result() : asked.accept)
+      }
+      yield* quiet
+      yield* idle
+      assert.deepStrictEqual(received.map((one) => (one as Message.Success).id), [2])
+    }))
+
+  it.scoped("end when their own first steps cancel them", () =>
+    Effect.gen(function*() {
+      let onHeaders = () => {}
+      const headers = Effect.suspend(() => {
+        onHeaders()
+        return Effect.as(Effect.yieldNow(), {})
+      })
+      const { expect, idle, quiet, received, transport } = yield* Played.raw({ headers })
+      onHeaders = () => {
+        onHeaders = () => {}
+        transport.unsafeSend(cancel(0))
+      }
+      transport.unsafeSend(request(0, "r0"))
+      yield* Effect.flatMap(expect("notifications/cancelled"), ({ accept }) => accept)
+      yield* quiet
+      yield* idle
+      assert.deepStrictEqual(received, [])
+    }))
+
+  it.scoped("wait while a new session is begun and while `initialized` is not accepted, for both", () =>
+    Effect.gen(function*() {
+      const talk = yield* Played.talk({ id: "s-1" })
+      const first = yield* talk.call("ping")
+      yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(404))
+      const opening = yield* talk.expect("initialize")
+      talk.transport.unsafeSend(Message.notification("notifications/initialized"))
+      const own = yield* talk.expect("notifications/initialized")
+      const second = yield* talk.call("tools/list")
+      yield* own.accept
+      yield* talk.quiet
+      yield* opening.result(Played.initialized(), { "mcp-session-id": "s-2" })
+      yield* Effect.flatMap(talk.expect("notifications/initialized"), ({ accept }) => accept)
+      for (let i = 0; i < 2; i++) yield* Effect.flatMap(talk.next, (asked) => asked.result())
+      yield* Fiber.join(Fiber.zip(first, second))
+    }))
+
+  it.scoped("suspend `send` while many wait, and never `unsafeSend`", () =>
+    Effect.gen(function*() {
+      const { expect, quiet, transport } = yield* Played.raw({ maxInFlight: 1, capacity: 1 })
+      yield* transport.send(request(0, "r0"))
+      yield* transport.send(request(1, "r1"))
+      const sending = yield* Effect.fork(transport.send(request(2, "r2")))
+      yield* Effect.flatMap(expect("r0"), (asked) => Effect.zipRight(quiet, Effect.succeed(asked)))
+      assert.strictEqual((yield* Fiber.poll(sending))._tag, "None")
+      assert.isTrue(transport.unsafeSend(request(3, "r3")))
+      transport.unsafeSend(cancel(1))
+      transport.unsafeSend(cancel(3))
+      yield* quiet
+      yield* Fiber.join(sending)
+    }))
+})
+
+describe("Notifications over HTTP", () => {
+  it.scoped("have a deadline that counts the wait for their turn, each its own", () =>
+    Effect.gen(function*() {
+      const { expect, idle, quiet, transport } = yield* Played.raw({ maxInFlight: 1, acceptTimeout: "1 second" })
+      const send = (method: string) => Effect.fork(Effect.exit(transport.send(Message.notification(method))))
+      const first = yield* send("first")
+      yield* expect("first")
+      yield* TestClock.adjust(500)
+      const second = yield* send("second")
+      yield* TestClock.adjust(500)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(first)))
+      yield* expect("second")
+      const third = yield* send("third")
+      yield* quiet
+      yield* TestClock.adjust(499)
+      assert.strictEqual((yield* Fiber.poll(second))._tag, "None")
+      yield* TestClock.adjust(1)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(second)))
+      yield* Effect.flatMap(expect("third"), ({ accept }) => accept)
+      assert.deepStrictEqual(yield* Fiber.join(third), Exit.void)
+      yield* idle
+    }))
+})
