@@ -1,6 +1,6 @@
 /**
- * A client of one server: connected when you have it, closed with its scope. One entry point takes any `Connector`: a
- * subprocess, a server in the same process, a transport of your own.
+ * A client of one server. It is connected when its effect or layer is built, and closed with its scope. It takes any
+ * `Connector`: of a subprocess, a URL, a server in the same process, or a transport of the application's own.
  *
  * @since 0.1.0
  */
@@ -17,30 +17,18 @@ import * as ClientSession from "./ClientSession.js"
 import * as Features from "./Features.js"
 import * as Typed from "./Typed.js"
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class Client extends Context.Tag("@effect-mcp/client/Client")<Client, ClientSession.ClientSessionService>() {}
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<E = never, R = never> extends ClientSession.Options {
-  /** What the client can do for the server: see `Features`. Default: nothing. */
+  /** What the client can do for the server; see `Features`. Default: nothing. */
   readonly features?: Layer.Layer<never, E, R> | undefined
 }
 
 /**
- * Reaches a server and shakes hands with it. Fails when it cannot be reached, does not answer in time, or speaks no
- * revision that we do; whatever was opened is closed then, before this fails, and not only with the scope.
+ * Connects to a server and makes the handshake. Fails when the server cannot be reached, does not answer in time, or has
+ * no revision in common with the client; everything that was opened is closed before this fails.
  *
- * Features are built before the server is reached, with a memo map of their own: one layer of features given to two
- * clients serves both.
- *
- * @since 0.1.0
- * @category constructors
+ * Features are built before the client connects, with a memo map of their own, so that two clients can have the same layer.
  */
 export const make = <RC, E = never, R = never>(
   connector: Connector<RC>,
@@ -71,10 +59,6 @@ export const make = <RC, E = never, R = never>(
     )
   })
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = <RC, E = never, R = never>(
   connector: Connector<RC>,
   options?: Options<E, R>
@@ -82,12 +66,8 @@ export const layer = <RC, E = never, R = never>(
   Layer.scoped(Client, make(connector, options))
 
 /**
- * The server's tools as functions, typed by a definition.
- *
- * Nothing is asked of the server here: a tool that it does not keep fails when it is called.
- *
- * @since 0.1.0
- * @category accessors
+ * The server's tools as functions, typed by a definition. This sends nothing to the server: a tool that the server does not
+ * have fails when it is called.
  */
 export const of = <D extends Definition.Definition.Any>(
   definition: D

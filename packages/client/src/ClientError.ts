@@ -1,6 +1,6 @@
 /**
- * How a client's calls can fail: the server's own errors (`McpError`), the failures of this side (`LocalError`), and the
- * few that only a client has.
+ * How connecting and calls can fail: with an error that the server sent (`McpError`), with a failure on the client's side
+ * (`LocalError`), and with the errors that this module defines.
  *
  * @since 0.1.0
  */
@@ -15,11 +15,9 @@ import * as Data from "effect/Data"
 import type * as ParseResult from "effect/ParseResult"
 
 /**
- * The server speaks none of the revisions that this client does.
+ * The client does not speak the revision that the server answered.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
- * @since 0.1.0
- * @category errors
  */
 export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   readonly offered: string
@@ -30,53 +28,28 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   }
 }
 
-/**
- * A tool ran and failed, in a way that its definition does not declare: bad arguments, or a failure of its own.
- *
- * @since 0.1.0
- * @category errors
- */
+/** A tool failed in a way that its definition does not declare. */
 export class ToolError extends Data.TaggedError("ToolError")<{
   readonly tool: string
-  /** What the model would read. */
+  /** The result that a model would read. */
   readonly result: Tools.CallToolResult
 }> {
   override get message(): string {
     const block = this.result.content.find(({ type }) => type === "text")
-    return block?.type === "text" ? block.text : `The tool "${this.tool}" failed and does not say how`
+    return block?.type === "text" ? block.text : `The tool "${this.tool}" failed without a message`
   }
 }
 
-/**
- * How a call to a server can fail.
- *
- * @since 0.1.0
- * @category errors
- */
+/** How a call to a server can fail. */
 export type ClientError = McpError.McpError | LocalError
 
-/**
- * How reaching a server can fail.
- *
- * @since 0.1.0
- * @category errors
- */
+/** How connecting to a server can fail. */
 export type ConnectError = ClientError | NoCommonVersion
 
-/**
- * What a failed call means.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The typed error of a failed call. */
 export const fromCall = (error: CallError): ClientError =>
   error instanceof JsonRpcError ? McpError.fromWire(error) : error
 
-/**
- * The server answered something else than the method's result.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The error of a result that does not have the type of its method. */
 export const invalidResult = (what: string, issue: ParseResult.ParseIssue): TransportError =>
   new TransportError({ reason: "Decode", message: `The result of ${what} is not valid: ${Issue.sentence(issue)}` })

@@ -30,10 +30,6 @@ import type { NegotiatedSession } from "./session/NegotiatedSession.js"
 import * as OutputCheck from "./session/OutputCheck.js"
 import * as Pages from "./session/Pages.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /** The name and version that the client sends. Default: those of this library. */
   readonly clientInfo?: Implementation | undefined
@@ -54,10 +50,6 @@ export interface Options {
   readonly telemetry?: boolean | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface ClientSessionService extends Notifications {
   readonly serverInfo: Implementation
   readonly serverCapabilities: ServerCapabilities

@@ -1,7 +1,6 @@
 /**
- * The configuration in which hosts name their servers: `mcpServers`, each a program to launch or an address to reach.
- *
- * How a server is reached is said by who knows how: this room makes no connector.
+ * The `mcpServers` configuration of hosts: each server is a program to launch or a URL. The application gives the function
+ * that makes connectors from it; this module decodes it, fills in variables, and connects a group.
  *
  * @see https://modelcontextprotocol.io/docs/develop/connect-local-servers
  * @since 0.1.0
@@ -18,18 +17,9 @@ import type { DuplicateEntry, DuplicateServer } from "./GroupError.js"
 
 const strings = Schema.Record({ key: Schema.String, value: Schema.String })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Program extends Schema.Schema.Type<typeof Program> {}
 
-/**
- * A program that speaks over its standard streams.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** A server that is launched as a program and talks over its standard streams. */
 export const Program = Schema.Struct({
   type: Schema.optional(Schema.Literal("stdio")),
   command: Schema.NonEmptyString,
@@ -39,18 +29,9 @@ export const Program = Schema.Struct({
   disabled: Schema.optional(Schema.Boolean)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Address extends Schema.Schema.Type<typeof Address> {}
 
-/**
- * A server that is reached over HTTP: "sse" by the transport of 2024-11-05.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** A server that is reached over HTTP; "sse" is the transport of 2024-11-05. */
 export const Address = Schema.Struct({
   type: Schema.optional(Schema.Literal("http", "streamable-http", "streamableHttp", "sse")),
   url: Schema.NonEmptyString,
@@ -58,82 +39,53 @@ export const Address = Schema.Struct({
   disabled: Schema.optional(Schema.Boolean)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface ServersConfig extends Schema.Schema.Type<typeof ServersConfig> {}
 
-/**
- * @since 0.1.0
- * @category schemas
- */
 export const ServersConfig = Schema.Struct({
   mcpServers: Schema.Record({ key: Schema.String, value: Schema.Union(Program, Address) })
 })
 
-/**
- * @since 0.1.0
- * @category guards
- */
 export const isAddress = (server: Program | Address): server is Address => "url" in server
 
 /**
- * The same configuration with what it takes from the environment filled in: `${NAME}`, `${env:NAME}`, and
- * `${NAME:-otherwise}`. What is not there, and has no otherwise, becomes nothing.
- *
- * @since 0.1.0
- * @category combinators
+ * Replaces variables by the environment's values: `${NAME}`, `${env:NAME}`, and `${NAME:-default}`. A variable without
+ * value and default becomes the empty string.
  */
 export const expand = (
   config: ServersConfig,
   environment: Readonly<Record<string, string | undefined>>
 ): ServersConfig => {
-  const filledIn = (value: unknown): unknown =>
+  const expanded = (value: unknown): unknown =>
     typeof value === "string"
-      ? value.replace(variable, (_, name: string, otherwise: string | undefined) =>
-        (Object.hasOwn(environment, name) ? environment[name] : undefined) ?? otherwise ?? "")
+      ? value.replace(variable, (_, name: string, byDefault: string | undefined) =>
+        (Object.hasOwn(environment, name) ? environment[name] : undefined) ?? byDefault ?? "")
       : Array.isArray(value)
-      ? value.map(filledIn)
+      ? value.map(expanded)
       : Predicate.isRecord(value)
-      ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filledIn(inner)]))
+      ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, expanded(inner)]))
       : value
-  // Strings stay strings, and so the whole what it was.
-  return { mcpServers: filledIn(config.mcpServers) as ServersConfig["mcpServers"] }
+  // Strings stay strings, so the type stays the same.
+  return { mcpServers: expanded(config.mcpServers) as ServersConfig["mcpServers"] }
 }
 
 const variable = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<R> extends ClientSessionGroup.Options {
-  /** How a server is reached. */
+  /** Makes the connector of a server. */
   readonly connector: (server: Program | Address, name: string) => Connector<R>
-  /** What each connection is made with: what the client can do, when to come back to a server that has gone. */
+  /** The options of every connection: the client's features, the schedule for reconnecting. */
   readonly server?: ClientSessionGroup.ServerOptions | undefined
   /**
-   * What becomes of a server that cannot be reached, or whose names are taken: the layer fails, or goes on without it and
-   * logs why. Default: it goes on.
+   * What to do when a server cannot be reached, or when another server has one of its names: fail the layer, or leave the
+   * server out and log the error. Default: leave it out.
    */
   readonly onFailure?: "fail" | "skip" | undefined
 }
 
-/**
- * Why a server is not in the group.
- *
- * @since 0.1.0
- * @category errors
- */
+/** How adding a server to the group can fail. */
 export type JoinError = ConnectError | DuplicateEntry | DuplicateServer
 
-/**
- * The group of all servers that are not disabled, connected beside one another.
- *
- * @since 0.1.0
- * @category layers
- */
+/** The group of all servers that are not disabled. They are connected concurrently. */
 export const layer = <R>(
   config: ServersConfig,
   options: Options<R>

@@ -1,6 +1,6 @@
 /**
- * A definition as functions: one for each tool, under its own name, and beside them those of resources and prompts.
- * Arguments are encoded, results and declared failures decoded, by the schemas that the server keeps.
+ * The tools, resources and prompts of a definition as functions that call the server. Arguments are encoded, results and
+ * declared failures decoded, by the schemas of the definition, which client and server share.
  *
  * @since 0.1.0
  */
@@ -20,38 +20,27 @@ import type { ClientError } from "./ClientError.js"
 import { invalidResult, ToolError } from "./ClientError.js"
 import type { ClientSessionService } from "./ClientSession.js"
 
-/**
- * What a call of a tool gives: its success, or the whole result of a tool that declares none.
- *
- * @since 0.1.0
- * @category models
- */
-export type Gives<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolResult : Tool.Tool.Success<T>
+/** What a call to a tool succeeds with: its decoded success, or the whole result of a tool that declares none. */
+export type Success<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolResult : Tool.Tool.Success<T>
 
 /**
- * A tool as a function. It fails with the tool's declared failure, with `ToolError` when the tool failed otherwise, and
- * like any call.
- *
- * @since 0.1.0
- * @category models
+ * A tool as a function. It fails with the tool's declared failure, with `ToolError` when the tool failed in another way, and
+ * with the errors of any call.
  */
 export type Call<T> = {} extends Tool.Tool.Arguments<T> ? (
     args?: Tool.Tool.Arguments<T>,
     options?: CallOptions
-  ) => Effect.Effect<Gives<T>, Tool.Tool.Failure<T> | ToolError | ClientError>
+  ) => Effect.Effect<Success<T>, Tool.Tool.Failure<T> | ToolError | ClientError>
   : (
     args: Tool.Tool.Arguments<T>,
     options?: CallOptions
-  ) => Effect.Effect<Gives<T>, Tool.Tool.Failure<T> | ToolError | ClientError>
+  ) => Effect.Effect<Success<T>, Tool.Tool.Failure<T> | ToolError | ClientError>
 
 type Unless<Empty, A> = [Empty] extends [never] ? {} : A
 
 /**
- * A definition as functions: tools under their own names, and beside them `resources`, `templates` and `prompts` under
- * theirs, where it has any.
- *
- * @since 0.1.0
- * @category models
+ * A definition as functions: the tools under their names, and `resources`, `templates` and `prompts` where the definition
+ * has any.
  */
 export type Typed<D extends Definition.Definition.Any> =
   & { readonly [T in Definition.Definition.Tools<D> as T["name"]]: Call<T> }
@@ -74,29 +63,22 @@ export type Typed<D extends Definition.Definition.Any> =
     readonly prompts: { readonly [P in Definition.Definition.Prompts<D> as P["name"]]: GetPrompt<P> }
   }>
 
-/**
- * A prompt as a function of its arguments.
- *
- * @since 0.1.0
- * @category models
- */
+/** A prompt as a function of its arguments. */
 export type GetPrompt<P> = {} extends Prompt.Prompt.Arguments<P> ? (
     args?: Prompt.Prompt.Arguments<P>,
     options?: CallOptions
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
   : (args: Prompt.Prompt.Arguments<P>, options?: CallOptions) => Effect.Effect<Prompts.GetPromptResult, ClientError>
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = <D extends Definition.Definition.Any>(session: ClientSessionService, definition: D): Typed<D> => {
-  const each = <A, F>(promised: ReadonlyMap<string, A>, f: (one: A) => F): Readonly<Record<string, F>> =>
-    Object.fromEntries([...promised].map(([name, one]) => [name, f(one)]))
+  const each = <A, F>(definitions: ReadonlyMap<string, A>, f: (definition: A) => F): Readonly<Record<string, F>> =>
+    Object.fromEntries([...definitions].map(([name, definition]) => [name, f(definition)]))
   const { prompts, resources, templates, tools } = definition
   return {
     ...(resources.size === 0 ? undefined : { resources: each(resources, (resource) => read(session, resource)) }),
-    ...(templates.size === 0 ? undefined : { templates: each(templates, (template) => readBy(session, template)) }),
+    ...(templates.size === 0
+      ? undefined
+      : { templates: each(templates, (template) => readTemplate(session, template)) }),
     ...(prompts.size === 0 ? undefined : { prompts: each(prompts, (prompt) => get(session, prompt)) }),
     ...each(tools, (tool) => call(session, tool))
   } as unknown as Typed<D>
@@ -105,22 +87,22 @@ export const make = <D extends Definition.Definition.Any>(session: ClientSession
 const read = (session: ClientSessionService, { uri }: Resource.Resource.Any) => (options?: CallOptions) =>
   session.readResource(uri, options)
 
-const readBy =
+const readTemplate =
   (session: ClientSessionService, { codec, name }: ResourceTemplate.ResourceTemplate.Any) =>
   (parameters: unknown, options?: CallOptions) =>
     Effect.flatMap(
-      Effect.mapError(codec.encode(parameters), unfit(`resource template "${name}"`)),
+      Effect.mapError(codec.encode(parameters), invalidArguments(`resource template "${name}"`)),
       (uri) => session.readResource(uri, options)
     )
 
 const get =
   (session: ClientSessionService, { codec, name }: Prompt.Prompt.Any) => (args: unknown, options?: CallOptions) =>
     Effect.flatMap(
-      Effect.mapError(codec.encode(args ?? {}), unfit(`prompt "${name}"`)),
+      Effect.mapError(codec.encode(args ?? {}), invalidArguments(`prompt "${name}"`)),
       (encoded) => session.getPrompt(name, Object.keys(encoded).length === 0 ? undefined : encoded, options)
     )
 
-const unfit = (what: string) => (issue: Parameters<typeof Issue.sentence>[0]): InvalidParams =>
+const invalidArguments = (what: string) => (issue: Parameters<typeof Issue.sentence>[0]): InvalidParams =>
   new InvalidParams({ message: `Invalid arguments for ${what}: ${Issue.sentence(issue)}` })
 
 const call = (session: ClientSessionService, { codec, name }: Tool.Tool.Any) => {
@@ -134,8 +116,8 @@ const call = (session: ClientSessionService, { codec, name }: Tool.Tool.Any) => 
       : Effect.mapError(codec.decodeSuccess(result), badResult)
   return (args: unknown, options?: CallOptions) =>
     Effect.flatMap(
-      Effect.mapError(codec.encodeArguments(args), unfit(`tool "${name}"`)),
-      // The definition says what the tool gives: there is no need to ask the server.
+      Effect.mapError(codec.encodeArguments(args), invalidArguments(`tool "${name}"`)),
+      // The definition's schema checks the result, so the server's output schema is not needed.
       (encoded) => Effect.flatMap(session.callTool(name, encoded, { ...options, checkOutput: false }), read)
     )
 }

@@ -48,7 +48,7 @@ describe("The features of a client", () => {
       )
     }))
 
-  it.effect("are built before the server is reached, and closed after it was left", () =>
+  it.effect("are built before the client connects, and closed after its session", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const { connector, open, server } = yield* logged(log)
@@ -62,7 +62,7 @@ describe("The features of a client", () => {
       assert.deepStrictEqual(log, ["features open", "server reached", "server left", "features closed"])
     }).pipe(Effect.scoped))
 
-  it.scoped("are advertised from the first message on, and answer from then on", () =>
+  it.scoped("are advertised in the first message, and answer from then on", () =>
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
       const connecting = yield* Effect.fork(Client.make(connector, { features: counted([]) }))
@@ -80,7 +80,7 @@ describe("The features of a client", () => {
       yield* Fiber.join(connecting)
     }))
 
-  it.scoped("that fail fail the client, which reaches nobody, and nothing of them stays open", () =>
+  it.scoped("that fail to build fail the client before it connects, and are closed", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const { connector } = yield* logged(log)
@@ -91,7 +91,7 @@ describe("The features of a client", () => {
       assert.deepStrictEqual(log, ["features open", "features closed"])
     }))
 
-  it.scoped("that die, or stand twice, have the client die, and nothing of them stays open", () =>
+  it.scoped("that die while they are built, or are there twice, let the client die, and are closed", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const { connector } = yield* logged(log)
@@ -121,7 +121,7 @@ describe("The features of a client", () => {
       assert.deepStrictEqual(log, ["features open", "server reached", "server left", "features closed"])
     }))
 
-  it.scoped("are closed when who connects is interrupted", () =>
+  it.scoped("are closed when connecting is interrupted", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const { connector, open, server } = yield* logged(log)
@@ -152,7 +152,7 @@ describe("The features of a client", () => {
       assert.lengthOf(log, 4)
     }))
 
-  it.scoped("share within one client what both of them need", () =>
+  it.scoped("share within one client the layers that both need", () =>
     Effect.gen(function*() {
       let built = 0
       const AddressLive = Layer.sync(Address, () => `file:///${++built}`)
@@ -170,7 +170,7 @@ describe("The features of a client", () => {
       assert.deepStrictEqual(yield* ask("ours/where"), { where: "file:///1" })
     }))
 
-  it.scoped("take what they need from where the client is made, as an effect and as a layer", () =>
+  it.scoped("get what they need from the context of the client, as an effect and as a layer", () =>
     Effect.gen(function*() {
       const features = Features.roots(Effect.map(Address, root))
       const here = Layer.succeed(Address, "file:///here")
@@ -206,7 +206,7 @@ describe("The options of a client", () => {
       return { handshake: params!, ping: (yield* answered(server(), client.ping(), "ping", {})).params }
     })
 
-  it.scoped("have the server told of the spans of every call, the handshake's too, with `telemetry`", () =>
+  it.scoped("with `telemetry`, send the span of every call, also of the handshake", () =>
     Effect.gen(function*() {
       const { handshake, ping } = yield* said({ telemetry: true })
       const ofSpan = /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/
@@ -215,7 +215,7 @@ describe("The options of a client", () => {
       assert.notStrictEqual(parents[0], parents[1])
     }))
 
-  it.scoped("have nobody told of spans without `telemetry`, whatever span there is", () =>
+  it.scoped("without `telemetry`, send no span", () =>
     Effect.gen(function*() {
       for (const options of [{}, { telemetry: false }, { telemetry: undefined }]) {
         const { handshake, ping } = yield* Effect.withSpan(said(options), "ours")
@@ -227,7 +227,7 @@ describe("The options of a client", () => {
   const promise = { name: "count", inputSchema: { type: "object" }, outputSchema: { type: "object", required: ["n"] } }
   const broken = { content: [], structuredContent: {} }
 
-  it.scoped("have results put to what tools promise, unless `checkOutputs` says otherwise, or the call does", () =>
+  it.scoped("check results against output schemas, unless `checkOutputs` or the option of the call is false", () =>
     Effect.gen(function*() {
       const strict = yield* TestClient.make()
       yield* answered(strict.server, strict.client.listTools(), "tools/list", { tools: [promise] })
@@ -244,7 +244,7 @@ describe("The options of a client", () => {
       assert.strictEqual(yield* call(careless, true), "Failure")
     }))
 
-  it.scoped("have no tools listed for calls that are typed: their definition says what they give", () =>
+  it.scoped("list no tools for typed calls, whose definition has the schema", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const Count = Tool.make("count", { success: Schema.Struct({ n: Schema.Number }) })

@@ -12,7 +12,7 @@ import { answered, failure, servers } from "./Scripts.js"
 class Address extends Context.Tag("Address")<Address, string>() {}
 
 describe("Client.make", () => {
-  it.scoped("fails with why the server cannot be reached", () =>
+  it.scoped("fails with the error of the connector", () =>
     Effect.gen(function*() {
       const unreachable = new LocalError.TransportError({ reason: "Open", message: "Nobody is there" })
       const error = yield* failure(Client.make(Connector.make("nobody", Effect.fail(unreachable))))
@@ -98,7 +98,7 @@ describe("Client.make", () => {
       assert.strictEqual((yield* failure(client.ping()))._tag, "ConnectionClosed")
     }).pipe(Effect.scoped))
 
-  it.scoped("connects again with the same connector, to a conversation of its own", () =>
+  it.scoped("connects again with the same connector, in a new session", () =>
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
       const connect = Effect.gen(function*() {
@@ -116,7 +116,7 @@ describe("Client.make", () => {
       assert.strictEqual(open(), 2)
     }))
 
-  it.scoped("connects where nothing can be interrupted, and closes there", () =>
+  it.scoped("connects in an uninterruptible region, and closes there", () =>
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
       const using = yield* Effect.fork(Effect.uninterruptible(Effect.scoped(
@@ -171,7 +171,7 @@ describe("Client.layer", () => {
 })
 
 describe("Client.of", () => {
-  it.scoped("asks nothing of the server", () =>
+  it.scoped("sends nothing to the server", () =>
     Effect.gen(function*() {
       const [server, connector] = yield* TestPeer.server()
       const Greet = Tool.make("greet")

@@ -6,7 +6,7 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import { ParseResult, Schema } from "effect"
 
 describe("fromCall", () => {
-  it("reads an error of the server's by what it means", () => {
+  it("gives the typed error for the code of the server's error", () => {
     const errors: ReadonlyArray<McpError.McpError> = [
       new McpError.ParseError({ message: "what?" }),
       new McpError.InvalidRequest({ message: "not now" }),
@@ -27,7 +27,7 @@ describe("fromCall", () => {
     }
   })
 
-  it("leaves an error of this side what it is", () => {
+  it("does not change a local error", () => {
     const errors = [
       new ConnectionClosed({}),
       new RequestTimeout({ method: "ping", millis: 1 }),
@@ -39,7 +39,7 @@ describe("fromCall", () => {
 })
 
 describe("NoCommonVersion", () => {
-  it("says what each side speaks", () => {
+  it("names the revisions of both sides", () => {
     const error = new ClientError.NoCommonVersion({ offered: "2099-01-01", supported: ["2025-06-18", "2025-11-25"] })
     assert.strictEqual(
       error.message,
@@ -52,7 +52,7 @@ describe("ToolError", () => {
   const messageOf = (content: ClientError.ToolError["result"]["content"]) =>
     new ClientError.ToolError({ tool: "forget", result: { content, isError: true } }).message
 
-  it("says what the model would read first", () => {
+  it("has the first text of the result as its message", () => {
     assert.strictEqual(
       messageOf([
         { type: "image", data: "", mimeType: "image/png" },
@@ -63,13 +63,13 @@ describe("ToolError", () => {
     )
   })
 
-  it("says that the tool does not say how it failed", () => {
-    assert.strictEqual(messageOf([]), "The tool \"forget\" failed and does not say how")
+  it("has a message for a result without text", () => {
+    assert.strictEqual(messageOf([]), "The tool \"forget\" failed without a message")
   })
 })
 
 describe("invalidResult", () => {
-  it("is a fault of decoding that names the place", () => {
+  it("has reason `Decode` and names the place", () => {
     const decoded = ParseResult.decodeUnknownEither(Schema.Struct({ hits: Schema.Array(Schema.Int) }))({
       hits: [1, "2"]
     })

@@ -60,7 +60,7 @@ for (const [name, pair] of Object.entries(pairs)) {
         yield* client.ended
       })))
 
-    it.effect("leaves no fiber and no timer when who calls goes first", () =>
+    it.effect("leaves no fiber and no timer when the caller is interrupted first", () =>
       leavesNothing(Effect.gen(function*() {
         const { calling, server } = yield* busy(pair)
         yield* Fiber.interrupt(calling)
@@ -87,7 +87,7 @@ describe("A client", () => {
       assert.strictEqual((yield* Fiber.join(connecting))._tag, "ConnectionClosed")
     })))
 
-  it.effect("leaves no fiber and no timer after calls of every ending", () =>
+  it.effect("leaves no fiber and no timer after calls that end in every way", () =>
     leavesNothing(Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       yield* answered(server, client.ping(), "ping", {})
@@ -102,16 +102,17 @@ describe("A client", () => {
       yield* Effect.flip(client.ping({ timeout: 0 }))
     })))
 
-  it.effect("stops what it is answering when its scope closes", () =>
+  it.effect("interrupts the handlers of the server's requests when its scope closes", () =>
     leavesNothing(Effect.gen(function*() {
       const began = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
-      const features = Features.request("ours/wait", () =>
-        Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(
-          Effect.onInterrupt(() =>
-            Deferred.succeed(stopped, undefined)
+      const features = Features.request(
+        "ours/wait",
+        () =>
+          Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(
+            Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
           )
-        ))
+      )
       const scope = yield* Scope.make()
       const { server } = yield* Scope.extend(TestClient.make({ client: { features } }), scope)
       const id = yield* server.request("ours/wait")
@@ -122,7 +123,7 @@ describe("A client", () => {
       yield* Deferred.await(stopped)
     })))
 
-  it.scoped("says no more once its scope has closed, and fails who asks it to", () =>
+  it.scoped("sends nothing once its scope has closed, and fails every call", () =>
     Effect.gen(function*() {
       const { client, scope, server } = yield* busy(Transport.memory())
       yield* Scope.close(scope, Exit.void)
@@ -134,7 +135,7 @@ describe("A client", () => {
       yield* Stream.runDrain(client.notifications)
     }))
 
-  it.scoped("says why the transport ended, to who waits for the end and to who is in a call", () =>
+  it.scoped("fails `ended` and the calls in flight with the error of the transport", () =>
     Effect.gen(function*() {
       const [mine, theirs] = yield* Transport.memory()
       const server = yield* TestPeer.make(theirs)

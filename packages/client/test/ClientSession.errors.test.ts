@@ -62,7 +62,7 @@ describe("A result that is none of the method's", () => {
   ]
 
   for (const [name, run, method, answer, message] of invalid) {
-    it.scoped(`fails its call, which says where, and nothing else: ${name}`, () =>
+    it.scoped(`fails only its call, with the place in the message: ${name}`, () =>
       Effect.gen(function*() {
         const { client, server } = yield* TestClient.make()
         const error = yield* refused(server, run(client), method, answer)
@@ -75,14 +75,14 @@ describe("A result that is none of the method's", () => {
       }))
   }
 
-  it.scoped("is not looked at by `request`", () =>
+  it.scoped("is not checked by `request`", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const { value } = yield* answered(server, client.request("tools/list"), "tools/list", { tools: "none" })
       assert.deepStrictEqual(value, { tools: "none" })
     }))
 
-  it.scoped("fails its call when it is no result of anything", () =>
+  it.scoped("fails its call when it is no object", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       for (const result of [null, "text", 7, [1]]) {
@@ -114,7 +114,7 @@ describe("An error of the server's", () => {
   ]
 
   for (const [error, expected] of errors) {
-    it.scoped(`fails the call as what it is: ${error.code} "${error.message}"`, () =>
+    it.scoped(`fails the call with its typed error: ${error.code} "${error.message}"`, () =>
       Effect.gen(function*() {
         const { client, server } = yield* TestClient.make()
         for (const call of [client.callTool("x"), client.request("tools/call", { name: "x" })]) {
@@ -143,7 +143,7 @@ describe("A conversation that ends", () => {
       assert.strictEqual((yield* Effect.flip(client.ping({ timeout: 0 })))._tag, "ConnectionClosed")
     }))
 
-  it.scoped("still gives the answer that came before the end", () =>
+  it.scoped("still gives the result that came before the end", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const calling = yield* Effect.fork(client.callTool("echo"))

@@ -352,7 +352,7 @@ for (const fault of Object.keys(faults)) {
       it.effect(`${stages[stage]}, ${row.it}`, () =>
         leavesNothing(suffers(stage, fault, row)).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
     }
-    it.effect("as it is closed, keeps nobody: neither who closes nor the call that waits", () =>
+    it.effect("while it is closed, delays neither the closing nor the call in flight", () =>
       leavesNothing(Effect.gen(function*() {
         const { commit, connector } = yield* played("idle", fault)
         // When the conversation is over, and the pipe still there.
@@ -373,7 +373,7 @@ for (const fault of Object.keys(faults)) {
 }
 
 describe("A server that cannot be reached", () => {
-  it.effect("fails who connects, with what its connector says", () =>
+  it.effect("fails connecting with the error of its connector", () =>
     leavesNothing(Effect.gen(function*() {
       const refused = new LocalError.TransportError({ reason: "Open", message: "Connection refused" })
       assert.strictEqual(yield* Effect.flip(Client.make(Connector.make("nobody", Effect.fail(refused)))), refused)

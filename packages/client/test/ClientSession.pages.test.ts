@@ -45,7 +45,7 @@ describe("All tools", () => {
       }
     }))
 
-  it.scoped("MUST NOT end with an empty cursor: it is one like any other", () =>
+  it.scoped("MUST NOT end with an empty cursor, which is a valid cursor", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const reading = yield* Effect.fork(names(client.tools))
@@ -54,7 +54,7 @@ describe("All tools", () => {
       assert.deepStrictEqual(yield* Fiber.join(reading), ["after nothing", "after "])
     }))
 
-  it.scoped("may come in pages with nothing on them", () =>
+  it.scoped("may come in pages of which some are empty", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const reading = yield* Effect.fork(names(client.tools))
@@ -64,7 +64,7 @@ describe("All tools", () => {
       assert.deepStrictEqual(yield* Fiber.join(reading), ["after more"])
     }))
 
-  it.scoped("are not asked for before somebody wants them", () =>
+  it.scoped("are not requested before the reader wants them", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const reading = yield* Effect.fork(names(Stream.take(client.tools, 1)))
@@ -86,7 +86,7 @@ describe("All tools", () => {
       return error.message
     })
 
-  it.scoped("are refused, after all that came, when a cursor comes again", () =>
+  it.scoped("fail, after the entries that came, when a cursor comes again", () =>
     Effect.gen(function*() {
       const again = "The result of \"tools/list\" is not valid: a cursor was given out twice"
       assert.strictEqual(yield* refused([undefined, "a", "a"]), again)
@@ -94,7 +94,7 @@ describe("All tools", () => {
       assert.strictEqual(yield* refused([undefined, "", ""]), again)
     }))
 
-  it.scoped("are refused, after all that came, when there are more than 64 pages", () =>
+  it.scoped("fail, after the entries that came, when there are more than 64 pages", () =>
     Effect.gen(function*() {
       assert.strictEqual(Pages.MAX_PAGES, 64)
       const cursors = [undefined, ...Array.from({ length: 64 }, (_, n) => String(n))]
@@ -130,7 +130,7 @@ describe("All tools", () => {
       assert.deepInclude(broken as object, { _tag: "TransportError", reason: "Decode" })
     }))
 
-  it.scoped("are cancelled with who reads them", () =>
+  it.scoped("are cancelled when the reader is interrupted", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const reading = yield* Effect.fork(names(client.tools))

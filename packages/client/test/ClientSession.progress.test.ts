@@ -9,7 +9,7 @@ const tokenOf = ({ params }: Message.Request) =>
   (params?._meta as { readonly progressToken?: unknown } | undefined)?.progressToken
 
 describe("Progress", () => {
-  it.scoped("is asked for with the id of the request as token, and only by who wants to hear of it", () =>
+  it.scoped("is requested with the id of the request as token, and only with `onProgress`", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const calls = [
@@ -29,7 +29,7 @@ describe("Progress", () => {
       assert.deepStrictEqual(requests.map(tokenOf), [ids[0], undefined, ids[2], ids[3]])
     }))
 
-  it.scoped("is heard in order, all of it, before the result", () =>
+  it.scoped("reaches the callback in order, all of it, before the result", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const seen: Array<Progress | string> = []
@@ -56,7 +56,7 @@ describe("Progress", () => {
       ])
     }))
 
-  it.scoped("is heard by the call that it belongs to", () =>
+  it.scoped("reaches the callback of its own call", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const seen: Array<string> = []
@@ -74,7 +74,7 @@ describe("Progress", () => {
       assert.deepStrictEqual(seen, ["b 1", "a 2", "b 3"])
     }))
 
-  it.scoped("of nothing, or of what is over, is a notification like any other", () =>
+  it.scoped("with an unknown token, or for a call that has ended, is an ordinary notification", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const heard = yield* waiting(Stream.runCollect(Stream.take(client.notifications, 3)))
@@ -91,7 +91,7 @@ describe("Progress", () => {
       assert.strictEqual(seen, 0)
     }))
 
-  it.scoped("that the listener fails on costs that piece of it", () =>
+  it.scoped("at which the callback fails is lost, and nothing else", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const seen: Array<number> = []
@@ -110,7 +110,7 @@ describe("Progress", () => {
       assert.deepStrictEqual(seen, [3])
     }))
 
-  it.scoped("is no longer heard when the call is interrupted", () =>
+  it.scoped("does not reach the callback after the call is interrupted", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const hearing = yield* Deferred.make<void>()
@@ -132,7 +132,7 @@ describe("Progress", () => {
 })
 
 describe("Interrupting a call", () => {
-  it.scoped("tells the server to stop, once", () =>
+  it.scoped("cancels the request at the server, once", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const calling = yield* Effect.fork(client.callTool("slow"))
@@ -145,7 +145,7 @@ describe("Interrupting a call", () => {
       yield* server.expectSilence
     }))
 
-  it.scoped("leaves the calls beside it alone", () =>
+  it.scoped("does not affect other calls", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const first = yield* Effect.fork(client.callTool("first"))
@@ -158,7 +158,7 @@ describe("Interrupting a call", () => {
       assert.deepStrictEqual(yield* Fiber.join(second), { content: [] })
     }))
 
-  it.scoped("leaves the client as it was; the answer that comes nevertheless is a diagnostic", () =>
+  it.scoped("does not affect the client; a late answer is a diagnostic", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const diagnostics = yield* waiting(Stream.runHead(client.diagnostics))
@@ -172,7 +172,7 @@ describe("Interrupting a call", () => {
       yield* answered(server, client.ping(), "ping", {})
     }))
 
-  it.scoped("that was told not to cancel says nothing", () =>
+  it.scoped("sends nothing when `cancelOnAbandon` is false", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const calling = yield* Effect.fork(client.callTool("slow", {}, { cancelOnAbandon: false }))
@@ -181,7 +181,7 @@ describe("Interrupting a call", () => {
       yield* server.expectSilence
     }))
 
-  it.scoped("happens to who loses a race, and to a timeout of Effect's own", () =>
+  it.scoped("happens to the loser of a race, and at a timeout of Effect", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const over = yield* Deferred.make<string>()

@@ -144,7 +144,7 @@ describe("A verb", () => {
   ]
 
   for (const { answer, gives, name, run, says } of verbs) {
-    it.scoped(`says what it means and gives the answer: ${name}`, () =>
+    it.scoped(`sends its request and gives the result: ${name}`, () =>
       Effect.gen(function*() {
         const transcript = Transcript.make()
         const { client, server } = yield* TestClient.make({ transcript })
@@ -157,7 +157,7 @@ describe("A verb", () => {
       }))
   }
 
-  it.scoped("is said once for each time it is run", () =>
+  it.scoped("sends one request for each time it is run", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const ping = client.ping()
@@ -192,7 +192,7 @@ describe("A verb", () => {
       assert.deepStrictEqual(params?._meta, { a: 1, b: 2, ours: "parameters", progressToken: 2 })
     }))
 
-  it.scoped("leaves what it was given as it was", () =>
+  it.scoped("does not change its arguments", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const args = Object.freeze({ list: Object.freeze([1, 2]) })
@@ -204,7 +204,7 @@ describe("A verb", () => {
 })
 
 describe("notify", () => {
-  it.scoped("says a notification, without parameters when there are none", () =>
+  it.scoped("sends a notification, without `params` when there are none", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       yield* client.notify("notifications/ours")
@@ -213,7 +213,7 @@ describe("notify", () => {
       assert.deepStrictEqual(yield* server.next, Message.notification("notifications/ours", { a: 1 }))
     }))
 
-  it.scoped("drops it when nobody is left to hear it", () =>
+  it.scoped("drops the notification when the session has ended", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       yield* server.hangUp
@@ -223,7 +223,7 @@ describe("notify", () => {
 })
 
 describe("rootsListChanged", () => {
-  it.scoped("says so, once for each time it is run", () =>
+  it.scoped("sends one notification for each time it is run", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         client: { features: Features.roots(Effect.succeed([]), { changes: Stream.never }) }
@@ -236,7 +236,7 @@ describe("rootsListChanged", () => {
 })
 
 describe("Calls at the same time", () => {
-  it.scoped("each get their own answer, in whatever order the answers come", () =>
+  it.scoped("each get their own result, in whatever order the results come", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const calling = yield* Effect.fork(Effect.forEach(
@@ -260,7 +260,7 @@ describe("Calls at the same time", () => {
       )
     }))
 
-  it.scoped("take an id that came back as the other kind, for a result and for an error", () =>
+  it.scoped("accept an id that came back as a string, for a result and for an error", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const pinging = yield* Effect.fork(client.ping())

@@ -44,17 +44,17 @@ const endsAfter = (millis: number, options?: CallOptions, session?: Options) =>
 describe("A call", () => {
   it.scoped("waits for 60 seconds", () => endsAfter(60_000))
 
-  it.scoped("waits as long as the client was told", () => endsAfter(300_000, {}, { timeout: "5 minutes" }))
+  it.scoped("waits as long as the client's option says", () => endsAfter(300_000, {}, { timeout: "5 minutes" }))
 
-  it.scoped("waits as long as it was told, whatever the client was told", () =>
+  it.scoped("waits as long as its own option says, whatever the client's says", () =>
     endsAfter(1000, { timeout: "1 second" }, { timeout: "5 minutes" }))
 
-  it.scoped("waits longer than the client was told, when it was told so", () =>
+  it.scoped("waits longer than the client's option says, when its own says so", () =>
     endsAfter(600_000, { timeout: "10 minutes" }, { timeout: "1 second" }))
 
   it.scoped("waits no longer than its maximum", () => endsAfter(3000, { maxTotalTimeout: 3000 }))
 
-  it.scoped("waits for ever when it was told so", () =>
+  it.scoped("waits without limit when its timeout is infinite", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const { calling, id, isWaiting } = yield* unanswered(client, server, { timeout: Infinity })
@@ -64,7 +64,7 @@ describe("A call", () => {
       assert.deepStrictEqual(yield* Fiber.join(calling), { content: [] })
     }))
 
-  it.scoped("with a timeout of 0 fails at once and says nothing", () =>
+  it.scoped("with a timeout of 0 fails at once and sends nothing", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       for (const options of [{ timeout: 0 }, { maxTotalTimeout: 0 }]) {
@@ -73,17 +73,17 @@ describe("A call", () => {
       yield* server.expectSilence
     }))
 
-  it.scoped("that was not answered in time leaves the client as it was; the answer that comes late is a diagnostic", () =>
+  it.scoped("that was not answered in time does not affect the client; the late answer is a diagnostic", () =>
     Effect.gen(function*() {
       const { client, id, server } = yield* endsAfter(1000, { timeout: "1 second" })
       yield* server.send(Message.success(id, { content: [] }))
       yield* answered(server, client.ping(), "ping", {})
     }))
 
-  describe("that was told to start anew with progress", () => {
+  describe("with `resetTimeoutOnProgress`", () => {
     const reset = { timeout: "10 seconds", resetTimeoutOnProgress: true } as const
 
-    it.scoped("waits as long again after each", () =>
+    it.scoped("waits the whole timeout again after each notification", () =>
       Effect.gen(function*() {
         const { client, server } = yield* TestClient.make()
         const { calling, id, isWaiting, progress } = yield* unanswered(client, server, reset)
@@ -111,7 +111,7 @@ describe("A call", () => {
         yield* server.expectNotification("notifications/cancelled")
       }))
 
-    it.scoped("hears of the progress, too, if it wants to", () =>
+    it.scoped("may have `onProgress`, too", () =>
       Effect.gen(function*() {
         const { client, server } = yield* TestClient.make()
         const seen: Array<number> = []
@@ -128,7 +128,7 @@ describe("A call", () => {
       }))
   })
 
-  it.scoped("does not start anew with progress unless it was told so", () =>
+  it.scoped("without `resetTimeoutOnProgress` does not restart its timeout", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const { calling, progress } = yield* unanswered(client, server, {
@@ -142,7 +142,7 @@ describe("A call", () => {
       yield* server.expectNotification("notifications/cancelled")
     }))
 
-  it.scoped("that was told not to cancel says nothing when the time is over", () =>
+  it.scoped("with `cancelOnAbandon` false sends nothing when the time is over", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const { calling } = yield* unanswered(client, server, { timeout: "1 second", cancelOnAbandon: false })

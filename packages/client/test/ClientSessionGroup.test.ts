@@ -78,7 +78,7 @@ const hanging = Effect.gen(function*() {
 })
 
 describe("A group of servers", () => {
-  it.scoped("offers what all of them do, and calls the one that is meant", () =>
+  it.scoped("has the entries of all its servers, and sends a call to the right one", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       yield* group.connect("one", (yield* serving(one)).connector)
@@ -92,7 +92,7 @@ describe("A group of servers", () => {
       assert.deepStrictEqual([...(yield* group.sessions).keys()], ["one", "two"])
     }))
 
-  it.scoped("knows tools and prompts by the names that its hook gives them, and servers by their own", () =>
+  it.scoped("has the names of its hook for tools and prompts", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make({
         nameHook: (name, { info, name: server }) => `${server}.${info.name}.${name}`
@@ -102,7 +102,7 @@ describe("A group of servers", () => {
       assert.strictEqual(text(yield* group.callTool("y.s.a")), "y")
     }))
 
-  it.scoped("refuses a server that brings a name which is taken, and nothing of it stays", () =>
+  it.scoped("refuses a server with a name that another server has, and closes it", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       const first = yield* serving(one)
@@ -132,7 +132,7 @@ describe("A group of servers", () => {
       assert.deepStrictEqual([...(yield* group.sessions).keys()], ["one"])
     }))
 
-  it.scoped("lets servers go in any order, each with its own", () =>
+  it.scoped("disconnects servers in any order, each with its entries", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       const servers = yield* Effect.forEach(["a", "b", "c"], (name) => serving(answering(name, name)))
@@ -157,7 +157,7 @@ describe("A group of servers", () => {
       assert.deepStrictEqual(servers.map(({ conversations }) => conversations()), [0, 0])
     }))
 
-  it.effect("closes its servers at once, however long each takes", () =>
+  it.effect("closes its servers concurrently", () =>
     Effect.gen(function*() {
       const closing = yield* Ref.make(0)
       const slow = ({ connect }: Connector.Connector) =>
@@ -181,7 +181,7 @@ describe("A group of servers", () => {
       yield* Fiber.join(closed)
     }).pipe(Effect.scoped))
 
-  it.scoped("takes in a server that offers nothing, and lets it go", () =>
+  it.scoped("accepts a server that offers nothing, and disconnects it", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       const server = yield* serving(Layer.empty)
@@ -193,7 +193,7 @@ describe("A group of servers", () => {
       assert.deepStrictEqual([...(yield* group.sessions).keys()], [])
     }))
 
-  it.scoped("asks servers for tools and prompts by the names that they know", () =>
+  it.scoped("sends the names that the servers use", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make({ nameHook: (name, { name: server }) => `${server}/${name}` })
       yield* group.connect("one", (yield* serving(one)).connector)
@@ -206,7 +206,7 @@ describe("A group of servers", () => {
       assert.deepInclude(yield* failure(group.getPrompt("ask")), { _tag: "UnknownEntry", kind: "prompts", name: "ask" })
     }))
 
-  it.scoped("takes in what somebody else has connected, and does not close it", () =>
+  it.scoped("accepts a session that the application has connected, and does not close it", () =>
     Effect.gen(function*() {
       const server = yield* serving(one)
       const session = yield* Client.make(server.connector)
@@ -228,7 +228,7 @@ describe("A group of servers", () => {
       assert.strictEqual(text(yield* group.callTool("new")), "new")
     }))
 
-  it.scoped("leaves a name to who had it first, when a server's list changes", () =>
+  it.scoped("leaves a name with the server that had it first, when the list of another changes", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       const server = yield* serving(two)
@@ -240,7 +240,7 @@ describe("A group of servers", () => {
       assert.strictEqual(text(yield* group.callTool("a")), "a of one")
     }))
 
-  it.scoped("loses with a server that dies what that one had, and no more", () =>
+  it.scoped("loses only the entries of a server that ends", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       const server = yield* serving(one)
@@ -257,7 +257,7 @@ describe("A group of servers", () => {
       yield* group.connect("one", (yield* serving(one)).connector)
     }))
 
-  it.scoped("comes back to a server that has gone, as its schedule says", () =>
+  it.scoped("reconnects to a server as the schedule says", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       const first = yield* serving(one)
@@ -291,7 +291,7 @@ describe("A group of servers", () => {
       assert.strictEqual(tries, 3)
     }))
 
-  it.scoped("comes back no more when it was told to let a server go", () =>
+  it.scoped("does not reconnect to a server that was disconnected", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       const server = yield* serving(one)
@@ -302,7 +302,7 @@ describe("A group of servers", () => {
       assert.deepStrictEqual([...(yield* group.sessions).keys()], [])
     }))
 
-  it.scoped("has nothing of a server whose connecting was given up", () =>
+  it.scoped("has nothing of a server when connecting was interrupted", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
       const { closed, connector, opened } = yield* hanging
@@ -338,7 +338,7 @@ describe("A group of servers", () => {
       assert.isTrue(Exit.isInterrupted(yield* Fiber.await(late)))
     }))
 
-  it.scoped("is a layer, there when its servers are", () =>
+  it.scoped("is a layer, which is built when its servers are connected", () =>
     Effect.gen(function*() {
       const { connector } = yield* serving(one)
       const layer = ClientSessionGroup.layer({}, (group) => group.connect("one", connector))

@@ -56,7 +56,7 @@ const form = {
 }
 
 describe("A client without features", () => {
-  it.scoped("says that it can do nothing, and refuses everything but a ping", () =>
+  it.scoped("declares no capability, and refuses everything but a ping", () =>
     Effect.gen(function*() {
       const { ask, capabilities, refuse } = yield* connected(Layer.empty)
       assert.deepStrictEqual(capabilities, {})
@@ -73,14 +73,14 @@ describe("A client without features", () => {
 })
 
 describe("A client that has a model", () => {
-  it.scoped("says so, and has it go on", () =>
+  it.scoped("declares sampling, and answers with the model's message", () =>
     Effect.gen(function*() {
       const { ask, capabilities } = yield* connected(SamplingLive)
       assert.deepStrictEqual(capabilities, { sampling: {} })
       assert.deepStrictEqual<unknown>(yield* ask("sampling/createMessage", prompt), said("after hello"))
     }).pipe(Effect.provide(ModelLive)))
 
-  it.scoped("refuses tools, unless it says that the model may use them", () =>
+  it.scoped("refuses tools, unless its option allows them", () =>
     Effect.gen(function*() {
       const tools = [{ name: "t", inputSchema: { type: "object" } }]
       const without = yield* connected(Features.sampling(() => Effect.succeed(said("yes"))))
@@ -100,7 +100,7 @@ describe("A client that has a model", () => {
       assert.deepInclude(error, { code: -32602, message: "Message 0: a tool use is not answered" })
     }))
 
-  it.scoped("may say that the person has refused", () =>
+  it.scoped("may answer that the user has rejected the request", () =>
     Effect.gen(function*() {
       const { refuse } = yield* connected(Features.sampling(() =>
         Effect.fail(
@@ -113,7 +113,7 @@ describe("A client that has a model", () => {
       )
     }))
 
-  it.scoped("says nothing of a handler that dies, or answers something else than the result", () =>
+  it.scoped("does not reveal why a handler died, or what invalid result it returned", () =>
     Effect.gen(function*() {
       const answers = yield* Queue.unbounded<Effect.Effect<any>>()
       const { ask, refuse } = yield* connected(Features.sampling(() => Effect.flatten(answers.take)))
@@ -131,7 +131,7 @@ describe("A client that has a model", () => {
       assert.deepStrictEqual<unknown>(yield* ask("sampling/createMessage", prompt), said("yes"))
     }))
 
-  it.scoped("refuses what is no request for a message, and says where", () =>
+  it.scoped("refuses invalid parameters, and names the place", () =>
     Effect.gen(function*() {
       const { refuse } = yield* connected(SamplingLive)
       const error = yield* refuse("sampling/createMessage", { ...prompt, maxTokens: "many" })
@@ -153,7 +153,7 @@ describe("A client that has a model", () => {
 })
 
 describe("A client that can ask a person", () => {
-  it.scoped("has them fill in a form; what they leave out gets its default", () =>
+  it.scoped("has the user fill in a form; fields left out get their default", () =>
     Effect.gen(function*() {
       const { ask, capabilities } = yield* connected(
         Features.elicitation(({ message }) => Effect.succeed({ action: "accept", content: { name: message } }))
@@ -165,7 +165,7 @@ describe("A client that can ask a person", () => {
       })
     }))
 
-  it.scoped("says that they declined, or cancelled, and gives nothing that they filled in", () =>
+  it.scoped("answers that the user declined or cancelled, without the content", () =>
     Effect.gen(function*() {
       for (const action of ["decline", "cancel"] as const) {
         const { ask } = yield* connected(
@@ -175,7 +175,7 @@ describe("A client that can ask a person", () => {
       }
     }))
 
-  it.scoped("does not send what does not fit the form", () =>
+  it.scoped("does not send an answer that does not fit the form", () =>
     Effect.gen(function*() {
       const { refuse } = yield* connected(
         Features.elicitation(() => Effect.succeed({ action: "accept", content: { name: "", tags: ["c"] } }))
@@ -183,7 +183,7 @@ describe("A client that can ask a person", () => {
       assert.deepStrictEqual(yield* refuse("elicitation/create", form), { code: -32603, message: "Internal error" })
     }))
 
-  it.scoped("has them open a page, and hears when they are done there", () =>
+  it.scoped("has the user open a page, and gets the notification of its completion", () =>
     Effect.gen(function*() {
       const { ask, capabilities, client, refuse, server } = yield* connected(
         Features.urlElicitation(({ url }) => Effect.succeed(url.startsWith("https:") ? "accept" : "decline"))
@@ -209,7 +209,7 @@ describe("A client that can ask a person", () => {
 describe("A client that has roots", () => {
   const root = (uri: string) => ({ uri, name: uri.slice(-1) })
 
-  it.scoped("lists them as they are at the moment, and tells that they have changed", () =>
+  it.scoped("lists the current roots, and notifies the server when they change", () =>
     Effect.gen(function*() {
       const roots = yield* Ref.make([root("file:///a")])
       const changes = yield* Queue.unbounded<void>()
@@ -236,7 +236,7 @@ describe("A client that has roots", () => {
       assert.deepStrictEqual(yield* ask("roots/list"), { roots: [root("file://share.example/a")] })
     }))
 
-  it.scoped("that never change does not say that it would tell", () =>
+  it.scoped("without `changes` does not declare `listChanged`", () =>
     Effect.gen(function*() {
       const { capabilities } = yield* connected(Features.roots(Effect.succeed([])))
       assert.deepStrictEqual(capabilities, { roots: {} })
@@ -244,7 +244,7 @@ describe("A client that has roots", () => {
 })
 
 describe("A client that hears logs", () => {
-  it.scoped("hears them from the beginning, in order, with what its handler needs", () =>
+  it.scoped("handles them from the beginning, in order, in the context of its layer", () =>
     Effect.gen(function*() {
       const heard = yield* Queue.unbounded<string>()
       const { server } = yield* connected(Features.logging(({ data, level }) =>
@@ -271,7 +271,7 @@ describe("A client that hears logs", () => {
       }
     }))
 
-  it.scoped("loses none but the one that its handler dies of", () =>
+  it.scoped("loses only the message at which its handler dies", () =>
     Effect.gen(function*() {
       const heard = yield* Queue.unbounded<unknown>()
       const { server } = yield* connected(Features.logging(({ data }) => {
@@ -287,7 +287,7 @@ describe("A client that hears logs", () => {
 })
 
 describe("A feature", () => {
-  it.scoped("may answer a method of its own", () =>
+  it.scoped("may answer a custom method", () =>
     Effect.gen(function*() {
       const { ask, refuse } = yield* connected(Layer.merge(
         Features.request("ours/add", (params) => Effect.succeed({ sum: (params!.a as number) + 1 })),
@@ -297,7 +297,7 @@ describe("A feature", () => {
       assert.deepStrictEqual(yield* refuse("ours/fail"), { code: -32602, message: "no" })
     }))
 
-  it.scoped("knows what was asked, and says how far it is to who wants to know", () =>
+  it.scoped("has the facts of the request, and reports progress when the server requested it", () =>
     Effect.gen(function*() {
       const { server } = yield* connected(Features.request("ours/do", () =>
         Effect.gen(function*() {
@@ -318,7 +318,7 @@ describe("A feature", () => {
       })
     }))
 
-  it.effect("that stands twice dies where the client is made", () =>
+  it.effect("that is there twice dies while the client is made", () =>
     Effect.gen(function*() {
       const twice = Layer.merge(Features.roots(Effect.succeed([])), Features.roots(Effect.succeed([])))
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(twice))).pipe(
@@ -339,13 +339,13 @@ describe("A feature", () => {
       }
     }))
 
-  it("needs what its handler needs, but for what each question brings along", () => {
+  it("needs what its handler needs, except what each request provides", () => {
     expectTypeOf(SamplingLive).toEqualTypeOf<Layer.Layer<never, never, Features.Features | Model>>()
     const own = Features.request("m", () => Effect.as(RequestContext, {}))
     expectTypeOf(own).toEqualTypeOf<Layer.Layer<never, never, Features.Features>>()
   })
 
-  it("has no question to look at when it hears logs, or says that roots are others", () => {
+  it("has no `RequestContext` in the handlers of logs and of changes of the roots", () => {
     const logs = Features.logging(() => Effect.asVoid(RequestContext))
     expectTypeOf(logs).toEqualTypeOf<Layer.Layer<never, never, Features.Features | RequestContext>>()
     const changing = Features.roots(Effect.as(RequestContext, []), { changes: Stream.fromEffect(Model) })

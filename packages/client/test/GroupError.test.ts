@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as GroupError from "@effect-mcp/client/GroupError"
 
 describe("A group's refusal", () => {
-  it("says what is in the way, and what to do", () => {
+  it("names the collision, and what to do", () => {
     assert.strictEqual(
       new GroupError.DuplicateEntry({ server: "two", kind: "tools", names: ["a", "b"] }).message,
       "The server \"two\" has tools whose names are taken in the group: a, b. Give them other names with a `nameHook`"

@@ -14,7 +14,7 @@ const progress = (progressToken: Message.RequestId, progress: number) =>
   ["notifications/progress", { progressToken, progress, total: 3 }] as const
 
 describe("A call as a stream", () => {
-  it.scoped("tells progress in order, then the result, and ends", () =>
+  it.scoped("has the progress in order, then the result, and ends", () =>
     Effect.gen(function*() {
       const { server, updates } = yield* calling
       const reading = yield* Effect.fork(Stream.runCollect(updates))
@@ -28,7 +28,7 @@ describe("A call as a stream", () => {
       ])
     }))
 
-  it.scoped("fails as the call does, after what was told before", () =>
+  it.scoped("fails as the call does, after the progress that came before", () =>
     Effect.gen(function*() {
       const { server, updates } = yield* calling
       let heard = 0
@@ -40,7 +40,7 @@ describe("A call as a stream", () => {
       assert.strictEqual(heard, 1)
     }))
 
-  it.scoped("stops the call when nobody reads on", () =>
+  it.scoped("interrupts the call when the reader stops", () =>
     Effect.gen(function*() {
       const { server, updates } = yield* calling
       const reading = yield* Effect.fork(Stream.runHead(updates))
@@ -50,7 +50,7 @@ describe("A call as a stream", () => {
       assert.strictEqual((yield* server.expectNotification("notifications/cancelled")).requestId, id)
     }))
 
-  it.scoped("says nothing before it is read", () =>
+  it.scoped("sends nothing before it is read", () =>
     Effect.gen(function*() {
       const { server } = yield* calling
       yield* server.expectSilence

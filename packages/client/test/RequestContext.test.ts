@@ -5,7 +5,7 @@ import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect } from "effect"
 
 describe("RequestContext", () => {
-  it.scoped("is of the question that is being answered, and of no other", () =>
+  it.scoped("has the facts of the request that is being answered", () =>
     Effect.gen(function*() {
       const features = Features.request("ours/who", () =>
         Effect.map(RequestContext, ({ id, meta, method }) => ({ id, meta, method })))

@@ -38,7 +38,7 @@ describe("A host's configuration", () => {
     })
   }
 
-  it("takes from the environment what it says that it does", () => {
+  it("replaces variables by the values of the environment", () => {
     const { files, search } = ServersConfig.expand(config, { HOME: "/home/ada", TOKEN: "s3", constructor: "no" })
       .mcpServers as unknown as typeof config.mcpServers
     assert.deepStrictEqual<unknown>(files, {
@@ -81,7 +81,7 @@ describe("The servers of a configuration", () => {
       return { asked, layer }
     })
 
-  it.scoped("are one group; who is disabled is not asked for, and who cannot be reached is left out and logged", () =>
+  it.scoped("are one group; a disabled one is not connected, and one that cannot be reached is left out and logged", () =>
     Effect.gen(function*() {
       const logged: Array<string> = []
       const { asked, layer } = yield* group()
@@ -94,7 +94,7 @@ describe("The servers of a configuration", () => {
       assert.deepStrictEqual(logged, ["The server \"search\" is left out: nobody there"])
     }).pipe(Effect.provide(server)))
 
-  it.scoped("are none when one that cannot be reached was not to be left out", () =>
+  it.scoped("fail the layer when one cannot be reached and `onFailure` is \"fail\"", () =>
     Effect.gen(function*() {
       const { layer } = yield* group("fail")
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Layer.build(layer))))

@@ -17,7 +17,7 @@ const taken = (method: string, error?: string) => {
 
 // One after another: metrics are of the whole process.
 describe.sequential("A call of a traced client", () => {
-  it.scoped("tells the server of its span, which is a child of the caller's", () =>
+  it.scoped("sends its span to the server; it is a child of the caller's", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connected
       const calling = Effect.flatMap(
@@ -36,7 +36,7 @@ describe.sequential("A call of a traced client", () => {
       assert.notStrictEqual(spanId, span.spanId)
     }))
 
-  it.scoped("has a span that says which method it is, of which tool, and how it has failed", () =>
+  it.scoped("has a span with its method, its tool and its kind of error", () =>
     Effect.gen(function*() {
       const spans: Array<Tracer.Span> = []
       const tracer = yield* Effect.tracer
@@ -95,7 +95,7 @@ describe.sequential("A call of a traced client", () => {
       assert.strictEqual((yield* taken("tools/call", "InvalidParams")).count, refused.count + 1)
     }))
 
-  it.scoped("that is given up is counted as cancelled, and a tool's failure as one", () =>
+  it.scoped("that is interrupted is counted as cancelled, and a tool's failure as a tool error", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connected
       const [cancelled, failed] = [yield* taken("tools/call", "cancelled"), yield* taken("tools/call", "tool_error")]
@@ -120,7 +120,7 @@ describe("A session of a traced client", () => {
 })
 
 describe("A client that is not traced", () => {
-  it.scoped("tells nobody of spans", () =>
+  it.scoped("sends no span", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       const { params } = yield* Effect.withSpan(exchange(server, client.ping(), "ping", {}), "caller")

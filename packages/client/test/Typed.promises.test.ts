@@ -43,7 +43,7 @@ const serving = Effect.provide(
 )
 
 describe("A definition of all kinds", () => {
-  it.effect("is kept whole, and its tools, resources and prompts are functions of a client", () =>
+  it.effect("is served whole, and its tools, resources and prompts are functions of a client", () =>
     Effect.gen(function*() {
       const notes = yield* Client.of(Notes)
       assert.strictEqual(yield* notes.greet({ name: "Ada" }), "Hello, Ada!")
@@ -63,7 +63,7 @@ describe("A definition of all kinds", () => {
       assert.deepStrictEqual((yield* client.complete(ref, { name: "language", value: "R" })).values, ["Rust"])
     }).pipe(serving))
 
-  it.effect("says nothing when arguments are not what it takes", () =>
+  it.effect("sends nothing when its arguments are invalid", () =>
     Effect.gen(function*() {
       const notes = yield* Client.of(Notes)
       const prompt = yield* failure(notes.prompts.review({ code: 5 } as never))
@@ -72,7 +72,7 @@ describe("A definition of all kinds", () => {
       assert.include(template.message, "Invalid arguments for resource template \"note\": id: ")
     }).pipe(serving))
 
-  it("has the functions that it promises, and no others", () => {
+  it("has the functions of the definition, and no others", () => {
     type Client = Effect.Effect.Success<ReturnType<typeof Client.of<typeof Notes>>>
     expectTypeOf<keyof Client>().toEqualTypeOf<"greet" | "resources" | "templates" | "prompts">()
     expectTypeOf<keyof Client["prompts"]>().toEqualTypeOf<"review" | "hello">()
@@ -85,7 +85,7 @@ describe("A definition of all kinds", () => {
     expectTypeOf<keyof Tools>().toEqualTypeOf<"greet">()
   })
 
-  it("does not compile when something that it promises is not kept", () => {
+  it("does not compile when the server leaves a part of it out", () => {
     const broken = () => {
       // @ts-expect-error: `templates` and `prompts` are missing
       McpServer.implement(Notes, { greet: () => Effect.succeed(""), resources: { readme: Effect.succeed("") } })

@@ -36,7 +36,7 @@ const inWords = (value: unknown, rest: JsonObject = {}): JsonObject => ({
 })
 
 describe("A tool as a function", () => {
-  it.scoped("stands under the name that the definition gives it", () =>
+  it.scoped("has the name that the definition gives it", () =>
     Effect.gen(function*() {
       const { server, tools } = yield* typed
       assert.deepStrictEqual(Object.keys(tools), ["search", "tell", "count", "strict", "blunt", "odd.name/with-signs"])
@@ -53,7 +53,7 @@ describe("A tool as a function", () => {
       assert.strictEqual(Object.getPrototypeOf(tools), Object.prototype)
     }))
 
-  it.scoped("says its arguments encoded, with those left out that have a default", () =>
+  it.scoped("sends its arguments encoded, without those left out that have a default", () =>
     Effect.gen(function*() {
       const { server, tools } = yield* typed
       const sparse = yield* answered(server, tools.search({ q: "x" }), "tools/call", found)
@@ -87,7 +87,7 @@ describe("A tool as a function", () => {
       assert.strictEqual((yield* Effect.flip(tools.tell({ what: "it" }, { timeout: 0 })))._tag, "RequestTimeout")
     }))
 
-  it.scoped("gives its success decoded, from structured content or from its text", () =>
+  it.scoped("succeeds with its decoded success, from structured content or from its text", () =>
     Effect.gen(function*() {
       const { server, tools } = yield* typed
       const expected = { hits: ["a"], at: new Date("2026-01-02T03:04:05.000Z") }
@@ -97,7 +97,7 @@ describe("A tool as a function", () => {
       assert.deepStrictEqual(text.value, expected)
     }))
 
-  it.scoped("gives the whole result when it declares no success", () =>
+  it.scoped("succeeds with the whole result when it declares no success", () =>
     Effect.gen(function*() {
       const { server, tools } = yield* typed
       const result = { content: [{ type: "text", text: "told" }], _meta: { took: 1 } }
@@ -123,7 +123,7 @@ describe("A tool as a function", () => {
       assert.strictEqual(yield* refused(server, tools.blunt(), "tools/call", text), "just no")
     }))
 
-  it.scoped("fails with what the model would read, when it failed in another way", () =>
+  it.scoped("fails with `ToolError` when it failed in another way", () =>
     Effect.gen(function*() {
       const { server, tools } = yield* typed
       const results: ReadonlyArray<JsonObject> = [
@@ -142,7 +142,7 @@ describe("A tool as a function", () => {
       assert.strictEqual((error as ToolError).message, "Out of disk")
     }))
 
-  it.scoped("fails on a success that is none, and names the place", () =>
+  it.scoped("fails on an invalid success, and names the place", () =>
     Effect.gen(function*() {
       const { server, tools } = yield* typed
       const problem = (result: JsonObject) =>
@@ -169,7 +169,7 @@ describe("A tool as a function", () => {
       assert.deepInclude(yield* Fiber.join(calling), { _tag: "InvalidParams", message: "Unknown tool: count" })
     }))
 
-  it.scoped("says nothing when its arguments are not what it takes", () =>
+  it.scoped("sends nothing when its arguments are invalid", () =>
     Effect.gen(function*() {
       const { server, tools } = yield* typed
       const empty = yield* Effect.flip(tools.search({ q: "" }))
@@ -182,7 +182,7 @@ describe("A tool as a function", () => {
       yield* server.expectSilence
     }))
 
-  it.scoped("is called anew each time that it is run", () =>
+  it.scoped("is called again each time that it is run", () =>
     Effect.gen(function*() {
       const { server, tools } = yield* typed
       const count = tools.count()

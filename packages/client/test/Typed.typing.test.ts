@@ -33,7 +33,7 @@ const Notes = Definition.make(Search, Tell, Now)
 type NotesClient = Typed.Typed<typeof Notes>
 type ErrorOf<F extends (...args: Array<never>) => unknown> = ReturnType<F> extends Effect.Effect<any, infer E> ? E
   : never
-type GivesOf<F extends (...args: Array<never>) => unknown> = ReturnType<F> extends Effect.Effect<infer A, any> ? A
+type SuccessOf<F extends (...args: Array<never>) => unknown> = ReturnType<F> extends Effect.Effect<infer A, any> ? A
   : never
 
 describe("A typed client's type", () => {
@@ -44,7 +44,7 @@ describe("A typed client's type", () => {
     assert.isTrue(Effect.isEffect(notes))
   })
 
-  it("takes arguments decoded, and lets those be left out that have a default or are optional", () => {
+  it("takes decoded arguments; those with a default and optional ones may be left out", () => {
     const calls = (notes: NotesClient) => [
       notes.search({ q: "x" }),
       notes.search({ q: "x", limit: 1, since: new Date(0) }),
@@ -64,19 +64,19 @@ describe("A typed client's type", () => {
     assert.isFunction(calls)
   })
 
-  it("lets all arguments be left out when none must be given", () => {
+  it("needs no arguments when none is required", () => {
     const calls = (notes: NotesClient) => [notes.tell(), notes.tell({}), notes.tell({ what: "x" }), notes.now()]
     assert.isFunction(calls)
   })
 
-  it("gives the success decoded; the whole result of a tool that declares none", () => {
-    expectTypeOf<GivesOf<NotesClient["search"]>>().toEqualTypeOf<{ readonly hits: ReadonlyArray<Date> }>()
-    expectTypeOf<GivesOf<NotesClient["now"]>>().toEqualTypeOf<Date>()
-    expectTypeOf<GivesOf<NotesClient["tell"]>>().toEqualTypeOf<Tools.CallToolResult>()
+  it("succeeds with the decoded success, or the whole result of a tool that declares none", () => {
+    expectTypeOf<SuccessOf<NotesClient["search"]>>().toEqualTypeOf<{ readonly hits: ReadonlyArray<Date> }>()
+    expectTypeOf<SuccessOf<NotesClient["now"]>>().toEqualTypeOf<Date>()
+    expectTypeOf<SuccessOf<NotesClient["tell"]>>().toEqualTypeOf<Tools.CallToolResult>()
     assert.strictEqual(Now.name, "now")
   })
 
-  it("fails with what the tool declares, with what it does not, and as any call", () => {
+  it("fails with the tool's declared failure, with `ToolError`, and with the errors of any call", () => {
     expectTypeOf<ErrorOf<NotesClient["search"]>>().toEqualTypeOf<NotFound | ToolError | ClientError>()
     expectTypeOf<ErrorOf<NotesClient["tell"]>>().toEqualTypeOf<ToolError | ClientError>()
     const handled = (notes: NotesClient) =>
@@ -118,7 +118,7 @@ describe("A client's type", () => {
     assert.isObject(layer)
   })
 
-  it("needs what its features need, but for what they are put into, and fails as they do", () => {
+  it("needs what its features need, except `Features`, and fails as they do", () => {
     class Model extends Context.Tag("Model")<Model, string>() {}
     const sampling = Features.sampling(() => Effect.flatMap(Model, () => Effect.never))
     expectTypeOf(Client.make(addressed, { features: sampling })).toEqualTypeOf<
@@ -133,22 +133,22 @@ describe("A client's type", () => {
     assert.isObject(layer)
   })
 
-  it("refuses options that there are not, and revisions that have no handshake", () => {
+  it("refuses unknown options and unknown revisions", () => {
     const made = [
       () => Client.make(addressed, { checkOutputs: false, telemetry: true, timeout: "1 second" }),
       // @ts-expect-error no such option
       () => Client.make(addressed, { validateOutputs: false }),
       // @ts-expect-error not of its type
       () => Client.make(addressed, { telemetry: "on" }),
-      // @ts-expect-error a revision without a handshake, to which nobody shakes hands
-      () => Client.make(addressed, { versions: ["2026-07-28"] }),
+      // @ts-expect-error no such revision
+      () => Client.make(addressed, { versions: ["2024-10-07"] }),
       // @ts-expect-error at least one revision
       () => Client.make(addressed, { versions: [] })
     ]
     assert.lengthOf(made, 5)
   })
 
-  it("in a group fails as its features do, and with what the group refuses", () => {
+  it("in a group fails as its features do, and with the errors of the group", () => {
     const connect = (group: ClientSessionGroupService) =>
       group.connect("one", addressed, { features: Layer.fail("no model" as const) })
     expectTypeOf<ReturnType<typeof connect>>().toEqualTypeOf<
@@ -157,7 +157,7 @@ describe("A client's type", () => {
     assert.isFunction(connect)
   })
 
-  it("says of what is streamed how it may fail", () => {
+  it("has the errors of its streams", () => {
     expectTypeOf<ClientSessionService["tools"]>().toEqualTypeOf<Stream.Stream<Tools.Tool, ClientError>>()
     expectTypeOf<Stream.Stream.Error<ClientSessionService["logs"]>>().toBeNever()
     expectTypeOf<Stream.Stream.Error<ClientSessionService["notifications"]>>().toBeNever()

@@ -1,3 +1,7 @@
+/**
+ * Checks the structured content of tool results against the output schemas that the server lists. `ClientSession` feeds it
+ * every list of tools that it reads.
+ */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
@@ -11,18 +15,14 @@ type Check = (
   structured: unknown
 ) => ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKey>; readonly message: string }>
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface OutputCheck {
-  /** Remembers what tools promise. */
+  /** Remembers the output schemas of tools. */
   readonly learn: (tools: ReadonlyArray<Tools.Tool>) => void
-  /** Forgets it all: the tools have changed. */
+  /** Forgets all output schemas, because the tools have changed. */
   readonly forget: () => void
   /**
-   * Fails with reason `Decode` when the result is not what the tool promises. When that is not known, and the result has
-   * structured content, `list` is read for it, once.
+   * Fails with reason `Decode` when the result does not match the tool's output schema. When the schema is not known and
+   * the result has structured content, `list` is read, once.
    */
   readonly check: (
     name: string,
@@ -31,12 +31,6 @@ export interface OutputCheck {
   ) => Effect.Effect<Tools.CallToolResult, TransportError>
 }
 
-/**
- * Knows nothing yet.
- *
- * @since 0.1.0
- * @category constructors
- */
 export const make = (): OutputCheck => {
   let schemas = new Map<string, JsonObject | undefined>()
   let checks = new Map<string, Check | undefined>()
@@ -47,7 +41,10 @@ export const make = (): OutputCheck => {
       checks.delete(name)
     }
   }
-  const known = (name: string, list: Stream.Stream<Tools.Tool, ClientError>): Effect.Effect<JsonObject | undefined> =>
+  const schemaOf = (
+    name: string,
+    list: Stream.Stream<Tools.Tool, ClientError>
+  ): Effect.Effect<JsonObject | undefined> =>
     Effect.suspend(() => {
       if (schemas.has(name) || listed) return Effect.succeed(schemas.get(name))
       return Effect.match(Stream.runCollect(list), {
@@ -78,26 +75,26 @@ export const make = (): OutputCheck => {
       if (result.isError === true || (result.structuredContent === undefined && schemas.get(name) === undefined)) {
         return Effect.succeed(result)
       }
-      if (checks.has(name)) return judge(name, result, checks.get(name))
-      return Effect.flatMap(known(name, list), (schema) =>
+      if (checks.has(name)) return verify(name, result, checks.get(name))
+      return Effect.flatMap(schemaOf(name, list), (schema) =>
         schema === undefined
           ? Effect.succeed(result)
-          : Effect.flatMap(checkOf(name, schema), (check) => judge(name, result, check)))
+          : Effect.flatMap(checkOf(name, schema), (check) => verify(name, result, check)))
     }
   }
 }
 
-const judge = (
+const verify = (
   name: string,
   result: Tools.CallToolResult,
   check: Check | undefined
 ): Effect.Effect<Tools.CallToolResult, TransportError> => {
-  if (result.structuredContent === undefined) return Effect.fail(broken(name, "it has no structured content"))
-  const refused = check?.(result.structuredContent) ?? []
-  return refused.length === 0 ? Effect.succeed(result) : Effect.fail(broken(name, refused.map(sentence).join("; ")))
+  if (result.structuredContent === undefined) return Effect.fail(invalid(name, "it has no structured content"))
+  const issues = check?.(result.structuredContent) ?? []
+  return issues.length === 0 ? Effect.succeed(result) : Effect.fail(invalid(name, issues.map(sentence).join("; ")))
 }
 
-/** Loaded when it is first needed: most clients never do. A schema that cannot be used, or not safely, checks nothing. */
+/** The validator is loaded when it is first needed. A schema that cannot be used safely checks nothing. */
 const compile = (schema: JsonObject): Effect.Effect<Check | undefined> =>
   Effect.map(
     Effect.promise(() => import("@effect-mcp/definition/unstable/JsonSchemaValidator")),
@@ -107,8 +104,8 @@ const compile = (schema: JsonObject): Effect.Effect<Check | undefined> =>
 const sentence = ({ message, path }: ReturnType<Check>[number]): string =>
   path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`
 
-const broken = (name: string, why: string): TransportError =>
+const invalid = (name: string, why: string): TransportError =>
   new TransportError({
     reason: "Decode",
-    message: `The result of the tool "${name}" is not what its output schema promises: ${why}`
+    message: `The result of the tool "${name}" does not match its output schema: ${why}`
   })

@@ -23,7 +23,7 @@ const watched = () => {
   return { looks, value }
 }
 
-describe("A question with an object of 380,000 keys where something short belongs", () => {
+describe("A request with an object of 380,000 keys where something short belongs", () => {
   /** A client, and a server whose values reach it as they are, without a text in between. */
   const direct = Effect.gen(function*() {
     const { connector, open, server } = yield* servers
@@ -41,7 +41,7 @@ describe("A question with an object of 380,000 keys where something short belong
   ]
 
   for (const [what, params] of questions) {
-    it.scoped(`is refused without a look at it: ${what}`, () =>
+    it.scoped(`is refused without reading the object: ${what}`, () =>
       Effect.gen(function*() {
         const { looks, value } = watched()
         const { server } = yield* direct

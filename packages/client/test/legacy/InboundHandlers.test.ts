@@ -23,7 +23,7 @@ const features = Layer.merge(
 )
 
 describe("An answer", () => {
-  it.scoped("is said in the words of the revision that was agreed on", () =>
+  it.scoped("is narrowed to the agreed revision", () =>
     Effect.gen(function*() {
       for (
         const [version, content, which] of [
@@ -59,7 +59,7 @@ describe("An answer", () => {
       assert.deepStrictEqual(log, ["closed"])
     }))
 
-  it.scoped("to a method with an endless name does not repeat it whole", () =>
+  it.scoped("to a method with a long name does not repeat it whole", () =>
     Effect.gen(function*() {
       const { server } = yield* TestClient.make({ oracle: false })
       const error = yield* server.expectError(yield* server.request("x".repeat(10_000)))

@@ -40,8 +40,8 @@ const refusal = (answer: (id: Message.RequestId) => Message.Message, options?: O
 const result = (value: unknown) => (id: Message.RequestId) => Message.success(id, value as JsonObject)
 
 describe("initialize", () => {
-  describe("asks", () => {
-    it.scoped("for the latest revision that has it, and says who it is and what it can do", () =>
+  describe("requests", () => {
+    it.scoped("the latest revision that has it, with the client's name and capabilities", () =>
       Effect.gen(function*() {
         const { params } = yield* knocking()
         assert.deepStrictEqual(params, {
@@ -51,14 +51,14 @@ describe("initialize", () => {
         })
       }))
 
-    it.scoped("under the name that it was given", () =>
+    it.scoped("with the `clientInfo` of the options", () =>
       Effect.gen(function*() {
         const clientInfo = { name: "ours", title: "Ours", version: "2.0.0" }
         const { params } = yield* knocking({ clientInfo })
         assert.deepStrictEqual(params?.clientInfo, clientInfo)
       }))
 
-    it.scoped("for the latest of the revisions that it may speak, whatever their order", () =>
+    it.scoped("the latest revision of the options, whatever their order", () =>
       Effect.gen(function*() {
         const { params } = yield* knocking({ versions: ["2025-03-26", "2025-06-18", "2024-11-05"] })
         assert.strictEqual(params?.protocolVersion, "2025-06-18")
@@ -86,7 +86,7 @@ describe("initialize", () => {
       ])
     }))
 
-  it.scoped("gives what the server said of itself", () =>
+  it.scoped("gives the facts of the server", () =>
     Effect.gen(function*() {
       const { connecting, id, server } = yield* knocking()
       const capabilities = { tools: { listChanged: true }, logging: {}, experimental: { ours: { a: 1 } } }
@@ -100,9 +100,9 @@ describe("initialize", () => {
       yield* server.expectNotification("notifications/initialized")
     }))
 
-  describe("SHOULD be given up when the server's version is not spoken", () => {
+  describe("SHOULD fail when the client does not speak the server's version", () => {
     for (const version of Version.legacy) {
-      it.scoped(`but takes ${version} when that is what the server answers`, () =>
+      it.scoped(`but accepts ${version} from the server`, () =>
         Effect.gen(function*() {
           const { connecting, id, server } = yield* knocking()
           yield* server.send(Message.success(id, { ...good, protocolVersion: version }))
@@ -124,7 +124,7 @@ describe("initialize", () => {
         }))
     }
 
-    it.scoped("although we know it, when we were told not to speak it", () =>
+    it.scoped("although it is implemented, when the options leave it out", () =>
       Effect.gen(function*() {
         const error = yield* refusal(result({ ...good, protocolVersion: "2024-11-05" }), {
           versions: ["2025-06-18", "2025-11-25"]
@@ -136,7 +136,7 @@ describe("initialize", () => {
       }))
   })
 
-  describe("fails on a result that is none, and names the place", () => {
+  describe("fails on an invalid result, and names the place", () => {
     const places: ReadonlyArray<readonly [place: string, value: unknown]> = [
       ["protocolVersion", { ...good, protocolVersion: 20251125 }],
       ["protocolVersion", { capabilities: {}, serverInfo: good.serverInfo }],
@@ -160,7 +160,7 @@ describe("initialize", () => {
         }))
     }
 
-    it.scoped("or is no object at all", () =>
+    it.scoped("when it is no object", () =>
       Effect.gen(function*() {
         const error = yield* refusal(result([1]))
         assert.strictEqual((error as TransportError).reason, "Decode")
@@ -191,7 +191,7 @@ describe("initialize", () => {
       assert.strictEqual((yield* failure(Fiber.join(connecting)))._tag, "ConnectionClosed")
     }))
 
-  it.scoped("MUST NOT be cancelled: one that is not answered in time is left alone", () =>
+  it.scoped("MUST NOT be cancelled when it is not answered in time", () =>
     Effect.gen(function*() {
       const { connecting, server } = yield* knocking()
       yield* TestClock.adjust("59999 millis")
@@ -209,14 +209,14 @@ describe("initialize", () => {
       assert.deepInclude(yield* failure(Fiber.join(connecting)), { _tag: "RequestTimeout", millis: 2000 })
     }))
 
-  it.scoped("MUST NOT be cancelled: who is interrupted while it waits hangs up and says nothing", () =>
+  it.scoped("MUST NOT be cancelled when connecting is interrupted; the transport is closed", () =>
     Effect.gen(function*() {
       const { connecting, server } = yield* knocking()
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(connecting)))
       yield* server.expectEnd
     }))
 
-  it.scoped("is not disturbed by what the server asks and tells meanwhile", () =>
+  it.scoped("is not disturbed by requests and notifications of the server meanwhile", () =>
     Effect.gen(function*() {
       const { connecting, id, server } = yield* knocking()
       yield* server.notify("notifications/message", { level: "info", data: "starting" })
@@ -229,7 +229,7 @@ describe("initialize", () => {
       yield* server.expectNotification("notifications/initialized")
     }))
 
-  it.scoped("takes the answer under its id written as a string", () =>
+  it.scoped("accepts its id as a string in the answer", () =>
     Effect.gen(function*() {
       const { connecting, id, server } = yield* knocking()
       yield* server.send(Message.success(String(id), good))

@@ -10,8 +10,8 @@ const answering = (answer: Effect.Effect<unknown, never, RequestContext>) =>
     ({ server }) => server
   )
 
-describe("While it is answered, a question", () => {
-  it.scoped("MUST have progress that increases: what does not is dropped, and what is no number left out", () =>
+describe("The context of a request", () => {
+  it.scoped("MUST send progress that increases: other progress is dropped, and a total that is no number left out", () =>
     Effect.gen(function*() {
       const server = yield* answering(Effect.flatMap(RequestContext, ({ progress }) =>
         Effect.all([
@@ -29,13 +29,13 @@ describe("While it is answered, a question", () => {
       yield* server.expectResult(id)
     }))
 
-  it.scoped("has no progress when the server does not want to know", () =>
+  it.scoped("sends no progress when the server has not requested it", () =>
     Effect.gen(function*() {
       const server = yield* answering(Effect.flatMap(RequestContext, ({ progress }) => progress(1)))
       yield* server.expectResult(yield* server.request("ours/do"))
     }))
 
-  it.scoped("lets its server be told of something", () =>
+  it.scoped("sends notifications to the server", () =>
     Effect.gen(function*() {
       const server = yield* answering(Effect.flatMap(RequestContext, ({ notify }) => notify("ours/told", { n: 1 })))
       const id = yield* server.request("ours/do")

@@ -38,17 +38,17 @@ const answer = (server: TestPeer.TestPeer, method: string, result: JsonObject | 
     ))
 
 describe("Structured content", () => {
-  it.scoped("is put to the schema that the server lists, which is asked for once", () =>
+  it.scoped("is checked against the schema that the server lists, which is requested once", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make()
       assert.strictEqual((yield* calling(t, given({ n: 1 }), { tools: [count] }))._tag, "Success")
       assert.strictEqual((yield* calling(t, given({ n: 2 })))._tag, "Success")
       const error = yield* failure(yield* calling(t, given({ n: 1.5 })))
       assert.deepInclude(error, { _tag: "TransportError", reason: "Decode" })
-      assert.include(error.message, "The result of the tool \"count\" is not what its output schema promises: n: ")
+      assert.include(error.message, "The result of the tool \"count\" does not match its output schema: n: ")
     }))
 
-  it.scoped("is checked without asking when the tools were listed before", () =>
+  it.scoped("is checked without another request when the tools were listed before", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make()
       yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [count] })
@@ -58,7 +58,7 @@ describe("Structured content", () => {
       assert.strictEqual((yield* calling(more, given({})))._tag, "Failure")
     }))
 
-  it.scoped("is put to what each page of the list has said, whichever came last", () =>
+  it.scoped("is checked against the schema of the page that came last", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make()
       const other = { ...count, name: "other" }
@@ -72,26 +72,26 @@ describe("Structured content", () => {
       assert.strictEqual((yield* calling(t, given({ n: 1 })))._tag, "Success")
     }))
 
-  it.scoped("that a tool promises and does not give fails its call", () =>
+  it.scoped("that the schema requires and the result does not have fails the call", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make()
       yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [count] })
       assert.include((yield* failure(yield* calling(t, given(undefined)))).message, "it has no structured content")
     }))
 
-  it.scoped("of a failure is nobody's promise", () =>
+  it.scoped("of a failed tool is not checked", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make()
       assert.strictEqual((yield* calling(t, given({ why: "no" }, { isError: true })))._tag, "Success")
     }))
 
-  it.scoped("is not asked about when there is none, and nothing is known of the tool", () =>
+  it.scoped("when it is absent, and the tool is not known, causes no request", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make()
       assert.strictEqual((yield* calling(t, given(undefined)))._tag, "Success")
     }))
 
-  it.scoped("of a tool that lists no schema is as it is", () =>
+  it.scoped("of a tool without a schema is not checked", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make()
       const plain = { name: "count", inputSchema: { type: "object" } }
@@ -100,7 +100,7 @@ describe("Structured content", () => {
     }))
 
   for (const list of ["refused", { tools: "none" }, { tools: [] }] as const) {
-    it.scoped(`is not lost to trouble with the list: ${JSON.stringify(list)}`, () =>
+    it.scoped(`is not lost when the list cannot be read: ${JSON.stringify(list)}`, () =>
       Effect.gen(function*() {
         const t = yield* TestClient.make({ oracle: false })
         assert.strictEqual((yield* calling(t, given({ n: "any" }), list))._tag, "Success")
@@ -114,7 +114,7 @@ describe("Structured content", () => {
       { type: "object", properties: { n: { type: "nonsense" } } }
     ]
   ) {
-    it.scoped(`is not put to a schema that cannot be used safely: ${JSON.stringify(outputSchema)}`, () =>
+    it.scoped(`is not checked against a schema that cannot be used safely: ${JSON.stringify(outputSchema)}`, () =>
       Effect.gen(function*() {
         const t = yield* TestClient.make({ oracle: false })
         yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [{ ...count, outputSchema }] })
@@ -122,7 +122,7 @@ describe("Structured content", () => {
       }))
   }
 
-  it.scoped("is put to the new schema when the server says that its tools have changed", () =>
+  it.scoped("is checked against the new schema after the tools have changed", () =>
     Effect.gen(function*() {
       const t = yield* TestClient.make({ capabilities: { tools: { listChanged: true } } })
       yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [count] })
@@ -132,7 +132,7 @@ describe("Structured content", () => {
       assert.strictEqual((yield* calling(t, given({ n: 1 })))._tag, "Failure")
     }))
 
-  it.scoped("is not looked at when the client, or the call, was told so", () =>
+  it.scoped("is not checked when an option of the client, or of the call, says so", () =>
     Effect.gen(function*() {
       const careless = yield* TestClient.make({ client: { checkOutputs: false } })
       assert.strictEqual((yield* calling(careless, given({ n: "any" })))._tag, "Success")

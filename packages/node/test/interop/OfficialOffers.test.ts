@@ -304,7 +304,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual((yield* client.callTool("right")).structuredContent, { n: 1 })
         const wrong = yield* Effect.flip(client.callTool("wrong"))
         assert.deepInclude(wrong, { _tag: "TransportError", reason: "Decode" })
-        assert.include(wrong.message, "\"wrong\" is not what its output schema promises: n: ")
+        assert.include(wrong.message, "\"wrong\" does not match its output schema: n: ")
         assert.include((yield* Effect.flip(client.callTool("missing"))).message, "it has no structured content")
         const unchecked = yield* client.callTool("wrong", {}, { checkOutput: false })
         assert.deepStrictEqual(unchecked.structuredContent, { n: "one" })
