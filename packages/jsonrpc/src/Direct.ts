@@ -14,9 +14,9 @@ import * as Stream from "effect/Stream"
 import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import * as Attempt from "./runtime/Attempt.js"
+import * as Backpressure from "./runtime/Backpressure.js"
 import * as Outbox from "./runtime/Outbox.js"
 import type { Transport } from "./Transport.js"
-import { closed } from "./Transport.js"
 
 /**
  * One side of a pair. A class with mutable fields, because every message of an in-process server passes it: a fiber and
@@ -33,11 +33,12 @@ class DirectTransport implements Transport {
 
   readonly unsafeSend = (message: Message.Message): boolean => this.peer.accept(message)
 
-  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
-    Effect.suspend(() => {
-      if (this.peer.waiting.isFull) return Effect.zipRight(this.peer.waiting.awaitSpace, this.send(message))
-      return this.peer.accept(message) ? Effect.void : Effect.fail(closed)
-    })
+  get congestion(): Effect.Effect<void> | undefined {
+    const { waiting } = this.peer
+    return waiting.isFull ? waiting.awaitSpace : undefined
+  }
+
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
 
   readonly run = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> =>
     Effect.acquireUseRelease(this.claim, () => this.read(receive), () => Effect.sync(() => this.close(Exit.void)))
