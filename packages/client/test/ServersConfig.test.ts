@@ -91,7 +91,7 @@ describe("The servers of a configuration", () => {
       )
       assert.deepStrictEqual([...tools.tools.keys()], ["a"])
       assert.deepStrictEqual(connected, ["files npx", "search https://${HOST}/mcp"])
-      assert.deepStrictEqual(logged, ["The server \"search\" is left out: nobody there"])
+      assert.deepStrictEqual(logged, ["The server \"search\" is left out: Connection refused"])
     }).pipe(Effect.provide(server)))
 
   it.scoped("fail the layer when one cannot be reached and `onFailure` is \"fail\"", () =>
