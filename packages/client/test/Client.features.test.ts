@@ -17,7 +17,7 @@ class Address extends Context.Tag("Address")<Address, string>() {}
 describe("The features of a client", () => {
   const root = (uri: string) => [{ uri }]
 
-  /** Roots that are there from when the layer is built until it is closed, and say which time it was. */
+  /** A root that exists while its layer does; its URI counts how often the layer was built. */
   const counted = (log: Array<string>) => {
     let times = 0
     return Layer.unwrapScoped(Effect.map(
@@ -69,8 +69,8 @@ describe("The features of a client", () => {
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       const { id, params } = yield* server().expectRequest("initialize")
       assert.deepStrictEqual(params!.capabilities, { roots: {} })
-      const asked = yield* server().request("roots/list")
-      assert.deepStrictEqual(yield* server().expectResult(asked), { roots: root("file:///1") })
+      const request = yield* server().request("roots/list")
+      assert.deepStrictEqual(yield* server().expectResult(request), { roots: root("file:///1") })
       yield* server().send(Message.success(id, {
         protocolVersion: "2025-11-25",
         capabilities: {},
@@ -190,7 +190,7 @@ describe("The features of a client", () => {
 
 describe("The options of a client", () => {
   /** The parameters of the handshake, and of a call afterwards. */
-  const said = (options: Client.Options) =>
+  const requests = (options: Client.Options) =>
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
       const connecting = yield* Effect.fork(Client.make(connector, options))
@@ -208,7 +208,7 @@ describe("The options of a client", () => {
 
   it.scoped("with `telemetry`, send the span of every call, also of the handshake", () =>
     Effect.gen(function*() {
-      const { handshake, ping } = yield* said({ telemetry: true })
+      const { handshake, ping } = yield* requests({ telemetry: true })
       const ofSpan = /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/
       const parents = [handshake, ping!].map(({ _meta }) => String((_meta as JsonObject).traceparent))
       for (const parent of parents) assert.match(parent, ofSpan)
@@ -218,7 +218,7 @@ describe("The options of a client", () => {
   it.scoped("without `telemetry`, send no span", () =>
     Effect.gen(function*() {
       for (const options of [{}, { telemetry: false }, { telemetry: undefined }]) {
-        const { handshake, ping } = yield* Effect.withSpan(said(options), "ours")
+        const { handshake, ping } = yield* Effect.withSpan(requests(options), "ours")
         assert.notProperty(handshake, "_meta")
         assert.isUndefined(ping)
       }

@@ -10,19 +10,19 @@ import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import { Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream, TestClock } from "effect"
 import { leavesNothing, waiting } from "./Scripts.js"
 
-// What can go wrong
+// The faults
 
 /** What the server and the pipe to it can do wrong. */
-interface Hands {
+interface Controls {
   readonly server: TestPeer.TestPeer
-  /** The pipe ends: so. */
-  readonly end: (how: Effect.Effect<void, LocalError.TransportError>) => Effect.Effect<void>
-  /** Nothing can be written to the pipe any more. */
+  /** Ends the pipe, in this way. */
+  readonly end: (exit: Effect.Effect<void, LocalError.TransportError>) => Effect.Effect<void>
+  /** The pipe refuses every message from now on. */
   readonly closeInput: Effect.Effect<void>
-  /** The pipe takes nothing any more, and does not say so. */
+  /** The pipe accepts no message from now on, and does not refuse it. */
   readonly block: Effect.Effect<void>
-  /** The server answers nothing any more. */
-  readonly goDeaf: Effect.Effect<void>
+  /** The server answers no request from now on. */
+  readonly stopAnswering: Effect.Effect<void>
 }
 
 const resultOf = ({ method, params }: Message.Request): Message.Params =>
@@ -32,119 +32,132 @@ const resultOf = ({ method, params }: Message.Request): Message.Params =>
     ? { content: [{ type: "text", text: params!.name }] }
     : {}
 
-const answer = (asked: Message.Request, id: unknown = asked.id): Message.Message => ({
+const answer = (request: Message.Request, id: unknown = request.id): Message.Message => ({
   jsonrpc: "2.0",
   id: id as Message.RequestId,
-  result: resultOf(asked)
+  result: resultOf(request)
 })
 
 /** What is no message, too. */
-const say = ({ server }: Hands, ...messages: ReadonlyArray<unknown>) =>
+const send = ({ server }: Controls, ...messages: ReadonlyArray<unknown>) =>
   Effect.forEach(messages, (message) => Effect.ignore(server.send(message as Message.Message)), { discard: true })
 
 const cut = new LocalError.TransportError({ reason: "Read", message: "The cable is cut" })
 
-const faults: Record<string, (hands: Hands, asked: ReadonlyArray<Message.Request>) => Effect.Effect<void>> = {
+const faults: Record<string, (controls: Controls, requests: ReadonlyArray<Message.Request>) => Effect.Effect<void>> = {
   "hangs up": ({ end }) => end(Effect.void),
   "is cut off": ({ end }) => end(Effect.fail(cut)),
-  "is reached by a pipe that dies": ({ end }) => end(Effect.die(new Error("a bug of the pipe's"))),
-  "hears no more": (hands, asked) => Effect.zipRight(hands.closeInput, say(hands, ...asked.map((one) => answer(one)))),
-  "does not read": (hands, asked) => Effect.zipRight(hands.block, say(hands, ...asked.map((one) => answer(one)))),
-  "stalls": (hands, [, ...others]) =>
+  "is reached by a pipe that dies": ({ end }) => end(Effect.die(new Error("a defect of the pipe"))),
+  "closes its input": (controls, requests) =>
+    Effect.zipRight(controls.closeInput, send(controls, ...requests.map((one) => answer(one)))),
+  "does not read": (controls, requests) =>
+    Effect.zipRight(controls.block, send(controls, ...requests.map((one) => answer(one)))),
+  "stalls": (controls, [, ...others]) =>
     Effect.zipRight(
-      others.length === 0 ? hands.goDeaf : Effect.void,
-      say(hands, ...others.map((one) => answer(one)))
+      others.length === 0 ? controls.stopAnswering : Effect.void,
+      send(controls, ...others.map((one) => answer(one)))
     ),
-  "says what is no message": (hands, asked) =>
-    say(hands, "text", 7, null, [], {}, { jsonrpc: "1.0" }, { jsonrpc: "2.0" }, ...asked.map((one) => answer(one))),
-  "spoils its answer": (hands, [first, ...others]) =>
-    say(
-      hands,
+  "sends values that are no messages": (controls, requests) =>
+    send(
+      controls,
+      "text",
+      7,
+      null,
+      [],
+      {},
+      { jsonrpc: "1.0" },
+      { jsonrpc: "2.0" },
+      ...requests.map((one) => answer(one))
+    ),
+  "sends an invalid answer": (controls, [first, ...others]) =>
+    send(
+      controls,
       ...first === undefined ? [] : [{ ...answer(first), jsonrpc: "1.0" }],
       ...others.map((one) => answer(one))
     ),
-  "answers both with a result and an error": (hands, [first, ...others]) =>
-    say(
-      hands,
+  "answers both with a result and an error": (controls, [first, ...others]) =>
+    send(
+      controls,
       ...first === undefined ? [] : [{ ...answer(first), error: { code: 1, message: "no" } }],
       ...others.map((one) => answer(one))
     ),
-  "answers twice": (hands, asked) => say(hands, ...asked.flatMap((one) => [answer(one), answer(one)])),
-  "answers with a result, and with an error afterwards": (hands, asked) =>
-    say(hands, ...asked.flatMap((one) => [answer(one), Message.failure(one.id, { code: 1, message: "no" })])),
-  "answers out of order": (hands, asked) => say(hands, ...[...asked].reverse().map((one) => answer(one))),
-  "answers what was not asked": (hands, asked) =>
-    say(
-      hands,
+  "answers twice": (controls, requests) => send(controls, ...requests.flatMap((one) => [answer(one), answer(one)])),
+  "answers with a result, and with an error afterwards": (controls, requests) =>
+    send(controls, ...requests.flatMap((one) => [answer(one), Message.failure(one.id, { code: 1, message: "no" })])),
+  "answers out of order": (controls, requests) => send(controls, ...[...requests].reverse().map((one) => answer(one))),
+  "answers requests that were not sent": (controls, requests) =>
+    send(
+      controls,
       Message.success(4711, {}),
       Message.success("made up", {}),
       Message.failure(4712, { code: 1, message: "no" }),
       Message.failure(undefined, { code: -32700, message: "what?" }),
-      ...asked.map((one) => answer(one))
+      ...requests.map((one) => answer(one))
     ),
-  "tells of what is not": (hands, asked) =>
-    say(
-      hands,
+  "sends notifications of unknown requests": (controls, requests) =>
+    send(
+      controls,
       Message.notification("notifications/progress", { progressToken: "made up", progress: 1 }),
       Message.notification("notifications/progress", {}),
       Message.notification("notifications/cancelled", { requestId: "made up" }),
       Message.notification("notifications/cancelled"),
       Message.notification("made/up", { a: 1 }),
-      ...asked.map((one) => answer(one))
+      ...requests.map((one) => answer(one))
     ),
-  "cancels what we have asked": (hands, asked) =>
-    say(
-      hands,
-      ...asked.map(({ id }) => Message.notification("notifications/cancelled", { requestId: id })),
-      ...asked.map((one) => answer(one))
+  "cancels the requests of the client": (controls, requests) =>
+    send(
+      controls,
+      ...requests.map(({ id }) => Message.notification("notifications/cancelled", { requestId: id })),
+      ...requests.map((one) => answer(one))
     ),
-  "asks under the ids that we ask under": (hands, asked) =>
-    say(hands, ...asked.map(({ id }) => Message.request(id, "ping")), ...asked.map((one) => answer(one))),
-  "writes the id as text": (hands, asked) => say(hands, ...asked.map((one) => answer(one, String(one.id)))),
-  "answers under ids of other kinds": (hands, [first, ...others]) =>
-    say(
-      hands,
+  "sends requests with the ids of the client's requests": (controls, requests) =>
+    send(controls, ...requests.map(({ id }) => Message.request(id, "ping")), ...requests.map((one) => answer(one))),
+  "writes the id as text": (controls, requests) =>
+    send(controls, ...requests.map((one) => answer(one, String(one.id)))),
+  "answers under ids of other kinds": (controls, [first, ...others]) =>
+    send(
+      controls,
       ...first === undefined
         ? []
         : [true, null, [first.id], {}, Number(first.id) + 0.5, `0${first.id}`].map((id) => answer(first, id)),
       ...others.map((one) => answer(one))
     ),
-  "tells a thousand things at once": (hands, asked) =>
-    say(
-      hands,
+  "sends a thousand notifications at once": (controls, requests) =>
+    send(
+      controls,
       ...Array.from({ length: 1000 }, (_, n) => Message.notification("notifications/flood", { n })),
-      ...asked.map((one) => answer(one))
+      ...requests.map((one) => answer(one))
     )
 }
 
-// When, and what it costs
+// The stages of a session, and the effects of a fault
 
 const stages = {
-  connect: "before it is said anything",
-  initialize: "when it is asked to shake hands",
-  idle: "while nothing is asked",
-  call: "in the middle of two calls"
+  connect: "before the handshake",
+  initialize: "during the handshake",
+  idle: "while no call is in flight",
+  call: "during two calls"
 }
 type Stage = keyof typeof stages
 
-/** How something ends: it is answered, or fails with this tag and this message. */
+/** How a call ends: it is answered, or fails with this tag and message. */
 type Outcome = "answered" | RegExp
 
 interface Row {
   readonly it: string
   /** The handshake, or the call that the fault is about, or a ping afterwards. */
   readonly victim: Outcome
-  /** The call beside it. */
+  /** A concurrent call. */
   readonly beside: Outcome
   /** A ping afterwards. */
   readonly after: Outcome
-  /** How the conversation has ended, when it has. */
+  /** How the session has ended, if it has. */
   readonly ended: Outcome | undefined
   readonly diagnostics: ReadonlyArray<string>
 }
 
 const nothing: Row = {
-  it: "costs nothing",
+  it: "has no effect",
   victim: "answered",
   beside: "answered",
   after: "answered",
@@ -155,7 +168,7 @@ const nothing: Row = {
 const goesOn = (...diagnostics: ReadonlyArray<string>): Row => ({ ...nothing, diagnostics })
 
 const over = (how: RegExp, ended: Outcome): Row => ({
-  it: "ends the conversation, and everything in it is told how",
+  it: "ends the session and fails its calls with the reason",
   victim: how,
   beside: how,
   after: how,
@@ -165,11 +178,11 @@ const over = (how: RegExp, ended: Outcome): Row => ({
 
 const late: Row = {
   ...nothing,
-  it: "costs who asked its time",
+  it: "fails the call at its timeout",
   victim: /^RequestTimeout: Request ".*" timed out after /
 }
-const spoiled = (why: RegExp): Row => ({ ...nothing, it: "fails who asked", victim: why, diagnostics: ["Malformed"] })
-const unheard: Row = { ...nothing, it: "fails who asks for more", victim: /^ConnectionClosed: Connection closed$/ }
+const malformed = (why: RegExp): Row => ({ ...nothing, it: "fails the call", victim: why, diagnostics: ["Malformed"] })
+const unread: Row = { ...nothing, it: "fails later calls", victim: /^ConnectionClosed: Connection closed$/ }
 
 const hungUp = over(/^ConnectionClosed: Connection closed$/, "answered")
 const cutOff = over(
@@ -180,21 +193,21 @@ const dead = over(
   /^ConnectionClosed: Connection closed: The transport died$/,
   /^TransportError Read: The transport died$/
 )
-const version = spoiled(/^TransportError Decode: .*"jsonrpc" must be "2.0"$/)
-const both = spoiled(/^TransportError Decode: .*"result" and "error" exclude each other$/)
+const version = malformed(/^TransportError Decode: .*"jsonrpc" must be "2.0"$/)
+const both = malformed(/^TransportError Decode: .*"result" and "error" exclude each other$/)
 const times = (count: number, diagnostic: string): ReadonlyArray<string> => Array(count).fill(diagnostic)
 
-/** One row for all stages, or one for each; none where the fault is of an answer, and nothing was asked. */
+/** One row for all stages, or one for each; none where the fault needs a request and there is none. */
 const matrix: Record<string, Row | Partial<Record<Stage, Row>>> = {
   "hangs up": hungUp,
-  // Before anything is said nobody has found out why.
+  // Before the handshake the client does not learn the reason.
   "is cut off": { connect: hungUp, initialize: cutOff, idle: cutOff, call: cutOff },
   "is reached by a pipe that dies": { connect: hungUp, initialize: dead, idle: dead, call: dead },
-  "hears no more": {
-    connect: unheard,
+  "closes its input": {
+    connect: unread,
     initialize: nothing,
-    idle: unheard,
-    call: { ...unheard, victim: "answered", after: unheard.victim }
+    idle: unread,
+    call: { ...unread, victim: "answered", after: unread.victim }
   },
   "does not read": {
     connect: late,
@@ -202,8 +215,8 @@ const matrix: Record<string, Row | Partial<Record<Stage, Row>>> = {
     call: { ...late, victim: "answered", after: late.victim }
   },
   "stalls": late,
-  "says what is no message": goesOn(...times(7, "Malformed")),
-  "spoils its answer": { initialize: version, call: version },
+  "sends values that are no messages": goesOn(...times(7, "Malformed")),
+  "sends an invalid answer": { initialize: version, call: version },
   "answers both with a result and an error": { initialize: both, call: both },
   "answers twice": { initialize: nothing, call: goesOn("UnknownResponse", "UnknownResponse") },
   "answers with a result, and with an error afterwards": {
@@ -211,19 +224,19 @@ const matrix: Record<string, Row | Partial<Record<Stage, Row>>> = {
     call: goesOn("UnknownResponse", "UnknownResponse")
   },
   "answers out of order": { call: nothing },
-  "answers what was not asked": goesOn(...times(3, "UnknownResponse"), "UnattributedError"),
-  "tells of what is not": nothing,
-  "cancels what we have asked": { initialize: nothing, call: nothing },
-  "asks under the ids that we ask under": { initialize: nothing, call: nothing },
+  "answers requests that were not sent": goesOn(...times(3, "UnknownResponse"), "UnattributedError"),
+  "sends notifications of unknown requests": nothing,
+  "cancels the requests of the client": { initialize: nothing, call: nothing },
+  "sends requests with the ids of the client's requests": { initialize: nothing, call: nothing },
   "writes the id as text": { initialize: nothing, call: nothing },
   "answers under ids of other kinds": {
     initialize: late,
     call: { ...late, diagnostics: [...times(5, "Malformed"), "UnknownResponse"] }
   },
-  "tells a thousand things at once": nothing
+  "sends a thousand notifications at once": nothing
 }
 
-// How it is found out
+// The client and its server
 
 const outcome = <A>(effect: Effect.Effect<A, ConnectError>): Effect.Effect<string> =>
   Effect.match(effect, {
@@ -236,20 +249,20 @@ const expect = (what: string, seen: string, expected: Outcome) => {
   else assert.match(seen, expected, what)
 }
 
-/** A server that does what it should until the stage comes, or `commit`. */
+/** A server that works until the stage is reached, or until `commit`. */
 const played = (stage: Stage, fault: keyof typeof faults) =>
   Effect.gen(function*() {
-    // As text, so that what is no message arrives as that.
+    // As text, so that values that are no messages arrive unchanged.
     const { client: mine, server: theirs } = yield* TestTransport.pair({ oracle: false })
     const server = yield* TestPeer.make(theirs)
     let last: Effect.Effect<void, LocalError.TransportError> = Effect.void
-    let [deaf, closed, blocked] = [false, false, false]
-    const refusal = new LocalError.TransportError({ reason: "Write", message: "Nobody reads" })
-    const hands: Hands = {
+    let [silent, closed, blocked] = [false, false, false]
+    const refusal = new LocalError.TransportError({ reason: "Write", message: "The input is closed" })
+    const controls: Controls = {
       server,
-      end: (how) =>
+      end: (exit) =>
         Effect.suspend(() => {
-          last = how
+          last = exit
           return server.hangUp
         }),
       closeInput: Effect.sync(() => {
@@ -258,8 +271,8 @@ const played = (stage: Stage, fault: keyof typeof faults) =>
       block: Effect.sync(() => {
         blocked = true
       }),
-      goDeaf: Effect.sync(() => {
-        deaf = true
+      stopAnswering: Effect.sync(() => {
+        silent = true
       })
     }
     const pipe: Transport.Transport = {
@@ -268,31 +281,31 @@ const played = (stage: Stage, fault: keyof typeof faults) =>
         Effect.suspend(() => closed ? Effect.fail(refusal) : blocked ? Effect.never : mine.send(message)),
       unsafeSend: (message) => !closed && (blocked || mine.unsafeSend(message))
     }
-    const asked: Array<Message.Request> = []
-    const said: Array<string> = []
-    const commit = (waiting: ReadonlyArray<Message.Request>) => faults[fault]!(hands, waiting)
-    const hear = (message: Message.Message) => {
+    const requests: Array<Message.Request> = []
+    const notified: Array<string> = []
+    const commit = (waiting: ReadonlyArray<Message.Request>) => faults[fault]!(controls, waiting)
+    const respond = (message: Message.Message) => {
       if (!Message.isRequest(message)) {
-        if (Message.isNotification(message)) said.push(message.method)
+        if (Message.isNotification(message)) notified.push(message.method)
         return Effect.void
       }
-      if (deaf) return Effect.void
+      if (silent) return Effect.void
       if (message.method === "initialize" && stage === "initialize") return commit([message])
-      if (message.method !== "tools/call") return say(hands, answer(message))
-      return asked.push(message) === 2 ? commit(asked) : Effect.void
+      if (message.method !== "tools/call") return send(controls, answer(message))
+      return requests.push(message) === 2 ? commit(requests) : Effect.void
     }
-    // The server listens by now, and can hang up; who is connected to it does not, and cannot be told much.
+    // The server can hang up now, while the client does not listen yet.
     if (stage === "connect") yield* Effect.zipRight(Effect.yieldNow(), waiting(commit([])))
-    yield* Effect.forkScoped(Effect.ignore(Effect.sandbox(Effect.forever(Effect.flatMap(server.next, hear)))))
+    yield* Effect.forkScoped(Effect.ignore(Effect.sandbox(Effect.forever(Effect.flatMap(server.next, respond)))))
     return {
       connector: Connector.fromTransport(pipe, "a faulty server"),
-      commit: Effect.suspend(() => commit(asked)),
-      said
+      commit: Effect.suspend(() => commit(requests)),
+      notified
     }
   })
 
-/** It ends, whatever it takes: time passes when there is nothing else to wait for. */
-const whatever = <A, R>(effect: Effect.Effect<A, never, R>) =>
+/** Waits for the end; lets time pass when nothing else can happen. */
+const patiently = <A, R>(effect: Effect.Effect<A, never, R>) =>
   Effect.gen(function*() {
     const fiber = yield* waiting(effect)
     for (let i = 0; i < 100 && fiber.unsafePoll() === null; i++) yield* Effect.yieldNow()
@@ -300,17 +313,17 @@ const whatever = <A, R>(effect: Effect.Effect<A, never, R>) =>
     return yield* Fiber.join(fiber)
   })
 
-const suffers = (stage: Stage, fault: keyof typeof faults, row: Row) =>
+const verify = (stage: Stage, fault: keyof typeof faults, row: Row) =>
   Effect.gen(function*() {
-    const { commit, connector, said } = yield* played(stage, fault)
+    const { commit, connector, notified } = yield* played(stage, fault)
     let endings = 0
     const once = <A>(call: Effect.Effect<A, ConnectError>) =>
       outcome(Effect.ensuring(call, Effect.sync(() => endings++)))
-    const connecting = yield* whatever(Effect.exit(Client.make(connector)))
+    const connecting = yield* patiently(Effect.exit(Client.make(connector)))
     if (stage === "connect" || stage === "initialize") {
       expect("the handshake", yield* outcome(connecting), row.victim)
-      // A server that is not initialized has nothing to stop.
-      assert.notInclude(said, "notifications/cancelled")
+      // `initialize` MUST NOT be cancelled.
+      assert.notInclude(notified, "notifications/cancelled")
     }
     if (Exit.isFailure(connecting)) return
     const client = connecting.value
@@ -319,25 +332,25 @@ const suffers = (stage: Stage, fault: keyof typeof faults, row: Row) =>
     yield* waiting(Stream.runForEach(client.diagnostics, ({ _tag }) => Effect.sync(() => diagnostics.push(_tag))))
     if (stage === "idle") {
       yield* commit
-      expect("what is asked next", yield* whatever(once(client.ping())), row.victim)
+      expect("the next call", yield* patiently(once(client.ping())), row.victim)
       assert.strictEqual(endings, 1)
     }
     if (stage === "call") {
-      const [victim, beside] = yield* whatever(
+      const [victim, beside] = yield* patiently(
         Effect.all([once(client.callTool("victim")), once(client.callTool("beside"))], { concurrency: 2 })
       )
       expect("the call", victim, row.victim)
-      expect("the call beside it", beside, row.beside)
+      expect("the concurrent call", beside, row.beside)
       assert.strictEqual(endings, 2)
-      expect("afterwards", yield* whatever(outcome(client.ping())), row.after)
+      expect("the ping afterwards", yield* patiently(outcome(client.ping())), row.after)
       assert.deepStrictEqual(
-        said.filter((method) => method === "notifications/cancelled"),
+        notified.filter((method) => method === "notifications/cancelled"),
         row.victim === late.victim ? ["notifications/cancelled"] : []
       )
     }
     yield* Effect.repeatN(Effect.yieldNow(), 20)
     if (stage === "idle" || stage === "call") assert.deepStrictEqual(diagnostics, row.diagnostics)
-    if (row.ended === undefined) assert.isNull(ended.unsafePoll(), "the conversation goes on")
+    if (row.ended === undefined) assert.isNull(ended.unsafePoll(), "the session goes on")
     else expect("the end", yield* outcome(Fiber.join(ended)), row.ended)
   })
 
@@ -350,12 +363,12 @@ for (const fault of Object.keys(faults)) {
       const row = isRow(rows) ? rows : rows[stage]
       if (row === undefined) continue
       it.effect(`${stages[stage]}, ${row.it}`, () =>
-        leavesNothing(suffers(stage, fault, row)).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
+        leavesNothing(verify(stage, fault, row)).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
     }
     it.effect("while it is closed, delays neither the closing nor the call in flight", () =>
       leavesNothing(Effect.gen(function*() {
         const { commit, connector } = yield* played("idle", fault)
-        // When the conversation is over, and the pipe still there.
+        // When the session is over, and the pipe is still open.
         const closing = Connector.make(
           connector.name,
           Effect.zipLeft(connector.connect, Effect.addFinalizer(() => commit))
@@ -376,6 +389,6 @@ describe("A server that cannot be reached", () => {
   it.effect("fails connecting with the error of its connector", () =>
     leavesNothing(Effect.gen(function*() {
       const refused = new LocalError.TransportError({ reason: "Open", message: "Connection refused" })
-      assert.strictEqual(yield* Effect.flip(Client.make(Connector.make("nobody", Effect.fail(refused)))), refused)
+      assert.strictEqual(yield* Effect.flip(Client.make(Connector.make("nowhere", Effect.fail(refused)))), refused)
     })))
 })

@@ -77,7 +77,7 @@ describe("Progress", () => {
   it.scoped("with an unknown token, or for a call that has ended, is an ordinary notification", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
-      const heard = yield* waiting(Stream.runCollect(Stream.take(client.notifications, 3)))
+      const received = yield* waiting(Stream.runCollect(Stream.take(client.notifications, 3)))
       let seen = 0
       const calling = yield* Effect.fork(client.callTool("quick", {}, { onProgress: () => Effect.sync(() => seen++) }))
       const request = yield* server.expectRequest("tools/call")
@@ -86,7 +86,7 @@ describe("Progress", () => {
       for (const progressToken of [tokenOf(request), "never given out", true]) {
         yield* server.notify("notifications/progress", { progressToken, progress: 1 })
       }
-      const tokens = Chunk.toArray(yield* Fiber.join(heard)).map(({ params }) => params?.progressToken)
+      const tokens = Chunk.toArray(yield* Fiber.join(received)).map(({ params }) => params?.progressToken)
       assert.deepStrictEqual(tokens, [tokenOf(request), "never given out", true])
       assert.strictEqual(seen, 0)
     }))

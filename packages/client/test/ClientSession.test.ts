@@ -10,9 +10,9 @@ import { Effect, Fiber, Stream } from "effect"
 import { answered } from "./Scripts.js"
 
 const tool = { name: "echo", inputSchema: { type: "object" } }
-const said = { content: [{ type: "text", text: "hello" }] }
+const greeting = { content: [{ type: "text", text: "hello" }] }
 
-/** What the lines after the handshake say. */
+/** The lines after the handshake. */
 const after = (transcript: Transcript.Transcript) => Transcript.render(transcript).split("\n").slice(3)
 
 describe("A verb", () => {
@@ -20,93 +20,99 @@ describe("A verb", () => {
     readonly name: string
     readonly run: (client: ClientSessionService) => Effect.Effect<unknown, unknown>
     readonly answer: JsonObject
-    readonly says: string
-    readonly gives: unknown
+    readonly sends: string
+    readonly result: unknown
   }> = [
-    { name: "ping", run: (client) => client.ping(), answer: {}, says: "ping", gives: undefined },
+    { name: "ping", run: (client) => client.ping(), answer: {}, sends: "ping", result: undefined },
     {
       name: "listTools",
       run: (client) => client.listTools(),
       answer: { tools: [tool] },
-      says: "tools/list",
-      gives: { tools: [tool] }
+      sends: "tools/list",
+      result: { tools: [tool] }
     },
     {
       name: "listTools, from a cursor on",
       run: (client) => client.listTools({ cursor: "next" }),
       answer: { tools: [], nextCursor: "more" },
-      says: "tools/list {\"cursor\":\"next\"}",
-      gives: { tools: [], nextCursor: "more" }
+      sends: "tools/list {\"cursor\":\"next\"}",
+      result: { tools: [], nextCursor: "more" }
     },
     {
       name: "listTools, from an empty cursor on",
       run: (client) => client.listTools({ cursor: "" }),
       answer: { tools: [] },
-      says: "tools/list {\"cursor\":\"\"}",
-      gives: { tools: [] }
+      sends: "tools/list {\"cursor\":\"\"}",
+      result: { tools: [] }
     },
     {
       name: "callTool, without arguments",
       run: (client) => client.callTool("echo"),
-      answer: said,
-      says: "tools/call {\"name\":\"echo\"}",
-      gives: said
+      answer: greeting,
+      sends: "tools/call {\"name\":\"echo\"}",
+      result: greeting
     },
     {
       name: "callTool, with arguments",
       run: (client) => client.callTool("echo", { text: "hello", times: 2, nothing: null }, { checkOutput: false }),
-      answer: { ...said, structuredContent: { text: "hello" }, isError: false, _meta: { took: 1 }, unheardOf: true },
-      says: "tools/call {\"name\":\"echo\",\"arguments\":{\"text\":\"hello\",\"times\":2,\"nothing\":null}}",
-      gives: { ...said, structuredContent: { text: "hello" }, isError: false, _meta: { took: 1 }, unheardOf: true }
+      answer: {
+        ...greeting,
+        structuredContent: { text: "hello" },
+        isError: false,
+        _meta: { took: 1 },
+        unheardOf: true
+      },
+      sends: "tools/call {\"name\":\"echo\",\"arguments\":{\"text\":\"hello\",\"times\":2,\"nothing\":null}}",
+      result: { ...greeting, structuredContent: { text: "hello" }, isError: false, _meta: { took: 1 }, unheardOf: true }
     },
     {
       name: "listResources, from a cursor on",
       run: (client) => client.listResources({ cursor: "next" }),
       answer: { resources: [{ name: "readme", uri: "file:///README.md" }] },
-      says: "resources/list {\"cursor\":\"next\"}",
-      gives: { resources: [{ name: "readme", uri: "file:///README.md" }] }
+      sends: "resources/list {\"cursor\":\"next\"}",
+      result: { resources: [{ name: "readme", uri: "file:///README.md" }] }
     },
     {
       name: "listResourceTemplates",
       run: (client) => client.listResourceTemplates(),
       answer: { resourceTemplates: [{ name: "note", uriTemplate: "note:///{id}" }] },
-      says: "resources/templates/list",
-      gives: { resourceTemplates: [{ name: "note", uriTemplate: "note:///{id}" }] }
+      sends: "resources/templates/list",
+      result: { resourceTemplates: [{ name: "note", uriTemplate: "note:///{id}" }] }
     },
     {
       name: "readResource",
       run: (client) => client.readResource("file:///README.md"),
       answer: { contents: [{ uri: "file:///README.md", text: "hello" }] },
-      says: "resources/read {\"uri\":\"file:///README.md\"}",
-      gives: { contents: [{ uri: "file:///README.md", text: "hello" }] }
+      sends: "resources/read {\"uri\":\"file:///README.md\"}",
+      result: { contents: [{ uri: "file:///README.md", text: "hello" }] }
     },
     {
       name: "subscribeResource",
       run: (client) => client.subscribeResource("file:///README.md"),
       answer: {},
-      says: "resources/subscribe {\"uri\":\"file:///README.md\"}",
-      gives: undefined
+      sends: "resources/subscribe {\"uri\":\"file:///README.md\"}",
+      result: undefined
     },
     {
       name: "unsubscribeResource",
       run: (client) => client.unsubscribeResource("file:///README.md"),
       answer: {},
-      says: "resources/unsubscribe {\"uri\":\"file:///README.md\"}",
-      gives: undefined
+      sends: "resources/unsubscribe {\"uri\":\"file:///README.md\"}",
+      result: undefined
     },
     {
       name: "listPrompts",
       run: (client) => client.listPrompts(),
       answer: { prompts: [{ name: "review", arguments: [{ name: "code", required: true }] }] },
-      says: "prompts/list",
-      gives: { prompts: [{ name: "review", arguments: [{ name: "code", required: true }] }] }
+      sends: "prompts/list",
+      result: { prompts: [{ name: "review", arguments: [{ name: "code", required: true }] }] }
     },
     {
       name: "getPrompt",
       run: (client) => client.getPrompt("review", { code: "x" }),
       answer: { messages: [{ role: "user", content: { type: "text", text: "x" } }] },
-      says: "prompts/get {\"name\":\"review\",\"arguments\":{\"code\":\"x\"}}",
-      gives: { messages: [{ role: "user", content: { type: "text", text: "x" } }] }
+      sends: "prompts/get {\"name\":\"review\",\"arguments\":{\"code\":\"x\"}}",
+      result: { messages: [{ role: "user", content: { type: "text", text: "x" } }] }
     },
     {
       name: "complete, with what is known of the others",
@@ -115,43 +121,43 @@ describe("A verb", () => {
           others: { code: "x" }
         }),
       answer: { completion: { values: ["TypeScript"], total: 1, hasMore: false } },
-      says:
+      sends:
         "completion/complete {\"ref\":{\"type\":\"ref/prompt\",\"name\":\"review\"},\"argument\":{\"name\":\"language\"," +
         "\"value\":\"Ty\"},\"context\":{\"arguments\":{\"code\":\"x\"}}}",
-      gives: { values: ["TypeScript"], total: 1, hasMore: false }
+      result: { values: ["TypeScript"], total: 1, hasMore: false }
     },
     {
       name: "setLoggingLevel",
       run: (client) => client.setLoggingLevel("warning"),
       answer: {},
-      says: "logging/setLevel {\"level\":\"warning\"}",
-      gives: undefined
+      sends: "logging/setLevel {\"level\":\"warning\"}",
+      result: undefined
     },
     {
       name: "request",
       run: (client) => client.request("ours/do", { what: "it" }),
       answer: { done: [1, null] },
-      says: "ours/do {\"what\":\"it\"}",
-      gives: { done: [1, null] }
+      sends: "ours/do {\"what\":\"it\"}",
+      result: { done: [1, null] }
     },
     {
       name: "request, without parameters",
       run: (client) => client.request("ours/do"),
       answer: {},
-      says: "ours/do",
-      gives: {}
+      sends: "ours/do",
+      result: {}
     }
   ]
 
-  for (const { answer, gives, name, run, says } of verbs) {
+  for (const { answer, name, result, run, sends } of verbs) {
     it.scoped(`sends its request and gives the result: ${name}`, () =>
       Effect.gen(function*() {
         const transcript = Transcript.make()
         const { client, server } = yield* TestClient.make({ transcript })
-        const { value } = yield* answered(server, run(client), says.split(" ")[0]!, answer)
-        assert.deepStrictEqual(value, gives)
+        const { value } = yield* answered(server, run(client), sends.split(" ")[0]!, answer)
+        assert.deepStrictEqual(value, result)
         assert.deepStrictEqual(after(transcript), [
-          `client → 2 ${says}`,
+          `client → 2 ${sends}`,
           `server ← 2 ${JSON.stringify(answer)}`
         ])
       }))
@@ -173,7 +179,7 @@ describe("A verb", () => {
       assert.deepStrictEqual(ping.params, { _meta: meta })
       const list = yield* answered(server, client.listTools({ cursor: "c", meta }), "tools/list", { tools: [] })
       assert.deepStrictEqual(list.params, { cursor: "c", _meta: meta })
-      const call = yield* answered(server, client.callTool("echo", { a: 1 }, { meta }), "tools/call", said)
+      const call = yield* answered(server, client.callTool("echo", { a: 1 }, { meta }), "tools/call", greeting)
       assert.deepStrictEqual(call.params, { name: "echo", arguments: { a: 1 }, _meta: meta })
     }))
 
@@ -198,7 +204,7 @@ describe("A verb", () => {
       const args = Object.freeze({ list: Object.freeze([1, 2]) })
       const meta = Object.freeze({ a: 1 })
       const options = Object.freeze({ meta, onProgress: () => Effect.void })
-      yield* answered(server, client.callTool("echo", args, options), "tools/call", said)
+      yield* answered(server, client.callTool("echo", args, options), "tools/call", greeting)
       yield* answered(server, client.request("ours/do", args, options), "ours/do", {})
     }))
 })

@@ -7,7 +7,7 @@ import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
 import { answered, failure } from "./Scripts.js"
 
-/** A call that is heard and not answered. */
+/** A call that the server receives and does not answer. */
 const unanswered = (client: ClientSessionService, server: TestPeer.TestPeer, options?: CallOptions) =>
   Effect.gen(function*() {
     const calling = yield* Effect.fork(client.callTool("slow", undefined, options))
@@ -19,7 +19,7 @@ const unanswered = (client: ClientSessionService, server: TestPeer.TestPeer, opt
       calling,
       isWaiting: () => calling.unsafePoll() === null,
       progress: Effect.suspend(() => server.notify("notifications/progress", { progressToken, progress: ++last })).pipe(
-        // The client has heard it when it answers what comes after it.
+        // The client has received it when it answers the message after it.
         Effect.zipRight(server.expectSilence)
       )
     }

@@ -126,7 +126,7 @@ describe("A group of servers", () => {
       assert.strictEqual((yield* failure(group.connect("one", connector)))._tag, "DuplicateServer")
       const nowhere = Connector.make(
         "nowhere",
-        Effect.fail(new LocalError.TransportError({ reason: "Open", message: "nobody there" }))
+        Effect.fail(new LocalError.TransportError({ reason: "Open", message: "Connection refused" }))
       )
       assert.strictEqual((yield* failure(group.connect("two", nowhere)))._tag, "TransportError")
       assert.deepStrictEqual([...(yield* group.sessions).keys()], ["one"])
@@ -276,7 +276,7 @@ describe("A group of servers", () => {
         current,
         Connector.make(
           "nowhere",
-          Effect.fail(new LocalError.TransportError({ reason: "Open", message: "nobody there" }))
+          Effect.fail(new LocalError.TransportError({ reason: "Open", message: "Connection refused" }))
         )
       )
       yield* first.end

@@ -14,12 +14,12 @@ class Model extends Context.Tag("Model")<Model, { readonly go: (prompt: string) 
 
 const ModelLive = Layer.succeed(Model, { go: (prompt) => `after ${prompt}` })
 
-const said = (text: string) => ({ role: "assistant", content: { type: "text", text }, model: "m" }) as const
+const sampled = (text: string) => ({ role: "assistant", content: { type: "text", text }, model: "m" }) as const
 
 const SamplingLive = Features.sampling(({ messages }) =>
   Effect.map(Model, (model) => {
     const content = messages[0]!.content
-    return said(model.go("text" in content ? content.text : "?"))
+    return sampled(model.go("text" in content ? content.text : "?"))
   })
 )
 
@@ -77,22 +77,25 @@ describe("A client that has a model", () => {
     Effect.gen(function*() {
       const { ask, capabilities } = yield* connected(SamplingLive)
       assert.deepStrictEqual(capabilities, { sampling: {} })
-      assert.deepStrictEqual<unknown>(yield* ask("sampling/createMessage", prompt), said("after hello"))
+      assert.deepStrictEqual<unknown>(yield* ask("sampling/createMessage", prompt), sampled("after hello"))
     }).pipe(Effect.provide(ModelLive)))
 
   it.scoped("refuses tools, unless its option allows them", () =>
     Effect.gen(function*() {
       const tools = [{ name: "t", inputSchema: { type: "object" } }]
-      const without = yield* connected(Features.sampling(() => Effect.succeed(said("yes"))))
+      const without = yield* connected(Features.sampling(() => Effect.succeed(sampled("yes"))))
       assert.strictEqual((yield* without.refuse("sampling/createMessage", { ...prompt, tools })).code, -32602)
-      const withTools = yield* connected(Features.sampling(() => Effect.succeed(said("yes")), { tools: true }))
+      const withTools = yield* connected(Features.sampling(() => Effect.succeed(sampled("yes")), { tools: true }))
       assert.deepStrictEqual(withTools.capabilities, { sampling: { tools: {} } })
-      assert.deepStrictEqual<unknown>(yield* withTools.ask("sampling/createMessage", { ...prompt, tools }), said("yes"))
+      assert.deepStrictEqual<unknown>(
+        yield* withTools.ask("sampling/createMessage", { ...prompt, tools }),
+        sampled("yes")
+      )
     }))
 
   it.scoped("refuses a dialogue in which a tool use is not answered", () =>
     Effect.gen(function*() {
-      const { refuse } = yield* connected(Features.sampling(() => Effect.succeed(said("yes")), { tools: true }))
+      const { refuse } = yield* connected(Features.sampling(() => Effect.succeed(sampled("yes")), { tools: true }))
       const error = yield* refuse("sampling/createMessage", {
         ...prompt,
         messages: [{ role: "assistant", content: [{ type: "tool_use", id: "1", name: "t", input: {} }] }]
@@ -120,7 +123,7 @@ describe("A client that has a model", () => {
       yield* answers.offerAll([
         Effect.dieMessage("secret"),
         Effect.succeed({ no: "result" }),
-        Effect.succeed(said("yes"))
+        Effect.succeed(sampled("yes"))
       ])
       for (const _ of [1, 2]) {
         assert.deepStrictEqual(yield* refuse("sampling/createMessage", prompt), {
@@ -128,7 +131,7 @@ describe("A client that has a model", () => {
           message: "Internal error"
         })
       }
-      assert.deepStrictEqual<unknown>(yield* ask("sampling/createMessage", prompt), said("yes"))
+      assert.deepStrictEqual<unknown>(yield* ask("sampling/createMessage", prompt), sampled("yes"))
     }))
 
   it.scoped("refuses invalid parameters, and names the place", () =>
@@ -246,14 +249,14 @@ describe("A client that has roots", () => {
 describe("A client that hears logs", () => {
   it.scoped("handles them from the beginning, in order, in the context of its layer", () =>
     Effect.gen(function*() {
-      const heard = yield* Queue.unbounded<string>()
+      const logged = yield* Queue.unbounded<string>()
       const { server } = yield* connected(Features.logging(({ data, level }) =>
-        Effect.flatMap(Model, (model) => heard.offer(`${level} ${model.go(String(data))}`))
+        Effect.flatMap(Model, (model) => logged.offer(`${level} ${model.go(String(data))}`))
       ))
       for (const data of ["one", "two"]) {
         yield* server.notify("notifications/message", { level: "info", data })
       }
-      assert.deepStrictEqual([yield* heard.take, yield* heard.take], ["info after one", "info after two"])
+      assert.deepStrictEqual([yield* logged.take, yield* logged.take], ["info after one", "info after two"])
     }).pipe(Effect.provide(ModelLive)))
 
   it.scoped("gives the handler of each a scope of its own", () =>
@@ -262,26 +265,26 @@ describe("A client that hears logs", () => {
       const { server } = yield* connected(Features.logging(({ data }) =>
         Effect.zipRight(
           Effect.addFinalizer(() => log.offer(`${String(data)} closed`)),
-          log.offer(`${String(data)} heard`)
+          log.offer(`${String(data)} handled`)
         )
       ))
       for (const data of ["one", "two"]) yield* server.notify("notifications/message", { level: "info", data })
-      for (const line of ["one heard", "one closed", "two heard", "two closed"]) {
+      for (const line of ["one handled", "one closed", "two handled", "two closed"]) {
         assert.strictEqual(yield* log.take, line)
       }
     }))
 
   it.scoped("loses only the message at which its handler dies", () =>
     Effect.gen(function*() {
-      const heard = yield* Queue.unbounded<unknown>()
+      const logged = yield* Queue.unbounded<unknown>()
       const { server } = yield* connected(Features.logging(({ data }) => {
         if (data === "throw") throw new Error("a bug of the handler's")
-        return data === "die" ? Effect.dieMessage("another") : heard.offer(data)
+        return data === "die" ? Effect.dieMessage("another") : logged.offer(data)
       }))
       for (const data of ["throw", "one", "die", "two"]) {
         yield* server.notify("notifications/message", { level: "info", data })
       }
-      assert.deepStrictEqual([yield* heard.take, yield* heard.take], ["one", "two"])
+      assert.deepStrictEqual([yield* logged.take, yield* logged.take], ["one", "two"])
       yield* server.expectSilence
     }).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
 })
@@ -308,9 +311,9 @@ describe("A feature", () => {
           return { id, meta, method }
         })))
       const id = yield* server.request("ours/do", { _meta: { progressToken: "t", more: 1 } })
-      const told = server.expectNotification("notifications/progress")
-      assert.deepStrictEqual(yield* told, { progressToken: "t", progress: 1, total: 2, message: "half" })
-      assert.deepStrictEqual(yield* told, { progressToken: "t", progress: 2 })
+      const progressed = server.expectNotification("notifications/progress")
+      assert.deepStrictEqual(yield* progressed, { progressToken: "t", progress: 1, total: 2, message: "half" })
+      assert.deepStrictEqual(yield* progressed, { progressToken: "t", progress: 2 })
       assert.deepStrictEqual<unknown>(yield* server.expectResult(id), {
         id,
         meta: { progressToken: "t", more: 1 },

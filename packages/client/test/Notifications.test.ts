@@ -107,8 +107,8 @@ describe("A request of the server", () => {
       const calling = yield* Effect.fork(client.callTool("asks"))
       const { id } = yield* server.expectRequest("tools/call")
       // The server's ids are its own: this one is also the id of our call.
-      const asked = yield* server.request("roots/list", {}, id)
-      assert.strictEqual((yield* server.expectError(asked)).code, -32601)
+      const request = yield* server.request("roots/list", {}, id)
+      assert.strictEqual((yield* server.expectError(request)).code, -32601)
       yield* server.send(Message.success(id, { content: [] }))
       yield* Fiber.join(calling)
     }))

@@ -21,8 +21,8 @@ describe("A call as a stream", () => {
       const { id } = yield* server.expectRequest("tools/call")
       for (const n of [1, 2, 3]) yield* server.notify(...progress(id, n))
       yield* server.send(Message.success(id, { content: [] }))
-      const told = Chunk.toReadonlyArray(yield* Fiber.join(reading))
-      assert.deepStrictEqual<unknown>(told, [
+      const received = Chunk.toReadonlyArray(yield* Fiber.join(reading))
+      assert.deepStrictEqual<unknown>(received, [
         ...[1, 2, 3].map((progress) => ({ _tag: "Progress", progress: { progress, total: 3 } })),
         { _tag: "Result", result: { content: [] } }
       ])
@@ -31,13 +31,13 @@ describe("A call as a stream", () => {
   it.scoped("fails as the call does, after the progress that came before", () =>
     Effect.gen(function*() {
       const { server, updates } = yield* calling
-      let heard = 0
-      const reading = yield* Effect.fork(failure(Stream.runForEach(updates, () => Effect.sync(() => heard++))))
+      let count = 0
+      const reading = yield* Effect.fork(failure(Stream.runForEach(updates, () => Effect.sync(() => count++))))
       const { id } = yield* server.expectRequest("tools/call")
       yield* server.notify(...progress(id, 1))
       yield* server.send(Message.failure(id, { code: -32603, message: "no" }))
       assert.strictEqual((yield* Fiber.join(reading))._tag, "InternalError")
-      assert.strictEqual(heard, 1)
+      assert.strictEqual(count, 1)
     }))
 
   it.scoped("interrupts the call when the reader stops", () =>

@@ -1,6 +1,6 @@
 /**
- * What scripts of a client and a played server have in common: asking and being answered, waiting for a fiber that waits,
- * and finding out that nothing is left behind.
+ * Helpers for tests of a client and a scripted server: calls that the server answers, waiting for a fiber to suspend, and
+ * the check that no fiber and no timer is left.
  */
 import { assert } from "@effect/vitest"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
@@ -11,7 +11,7 @@ import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Clock, Duration, Exit, Scope } from "effect"
 import { Effect, Fiber, Supervisor } from "effect"
 
-/** Runs a call; the server must hear a request of this method as the next thing, and answers it. */
+/** Runs a call; the next message that the server receives must be its request, which the server answers. */
 export const exchange = <A, E, R>(
   server: TestPeer.TestPeer,
   call: Effect.Effect<A, E, R>,
@@ -49,7 +49,7 @@ export const refused = <A, E, R>(
 export const failure = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<E, never, R> =>
   Effect.orDieWith(Effect.flip(effect), (value) => new Error(`Expected a failure, got ${JSON.stringify(value)}`))
 
-/** Runs it beside this, in the scope, and goes on when it can do nothing but wait. */
+/** Runs it on a fiber of the scope, and returns when that fiber is suspended. */
 export const waiting = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<Fiber.RuntimeFiber<A, E>, never, R | Scope.Scope> =>
@@ -61,12 +61,12 @@ export const waiting = <A, E, R>(
       })
   )
 
-/** Connects to played servers, each over a pipe of its own, and counts the pipes that are open. */
+/** Connects to scripted servers, each over a pipe of its own, and counts the open pipes. */
 export const servers = Effect.gen(function*() {
   const connected: Array<TestPeer.TestPeer> = []
   let open = 0
   const connector = Connector.make(
-    "played servers",
+    "scripted servers",
     Effect.gen(function*() {
       yield* Effect.acquireRelease(Effect.sync(() => open++), () => Effect.sync(() => open--))
       const [client, server] = yield* Transport.memory()
@@ -77,7 +77,7 @@ export const servers = Effect.gen(function*() {
   return { connector, open: () => open, server: () => connected.at(-1)! }
 })
 
-/** The same clock, and how many sleep on it. */
+/** The same clock, and how many fibers sleep on it. */
 const counting = (clock: Clock.Clock) => {
   let sleeping = 0
   const counted: Clock.Clock = Object.create(clock, {
@@ -93,13 +93,13 @@ const counting = (clock: Clock.Clock) => {
   return { clock: counted, sleeping: () => sleeping }
 }
 
-/** Runs the effect in a scope of its own, and finds no fiber of it and no timer afterwards. */
+/** Runs the effect in a scope of its own, and checks that no fiber of it and no timer remains. */
 export const leavesNothing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
   Effect.gen(function*() {
     const supervisor = yield* Supervisor.track
     const { clock, sleeping } = counting(yield* Effect.clock)
     const result = yield* Effect.scoped(effect).pipe(Effect.withClock(clock), Effect.supervised(supervisor))
-    // What was interrupted last still has to be scheduled.
+    // Fibers that were interrupted last still have to be scheduled.
     for (let i = 0; i < 100 && (yield* supervisor.value).length > 0; i++) yield* Effect.yieldNow()
     assert.strictEqual((yield* supervisor.value).length, 0, "fibers left behind")
     assert.strictEqual(sleeping(), 0, "timers left behind")

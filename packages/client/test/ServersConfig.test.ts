@@ -64,34 +64,34 @@ describe("The servers of a configuration", () => {
   ))
   const nowhere = Connector.make(
     "nowhere",
-    Effect.fail(new LocalError.TransportError({ reason: "Open", message: "nobody there" }))
+    Effect.fail(new LocalError.TransportError({ reason: "Open", message: "Connection refused" }))
   )
 
   const group = (onFailure?: "fail" | "skip") =>
     Effect.gen(function*() {
       const there = yield* InProcess.connector
-      const asked: Array<string> = []
+      const connected: Array<string> = []
       const layer = ServersConfig.layer(config, {
         connector: (server, name) => {
-          asked.push(`${name} ${ServersConfig.isAddress(server) ? server.url : server.command}`)
+          connected.push(`${name} ${ServersConfig.isAddress(server) ? server.url : server.command}`)
           return name === "files" ? there : nowhere
         },
         ...(onFailure === undefined ? undefined : { onFailure })
       })
-      return { asked, layer }
+      return { connected, layer }
     })
 
   it.scoped("are one group; a disabled one is not connected, and one that cannot be reached is left out and logged", () =>
     Effect.gen(function*() {
       const logged: Array<string> = []
-      const { asked, layer } = yield* group()
+      const { connected, layer } = yield* group()
       const tools = yield* Effect.flatMap(ClientSessionGroup, ({ entries }) => entries).pipe(
         Effect.provide(layer),
         Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message)))))
       )
       assert.deepStrictEqual([...tools.tools.keys()], ["a"])
-      assert.deepStrictEqual(asked, ["files npx", "search https://${HOST}/mcp"])
-      assert.deepStrictEqual(logged, ["The server \"search\" is left out: nobody there"])
+      assert.deepStrictEqual(connected, ["files npx", "search https://${HOST}/mcp"])
+      assert.deepStrictEqual(logged, ["The server \"search\" is left out: Connection refused"])
     }).pipe(Effect.provide(server)))
 
   it.scoped("fail the layer when one cannot be reached and `onFailure` is \"fail\"", () =>

@@ -4,7 +4,7 @@ import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Layer, Scope } from "effect"
 
 const prompt = { messages: [{ role: "user", content: { type: "text", text: "hello" } }], maxTokens: 10 }
-const said = {
+const sampled = {
   role: "assistant",
   model: "m",
   content: [{ type: "text", text: "one" }, { type: "text", text: "two" }]
@@ -18,7 +18,7 @@ const form = {
 }
 
 const features = Layer.merge(
-  Features.sampling(() => Effect.succeed(said)),
+  Features.sampling(() => Effect.succeed(sampled)),
   Features.elicitation(() => Effect.succeed({ action: "accept", content: { which: ["a", "b"] } }))
 )
 
@@ -27,7 +27,7 @@ describe("An answer", () => {
     Effect.gen(function*() {
       for (
         const [version, content, which] of [
-          ["2025-11-25", said.content, ["a", "b"]],
+          ["2025-11-25", sampled.content, ["a", "b"]],
           ["2025-06-18", { type: "text", text: "one\ntwo" }, "a, b"]
         ] as const
       ) {
@@ -35,12 +35,12 @@ describe("An answer", () => {
         const message = yield* server.expectResult(yield* server.request("sampling/createMessage", prompt))
         assert.deepStrictEqual<unknown>(message.content, content)
         const { requestedSchema } = form
-        const asked = version === "2025-11-25" ? form : {
+        const request = version === "2025-11-25" ? form : {
           ...form,
           requestedSchema: { ...requestedSchema, properties: { which: { type: "string" } } }
         }
         if (version === "2025-11-25") {
-          const filled = yield* server.expectResult(yield* server.request("elicitation/create", asked))
+          const filled = yield* server.expectResult(yield* server.request("elicitation/create", request))
           assert.deepStrictEqual<unknown>(filled, { action: "accept", content: { which } })
         }
       }

@@ -17,8 +17,8 @@ const good = {
   serverInfo: { name: "played", version: "1.0.0" }
 }
 
-/** A client that has asked to be let in, and the id under which it did. */
-const knocking = (options?: Options) =>
+/** A client that has sent `initialize`, and the id of the request. */
+const initializing = (options?: Options) =>
   Effect.gen(function*() {
     const transcript = Transcript.make()
     const [server, connector] = yield* TestPeer.server({ transcript })
@@ -27,10 +27,10 @@ const knocking = (options?: Options) =>
     return { server, connecting, id, params, transcript }
   })
 
-/** The error with which a client refuses this answer, after which it has hung up and said nothing more. */
+/** The error of a client at this answer, after which it has closed the transport and sent nothing more. */
 const refusal = (answer: (id: Message.RequestId) => Message.Message, options?: Options) =>
   Effect.gen(function*() {
-    const { connecting, id, server } = yield* knocking(options)
+    const { connecting, id, server } = yield* initializing(options)
     yield* server.send(answer(id))
     const error = yield* failure(Fiber.join(connecting))
     yield* server.expectEnd
@@ -43,7 +43,7 @@ describe("initialize", () => {
   describe("requests", () => {
     it.scoped("the latest revision that has it, with the client's name and capabilities", () =>
       Effect.gen(function*() {
-        const { params } = yield* knocking()
+        const { params } = yield* initializing()
         assert.deepStrictEqual(params, {
           protocolVersion: "2025-11-25",
           capabilities: {},
@@ -54,20 +54,20 @@ describe("initialize", () => {
     it.scoped("with the `clientInfo` of the options", () =>
       Effect.gen(function*() {
         const clientInfo = { name: "ours", title: "Ours", version: "2.0.0" }
-        const { params } = yield* knocking({ clientInfo })
+        const { params } = yield* initializing({ clientInfo })
         assert.deepStrictEqual(params?.clientInfo, clientInfo)
       }))
 
     it.scoped("the latest revision of the options, whatever their order", () =>
       Effect.gen(function*() {
-        const { params } = yield* knocking({ versions: ["2025-03-26", "2025-06-18", "2024-11-05"] })
+        const { params } = yield* initializing({ versions: ["2025-03-26", "2025-06-18", "2024-11-05"] })
         assert.strictEqual(params?.protocolVersion, "2025-06-18")
       }))
   })
 
   it.scoped("MUST be followed by one initialized notification, before any other request", () =>
     Effect.gen(function*() {
-      const { connecting, id, server, transcript } = yield* knocking()
+      const { connecting, id, server, transcript } = yield* initializing()
       yield* server.send(Message.success(id, good))
       const client = yield* Fiber.join(connecting)
       const pinging = yield* Effect.fork(client.ping())
@@ -88,7 +88,7 @@ describe("initialize", () => {
 
   it.scoped("gives the facts of the server", () =>
     Effect.gen(function*() {
-      const { connecting, id, server } = yield* knocking()
+      const { connecting, id, server } = yield* initializing()
       const capabilities = { tools: { listChanged: true }, logging: {}, experimental: { ours: { a: 1 } } }
       const serverInfo = { name: "played", title: "Played", version: "1.0.0" }
       yield* server.send(Message.success(id, { ...good, capabilities, serverInfo, instructions: "Ask first." }))
@@ -104,7 +104,7 @@ describe("initialize", () => {
     for (const version of Version.legacy) {
       it.scoped(`but accepts ${version} from the server`, () =>
         Effect.gen(function*() {
-          const { connecting, id, server } = yield* knocking()
+          const { connecting, id, server } = yield* initializing()
           yield* server.send(Message.success(id, { ...good, protocolVersion: version }))
           assert.strictEqual((yield* Fiber.join(connecting)).version, version)
           yield* server.expectNotification("notifications/initialized")
@@ -186,14 +186,14 @@ describe("initialize", () => {
 
   it.scoped("fails when the server hangs up", () =>
     Effect.gen(function*() {
-      const { connecting, server } = yield* knocking()
+      const { connecting, server } = yield* initializing()
       yield* server.hangUp
       assert.strictEqual((yield* failure(Fiber.join(connecting)))._tag, "ConnectionClosed")
     }))
 
   it.scoped("MUST NOT be cancelled when it is not answered in time", () =>
     Effect.gen(function*() {
-      const { connecting, server } = yield* knocking()
+      const { connecting, server } = yield* initializing()
       yield* TestClock.adjust("59999 millis")
       assert.isNull(connecting.unsafePoll())
       yield* TestClock.adjust("1 millis")
@@ -204,21 +204,21 @@ describe("initialize", () => {
 
   it.scoped("waits as long as any request of the client", () =>
     Effect.gen(function*() {
-      const { connecting } = yield* knocking({ timeout: "2 seconds" })
+      const { connecting } = yield* initializing({ timeout: "2 seconds" })
       yield* TestClock.adjust("2 seconds")
       assert.deepInclude(yield* failure(Fiber.join(connecting)), { _tag: "RequestTimeout", millis: 2000 })
     }))
 
   it.scoped("MUST NOT be cancelled when connecting is interrupted; the transport is closed", () =>
     Effect.gen(function*() {
-      const { connecting, server } = yield* knocking()
+      const { connecting, server } = yield* initializing()
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(connecting)))
       yield* server.expectEnd
     }))
 
   it.scoped("is not disturbed by requests and notifications of the server meanwhile", () =>
     Effect.gen(function*() {
-      const { connecting, id, server } = yield* knocking()
+      const { connecting, id, server } = yield* initializing()
       yield* server.notify("notifications/message", { level: "info", data: "starting" })
       yield* server.send(Message.success("made up", {}))
       yield* server.expectSilence
@@ -231,7 +231,7 @@ describe("initialize", () => {
 
   it.scoped("accepts its id as a string in the answer", () =>
     Effect.gen(function*() {
-      const { connecting, id, server } = yield* knocking()
+      const { connecting, id, server } = yield* initializing()
       yield* server.send(Message.success(String(id), good))
       yield* Fiber.join(connecting)
       yield* server.expectNotification("notifications/initialized")

@@ -23,9 +23,9 @@ describe("The context of a request", () => {
           progress(2, { message: "two" })
         ])))
       const id = yield* server.request("ours/do", { _meta: { progressToken: 0 } })
-      const told = server.expectNotification("notifications/progress")
-      assert.deepStrictEqual(yield* told, { progressToken: 0, progress: 1 })
-      assert.deepStrictEqual(yield* told, { progressToken: 0, progress: 2, message: "two" })
+      const progressed = server.expectNotification("notifications/progress")
+      assert.deepStrictEqual(yield* progressed, { progressToken: 0, progress: 1 })
+      assert.deepStrictEqual(yield* progressed, { progressToken: 0, progress: 2, message: "two" })
       yield* server.expectResult(id)
     }))
 
@@ -37,9 +37,9 @@ describe("The context of a request", () => {
 
   it.scoped("sends notifications to the server", () =>
     Effect.gen(function*() {
-      const server = yield* answering(Effect.flatMap(RequestContext, ({ notify }) => notify("ours/told", { n: 1 })))
+      const server = yield* answering(Effect.flatMap(RequestContext, ({ notify }) => notify("ours/done", { n: 1 })))
       const id = yield* server.request("ours/do")
-      assert.deepStrictEqual(yield* server.expectNotification("ours/told"), { n: 1 })
+      assert.deepStrictEqual(yield* server.expectNotification("ours/done"), { n: 1 })
       yield* server.expectResult(id)
     }))
 })

@@ -16,7 +16,7 @@ const given = (structuredContent: unknown, more: JsonObject = {}): JsonObject =>
   ...more
 })
 
-/** Calls the tool; the server answers, and lists its tools when it is asked to, if it is. */
+/** Calls the tool; the server answers, and lists its tools if they are requested. */
 const calling = (
   { client, server }: TestClient.TestClient,
   result: JsonObject,
