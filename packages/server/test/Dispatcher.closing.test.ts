@@ -106,7 +106,7 @@ describe("Closing leaves no fiber and no timer", () => {
   }
 
   for (const first of ["server", "client"] as const) {
-    it.effect(`when the ${first} closes first, and nobody reads what the server announces`, () =>
+    it.effect(`when the ${first} closes first, and the client does not read the announcements of the server`, () =>
       leavesNothing(Effect.gen(function*() {
         const registry = yield* Deferred.make<Registry["Type"]>()
         const features = Layer.merge(
@@ -129,7 +129,7 @@ describe("Closing leaves no fiber and no timer", () => {
       })))
   }
 
-  it.effect("when a handler that cannot be interrupted takes longer than closing may", () =>
+  it.effect("when a handler that cannot be interrupted takes longer than the close timeout", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       const gate = yield* Deferred.make<void>()

@@ -31,7 +31,7 @@ describe("A method of the specification", () => {
       }]
     }))
 
-  it.scoped("is served in place of the server, its parameters checked", () =>
+  it.scoped("is handled in place of the server, with decoded parameters", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* names(peer), ["tool after undefined"])
@@ -50,13 +50,13 @@ describe("A method of the specification", () => {
       ])
     }).pipe(Effect.provide(serve(Layer.merge(GreetLive, Fetched)))))
 
-  it.scoped("tells its result in the words of the peer's revision", () =>
+  it.scoped("has a result with only what the client's revision knows", () =>
     Effect.gen(function*() {
       const { tools } = yield* ask(yield* connect("2024-11-05"), "tools/list")
       assert.deepStrictEqual(tools, [{ name: "tool after undefined", inputSchema: { type: "object" } }])
     }).pipe(Effect.provide(serve(Fetched))))
 
-  it.effect("says \"Internal error\" of a result that is none of the method's", () =>
+  it.effect("is answered with \"Internal error\" when its handler returns a value of another type", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       yield* Effect.gen(function*() {
@@ -74,7 +74,7 @@ describe("A method of the specification", () => {
       )
     }))
 
-  it.effect("that a capability gates has it advertised", () =>
+  it.effect("advertises the capability that it needs", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* declared(Fetched, { logging: false }), { tools: {} })
       assert.deepStrictEqual(
@@ -83,7 +83,7 @@ describe("A method of the specification", () => {
       )
     }))
 
-  it.scoped("that the server itself serves can be taken: subscriptions, how much is logged", () =>
+  it.scoped("may be one that the server itself handles: subscriptions, the log level", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const taking = Layer.mergeAll(
@@ -111,7 +111,7 @@ describe("A method of the specification", () => {
       }).pipe(Effect.provide(serve(taking)))
     }))
 
-  it.scoped("MUST go on answering pings before initialize, also where the application answers them", () =>
+  it.scoped("MUST go on answering pings before initialize, also where the application handles them", () =>
     Effect.gen(function*() {
       let pings = 0
       yield* Effect.gen(function*() {
@@ -127,7 +127,7 @@ describe("A method of the specification", () => {
         })))))
     }))
 
-  it.effect("has one handler: a second cannot be built, and says so", () =>
+  it.effect("has one handler: a layer with a second one dies, and names the method", () =>
     Effect.gen(function*() {
       const twice: ReadonlyArray<readonly [Layer.Layer<never, never, Registry>, string]> = [
         [Layer.merge(Fetched, Handler.request(Methods.listTools, () => Effect.succeed({ tools: [] }))), "tools/list"],
@@ -158,7 +158,7 @@ describe("A method of the specification", () => {
       }
     }))
 
-  it.scoped("that is told and not asked is heard with its parameters", () =>
+  it.scoped("is handled as a notification with decoded parameters", () =>
     Effect.gen(function*() {
       const heard: Array<unknown> = []
       const live = Layer.merge(
@@ -178,7 +178,7 @@ describe("A method of the specification", () => {
 })
 
 describe("A change of the client's roots", () => {
-  it.scoped("is heard by a handler, which may list them, beside all requests", () =>
+  it.scoped("runs a handler, which may list the roots outside of a request", () =>
     Effect.gen(function*() {
       const seen = yield* Deferred.make<unknown>()
       const live = Handler.rootsListChanged(Effect.gen(function*() {
@@ -198,7 +198,7 @@ describe("A change of the client's roots", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("ends with the conversation while it is being handled", () =>
+  it.scoped("interrupts its handler when the conversation ends", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const live = Handler.rootsListChanged(Effect.flatMap(ServerSession, (session) =>

@@ -17,7 +17,7 @@ const refusal = (peer: TestPeer, method: string, params?: object) =>
   Effect.flatMap(peer.request(method, params as never), peer.expectError)
 
 describe("Middleware that refuses", () => {
-  it.scoped("can refuse, and nothing behind it runs", () =>
+  it.scoped("can refuse, and nothing inside runs", () =>
     Effect.gen(function*() {
       let ran = 0
       const touch = act(Effect.sync(() => ran++))
@@ -48,7 +48,7 @@ describe("Middleware that refuses", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.scoped("can refuse the handshake after it was served, too: then nobody is let in", () =>
+  it.scoped("can refuse the handshake after it was served: then the client is not initialized", () =>
     Effect.gen(function*() {
       let strict = true
       const middleware = Middleware.make((call, next) =>
@@ -65,7 +65,7 @@ describe("Middleware that refuses", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.effect("can refuse a notification, which nobody is told", () =>
+  it.effect("can refuse a notification, which has no answer", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       let heard = 0
@@ -87,7 +87,7 @@ describe("Middleware that refuses", () => {
       )
     }))
 
-  it.scoped("may refuse a call before anything of its arguments is looked at", () =>
+  it.scoped("can refuse a call before its arguments are decoded", () =>
     Effect.gen(function*() {
       let looked = 0
       const Looking = Schema.String.pipe(Schema.filter(() => {

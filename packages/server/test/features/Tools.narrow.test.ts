@@ -66,7 +66,7 @@ const told = (version: LegacyVersion) =>
     } as unknown as Told
   }).pipe(Effect.scoped, Effect.provide(serve(RichLive)))
 
-describe("A client is told only what its revision knows", () => {
+describe("A client receives only what its revision knows", () => {
   for (const version of Version.legacy) {
     it.effect(`at ${version}`, () =>
       Effect.gen(function*() {

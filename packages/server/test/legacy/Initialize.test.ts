@@ -23,7 +23,7 @@ describe("initialize", () => {
   }
 
   for (const version of ["2026-07-28", "2024-10-07", "1.0", ""]) {
-    it.scoped(`MUST be answered with a version we speak, the latest, when the client asked for "${version}"`, () =>
+    it.scoped(`MUST be answered with the latest version of the server when the client asked for "${version}"`, () =>
       Effect.gen(function*() {
         const peer = yield* stranger
         const result = yield* peer.initialize({ version })
@@ -32,7 +32,7 @@ describe("initialize", () => {
       }).pipe(Effect.provide(serve(GreetLive))))
   }
 
-  it.scoped("says who the server is, what it offers and how to use it", () =>
+  it.scoped("gives the name of the server, its capabilities and its instructions", () =>
     Effect.gen(function*() {
       const peer = yield* stranger
       assert.deepStrictEqual(yield* peer.initialize(), {
@@ -43,7 +43,7 @@ describe("initialize", () => {
       })
     }).pipe(Effect.provide(serve(GreetLive, { instructions: "Greet people." }))))
 
-  it.scoped("offers nothing that the server does not have", () =>
+  it.scoped("advertises nothing that the server does not have", () =>
     Effect.gen(function*() {
       const bare = yield* Effect.flatMap(stranger, (peer) => peer.initialize()).pipe(Effect.provide(serve(Layer.empty)))
       assert.deepStrictEqual(bare.capabilities, { logging: {} })
@@ -54,7 +54,7 @@ describe("initialize", () => {
       assert.deepStrictEqual(quiet.capabilities, { tools: { listChanged: true } })
     }))
 
-  it.effect("introduces the server in the words of the client's revision", () =>
+  it.effect("describes the server as the client's revision knows it", () =>
     Effect.gen(function*() {
       const introduced = (version: string) =>
         Effect.scoped(
@@ -65,7 +65,7 @@ describe("initialize", () => {
       assert.deepStrictEqual(server, [info, titled, full])
     }).pipe(Effect.provide(McpServer.layer(full, GreetLive))))
 
-  it.scoped("takes effect before anything that was said after it", () =>
+  it.scoped("takes effect before any message that was sent after it", () =>
     Effect.gen(function*() {
       const peer = yield* stranger
       const early = yield* peer.request("tools/list")
@@ -91,7 +91,7 @@ describe("initialize", () => {
       Effect.provide(serve(McpServer.tool(Tool.make("titled", { title: "Titled" }), () => Effect.void)))
     ))
 
-  it.scoped("is refused when a client says more of itself than is worth keeping, and can be sent again", () =>
+  it.scoped("is refused when the client's facts exceed the limit, and can be sent again", () =>
     Effect.gen(function*() {
       const peer = yield* stranger
       for (
@@ -143,7 +143,7 @@ describe("initialize", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { session })))
     }))
 
-  it.scoped("is of its own conversation: another client is a stranger still", () =>
+  it.scoped("belongs to one conversation: another client is not initialized by it", () =>
     Effect.gen(function*() {
       yield* connect("2024-11-05")
       const peer = yield* stranger

@@ -26,7 +26,7 @@ describe("A legacy conversation", () => {
       assert.deepStrictEqual(yield* names(peer), ["greet"])
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("knows what it does not know, before initialize and after", () =>
+  it.scoped("answers -32601 to unknown methods, before initialize and after", () =>
     Effect.gen(function*() {
       const peer = yield* stranger
       const ask = Effect.gen(function*() {
@@ -41,7 +41,7 @@ describe("A legacy conversation", () => {
       yield* ask
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("does not know the methods of features that the server does not have", () =>
+  it.scoped("answers -32601 to the methods of features that the server does not have", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const method of ["tools/list", "tools/call", "logging/setLevel"]) {
@@ -61,7 +61,7 @@ describe("A legacy conversation", () => {
       assert.isBelow(JSON.stringify(unknown).length, 500)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("says where parameters are wrong", () =>
+  it.scoped("names the places of wrong parameters", () =>
     Effect.gen(function*() {
       const peer = yield* stranger
       yield* peer.initialize()
@@ -85,7 +85,7 @@ describe("A legacy conversation", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("takes what it does not know beside what it does", () =>
+  it.scoped("accepts unknown members beside known ones", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* peer.request("tools/call", {
@@ -111,7 +111,7 @@ describe("A legacy conversation", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.effect("says \"Internal error\" of a handler that dies, and nothing more; the operator learns why", () =>
+  it.effect("answers \"Internal error\" when a handler dies, and nothing more; the operator learns the cause", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const features = Layer.mergeAll(
@@ -142,7 +142,7 @@ describe("A legacy conversation", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(features), layer)))
     }))
 
-  it.scoped("refuses an id that is in flight, and the first request lives on", () =>
+  it.scoped("refuses an id that is in flight, and the first request goes on", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -159,7 +159,7 @@ describe("A legacy conversation", () => {
       }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
     }))
 
-  it.scoped("serves so many requests of a client at once, and refuses more of it only", () =>
+  it.scoped("serves a limited number of requests of a client at once, and refuses more of that client only", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -203,7 +203,7 @@ describe("A batch", () => {
   const batch = (...elements: ReadonlyArray<unknown>) => Message.fromUnknown(elements) as unknown as Message.Message
   const list = (id: number) => ({ jsonrpc: "2.0", id, method: "tools/list" })
 
-  it.scoped("MUST be received at 2025-03-26: each element as if it had come alone", () =>
+  it.scoped("MUST be received at 2025-03-26: each element as if it had arrived alone", () =>
     Effect.gen(function*() {
       const peer = yield* stranger
       yield* peer.initialize({ version: "2025-03-26" })
@@ -224,7 +224,7 @@ describe("A batch", () => {
     }).pipe(Effect.provide(serve(GreetLive))))
 
   for (const version of ["2024-11-05", "2025-06-18", "2025-11-25"]) {
-    it.scoped(`is refused at ${version}, which has none`, () =>
+    it.scoped(`is refused at ${version}, which has no batches`, () =>
       Effect.gen(function*() {
         const peer = yield* stranger
         yield* peer.initialize({ version })

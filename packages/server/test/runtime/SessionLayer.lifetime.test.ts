@@ -37,8 +37,8 @@ const hello = {
   clientInfo: { name: "test", version: "0.0.0" }
 }
 
-describe("What a session layer has built", () => {
-  it.scoped("is released when its client hangs up, and nobody else's is", () =>
+describe("The services of a session layer", () => {
+  it.scoped("are released when their client closes the transport, and those of no other client", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       yield* Effect.gen(function*() {
@@ -55,7 +55,7 @@ describe("What a session layer has built", () => {
       )))
     }))
 
-  it.scoped("is released when the server goes", () =>
+  it.scoped("are released when the server closes", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       const scope = yield* Scope.make()
@@ -68,7 +68,7 @@ describe("What a session layer has built", () => {
       }).pipe(Effect.provide(context))
     }))
 
-  it.scoped("is there for handlers while they are interrupted, to their end", () =>
+  it.scoped("are available to handlers that are being interrupted, to their end", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       const started = yield* Deferred.make<void>()
@@ -101,7 +101,7 @@ describe("What a session layer has built", () => {
       }
     }))
 
-  it.scoped("is released when building the rest of it fails, before initialize does", () =>
+  it.scoped("are released when the rest of the layer fails, before initialize does", () =>
     Effect.gen(function*() {
       const { built, log, session } = logged()
       let broken = true
@@ -129,7 +129,7 @@ describe("What a session layer has built", () => {
       assert.strictEqual(built(), 8)
     }))
 
-  it.scoped("is released when the client hangs up while it is being built", () =>
+  it.scoped("are released when the client closes the transport while they are built", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       const waiting = Layer.effectDiscard(Effect.onInterrupt(
@@ -147,7 +147,7 @@ describe("What a session layer has built", () => {
       }).pipe(Effect.provide(serve(GreetLive, { session: Layer.provideMerge(waiting, session) })))
     }))
 
-  it.scoped("may run as long as the session does, and tell its client something at any time", () =>
+  it.scoped("can have fibers that run as long as the session, and notify its client at any time", () =>
     Effect.gen(function*() {
       let stopped = 0
       let tick = false
@@ -173,7 +173,7 @@ describe("What a session layer has built", () => {
       }).pipe(Effect.provide(serve(act(Effect.void), { session })))
     }))
 
-  it.scoped("is released at once when its handshake is refused after all, and nobody is let in", () =>
+  it.scoped("are released at once when the handshake is refused after they were built", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       const refusing = Middleware.make((call, next) =>

@@ -40,10 +40,10 @@ const text = (peer: TestPeer) =>
 const refusal = (peer: TestPeer, method: string, params?: object) =>
   Effect.flatMap(peer.request(method, params as never), peer.expectError)
 
-describe("What is sent while a session is being built", () => {
+describe("A message that arrives while a session is built", () => {
   const slow = (gate: Effect.Effect<void>) => Layer.effect(Cart, Effect.as(gate, { of: 1, items: [] as Array<string> }))
 
-  it.scoped("waits for it, in its order, but for pings", () =>
+  it.scoped("waits for the session, in order, except a ping", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const heard: Array<string> = []
@@ -72,7 +72,7 @@ describe("What is sent while a session is being built", () => {
       }).pipe(Effect.provide(serve(features, { session: slow(Deferred.await(gate)) })))
     }))
 
-  it.scoped("can be cancelled before it has begun, and is not answered then", () =>
+  it.scoped("can be cancelled while it waits, and is not answered then", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -90,7 +90,7 @@ describe("What is sent while a session is being built", () => {
       }).pipe(Effect.provide(serve(Layer.merge(put, count), { session: slow(Deferred.await(gate)) })))
     }))
 
-  it.scoped("is refused when the session cannot be built, for it came too early then", () =>
+  it.scoped("is refused as too early when the session layer fails", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const heard: Array<string> = []
@@ -122,7 +122,7 @@ describe("What is sent while a session is being built", () => {
       }).pipe(Effect.provide(serve(features, { session })))
     }))
 
-  it.scoped("is one session, also when initialize is sent twice", () =>
+  it.scoped("belongs to one session, also when initialize is sent twice", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const { built, session } = carts()
@@ -139,7 +139,7 @@ describe("What is sent while a session is being built", () => {
       }).pipe(Effect.provide(serve(count, { session: slowly })))
     }))
 
-  it.scoped("counts as in flight, and holds up no other client", () =>
+  it.scoped("counts as in flight, and does not delay other clients", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let first = true
@@ -165,7 +165,7 @@ describe("What is sent while a session is being built", () => {
 })
 
 describe("A session layer that fails", () => {
-  it.effect("fails initialize, with an McpError for the client, and it may try again", () =>
+  it.effect("fails initialize, with an McpError for the client, which may try again", () =>
     Effect.gen(function*() {
       let open = false
       const session = Layer.effect(
@@ -191,7 +191,7 @@ describe("A session layer that fails", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(count, { session })))
     }))
 
-  it.effect("otherwise says \"Internal error\", and the operator learns why", () =>
+  it.effect("is answered with \"Internal error\" for any other failure, and the operator learns the cause", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       for (const failing of [Effect.fail(new Error("hunter2")), Effect.die(new Error("hunter2"))]) {
@@ -211,7 +211,7 @@ describe("A session layer that fails", () => {
       }
     }))
 
-  it.effect("costs nobody else anything", () =>
+  it.effect("does not affect other clients", () =>
     Effect.gen(function*() {
       const session = Layer.effectDiscard(Effect.flatMap(RequestContext, ({ clientInfo }) =>
         clientInfo?.name === "bad" ? Effect.fail(new InvalidRequest({ message: "no" })) : Effect.void))
