@@ -40,7 +40,7 @@ describe("A form", () => {
       )
       for (const action of ["decline", "cancel"] as const) {
         assert.deepStrictEqual(yield* means(question, { action }), Either.right({ action }))
-        // What nobody has accepted is not looked at.
+        // The content of a form that was not accepted is not decoded.
         assert.deepStrictEqual(yield* means(question, { action, content: { age: "x" } }), Either.right({ action }))
       }
     }))

@@ -5,7 +5,7 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Queue, Stream } from "effect"
-import { act, call, connect, GreetLive, logbook, names, result, serve, stranger, until } from "./Serving.js"
+import { act, call, connect, GreetLive, logbook, names, result, serve, uninitialized, until } from "./Serving.js"
 
 /** A client at one end of a pipe, and the other end. */
 const pipe = Effect.gen(function*() {
@@ -221,7 +221,7 @@ describe("A client", () => {
   it.scoped("cannot disturb another client, whatever it sends", () =>
     Effect.gen(function*() {
       const good = yield* connect()
-      const bad = yield* stranger
+      const bad = yield* uninitialized
       const nonsense: ReadonlyArray<unknown> = [
         null,
         [],

@@ -7,7 +7,7 @@ import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
-import { connect, GreetLive, logbook, names, rude, serve, stranger, until } from "./Serving.js"
+import { connect, GreetLive, logbook, names, serve, unchecked, uninitialized, until } from "./Serving.js"
 
 class Sum extends Schema.Class<Sum>("Sum")({ at: Schema.Date, sum: Schema.Number }) {}
 class Db extends Context.Tag("Db")<Db, string>() {}
@@ -44,13 +44,13 @@ describe("A method that the application defines", () => {
         const { issues } = data as { readonly issues: ReadonlyArray<{ readonly path: string }> }
         assert.include(["a", "b"], issues[0]?.path)
       }
-      const { code } = yield* refusal(yield* rude(), "example/add", { a: "1", _meta: 1 } as never)
+      const { code } = yield* refusal(yield* unchecked(), "example/add", { a: "1", _meta: 1 } as never)
       assert.strictEqual(code, -32602)
     }).pipe(Effect.provide(serve(Add))))
 
   it.scoped("is not handled before initialize, and unknown to a server without the handler", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       assert.include((yield* refusal(peer, "example/add", { a: "1" })).message, `was sent before "initialize"`)
       yield* Effect.gen(function*() {
         assert.strictEqual((yield* refusal(yield* connect(), "example/add", { a: "1" })).code, -32601)
@@ -133,7 +133,7 @@ describe("A method that the application defines", () => {
           })
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.notify("example/moved", { to: "0" })
         yield* peer.initialize()
         yield* peer.notify("example/moved", { to: "1" })
@@ -185,7 +185,7 @@ describe("A fallback handler", () => {
 
   it.scoped("gets requests as the client sent them, and its result is sent as it is", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       const params = { a: [1, { b: null }], _meta: { "example.com/x": 1 } }
       assert.deepStrictEqual(yield* ask(peer, "example/any", params), { method: "example/any", params })
       assert.deepStrictEqual(yield* ask(peer, "example/any"), { method: "example/any", params: null })
@@ -219,13 +219,13 @@ describe("A fallback handler", () => {
 
   it.scoped("gets nothing before initialize", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       assert.include((yield* refusal(peer, "example/any")).message, `was sent before "initialize"`)
     }).pipe(Effect.provide(serve(Proxy))))
 
   it.scoped("gets methods that are newer than the client's revision", () =>
     Effect.gen(function*() {
-      const peer = yield* rude("2024-11-05")
+      const peer = yield* unchecked("2024-11-05")
       assert.deepStrictEqual(yield* ask(peer, "newer/method"), { method: "newer/method", params: null })
       yield* peer.notify("newer/notification")
       yield* peer.expectSilence

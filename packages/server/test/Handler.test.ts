@@ -9,7 +9,7 @@ import type { Registry } from "@effect-mcp/server/Registry"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Layer, Schema } from "effect"
-import { connect, GreetLive, logbook, names, rude, serve, stranger } from "./Serving.js"
+import { connect, GreetLive, logbook, names, serve, unchecked, uninitialized } from "./Serving.js"
 
 const ask = (peer: TestPeer.TestPeer, method: string, params?: JsonObject) =>
   Effect.flatMap(peer.request(method, params), peer.expectResult)
@@ -17,7 +17,9 @@ const refusal = (peer: TestPeer.TestPeer, method: string, params?: JsonObject) =
   Effect.flatMap(peer.request(method, params), peer.expectError)
 
 const declared = (features: Layer.Layer<never, never, Registry>, options?: McpServer.Options) =>
-  Effect.scoped(Effect.flatMap(stranger, (peer) => Effect.map(peer.initialize(), ({ capabilities }) => capabilities)))
+  Effect.scoped(
+    Effect.flatMap(uninitialized, (peer) => Effect.map(peer.initialize(), ({ capabilities }) => capabilities))
+  )
     .pipe(Effect.provide(serve(features, options)))
 
 describe("A method of the specification", () => {
@@ -42,7 +44,7 @@ describe("A method of the specification", () => {
         inputSchema: { type: "object" },
         icons: [{ src: "https://example.com/a" }]
       })
-      const error = yield* refusal(yield* rude(), "tools/list", { cursor: 1 })
+      const error = yield* refusal(yield* unchecked(), "tools/list", { cursor: 1 })
       assert.deepStrictEqual([error.code, error.message.startsWith("Invalid params: cursor: ")], [-32602, true])
       // The rest of the feature is the server's still.
       assert.deepStrictEqual((yield* ask(peer, "tools/call", { name: "greet", arguments: { name: "Ada" } })).content, [
@@ -115,7 +117,7 @@ describe("A method of the specification", () => {
     Effect.gen(function*() {
       let pings = 0
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         assert.deepStrictEqual(yield* ask(peer, "ping"), {})
         yield* peer.initialize()
         assert.deepStrictEqual(yield* ask(peer, "ping"), {})
@@ -168,7 +170,7 @@ describe("A method of the specification", () => {
           Effect.sync(() => heard.push("initialized")))
       )
       yield* Effect.gen(function*() {
-        const peer = yield* rude()
+        const peer = yield* unchecked()
         yield* peer.notify("notifications/cancelled", { requestId: 7, reason: "enough" })
         yield* peer.notify("notifications/cancelled", { requestId: {} })
         yield* peer.expectSilence
@@ -190,7 +192,7 @@ describe("A change of the client's roots", () => {
         const peer = yield* connect(undefined, { roots: { listChanged: true } })
         yield* peer.notify("notifications/roots/list_changed")
         const { id } = yield* peer.expectRequest("roots/list")
-        // Nobody waits for it.
+        // It has no response to wait for.
         yield* peer.expectSilence
         yield* peer.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: "file:///a" }] } })
         assert.deepStrictEqual(yield* Deferred.await(seen), [{ uri: "file:///a" }])

@@ -128,11 +128,11 @@ describe("The type of a method's handler", () => {
     const bad = [
       // @ts-expect-error no result of this method
       Handler.request(Methods.listTools, () => Effect.succeed({ prompts: [] })),
-      // @ts-expect-error an error that nobody knows
+      // @ts-expect-error an undeclared error
       Handler.request(Methods.ping, () => new Busy()),
       // @ts-expect-error a notification is not answered
       Handler.request(Methods.rootsListChanged, () => Effect.succeed({})),
-      // @ts-expect-error nobody would hear of an error
+      // @ts-expect-error a notification has no response for an error
       Handler.notification(Methods.rootsListChanged, () => new McpError.InternalError({ message: "no" }))
     ]
     assert.lengthOf(bad, 4)

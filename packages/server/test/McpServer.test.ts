@@ -13,7 +13,7 @@ import { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope, TestClock } from "effect"
-import { act, call, connect, Greet, GreetLive, names, result, serve, stranger } from "./Serving.js"
+import { act, call, connect, Greet, GreetLive, names, result, serve, uninitialized } from "./Serving.js"
 
 class Db extends Context.Tag("Db")<Db, { readonly find: (q: string) => Effect.Effect<string> }>() {}
 
@@ -22,7 +22,7 @@ const text = (result: unknown) =>
 
 /** A client that was answered, and said that it is ready too early, and in no way that counts. */
 const connectHalf = Effect.gen(function*() {
-  const peer = yield* stranger
+  const peer = yield* uninitialized
   yield* peer.notify("notifications/initialized")
   const id = yield* peer.request("initialize", {
     protocolVersion: "2025-11-25",
@@ -261,7 +261,7 @@ describe("A feature that is added and removed", () => {
           assert.deepStrictEqual(yield* names(peer), ["greet"])
         }
         assert.strictEqual((yield* ready.expectError(yield* call(ready, "one"))).message, "Unknown tool: one")
-        // The one that had not said that it is ready heard nothing, and finds everything when it asks.
+        // The client that was not initialized got no notification, and finds everything in the list.
         yield* waiting.expectSilence
         assert.deepStrictEqual(yield* names(waiting), ["greet"])
         for (const peer of [ready, other]) yield* peer.expectSilence

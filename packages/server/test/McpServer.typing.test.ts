@@ -127,7 +127,7 @@ describe("A server's type", () => {
   it("does not let features that are not requests ask the client", () => {
     const live = Layer.effectDiscard(ServerSession)
     const server = McpServer.layer({ name: "typed", version: "1.0.0" }, live)
-    // Nobody can provide it, so this server cannot be launched.
+    // No layer can provide it, so this server cannot be launched.
     expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher, never, ServerSession>>()
   })
 })
@@ -161,7 +161,7 @@ describe("A resource's type", () => {
       McpServer.resource(Readme, Effect.succeed(1)),
       // @ts-expect-error no text and no bytes
       McpServer.resource(Readme, Effect.succeed({ uri: "a:b" })),
-      // @ts-expect-error an error that nobody knows
+      // @ts-expect-error an undeclared error
       McpServer.resource(Readme, new Busy())
     ]
     assert.lengthOf([...good, ...bad], 6)
@@ -184,7 +184,7 @@ describe("A resource's type", () => {
     const asking = McpServer.resourceTemplate(Note, () => Effect.succeed(""), {
       complete: { name: () => Effect.as(ServerSession, []) }
     })
-    // Nobody can provide it, so a server with it cannot be launched.
+    // No layer can provide it, so a server with it cannot be launched.
     expectTypeOf(asking).toEqualTypeOf<Layer.Layer<never, never, Registry | ServerSession>>()
     const listing = McpServer.resourceTemplate(Note, () => Effect.succeed(""), { list: Effect.as(ServerSession, []) })
     expectTypeOf(listing).toEqualTypeOf<Layer.Layer<never, never, Registry | ServerSession>>()
@@ -201,7 +201,7 @@ describe("A prompt's type", () => {
     const bad = [
       // @ts-expect-error no messages
       McpServer.prompt(Review, () => Effect.succeed(1)),
-      // @ts-expect-error an error that nobody knows
+      // @ts-expect-error an undeclared error
       McpServer.prompt(Review, () => new Busy()),
       // @ts-expect-error there is no such argument
       McpServer.prompt(Review, ({ language }) => Effect.succeed(language))
@@ -231,7 +231,7 @@ describe("A prompt's type", () => {
         complete: { depth: () => Effect.succeed([1]) }
       }),
       McpServer.prompt(Review, () => Effect.succeed(""), {
-        // @ts-expect-error an error that nobody knows
+        // @ts-expect-error an undeclared error
         complete: { code: () => new Busy() }
       })
     ]

@@ -6,7 +6,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Effect, Layer, Schema } from "effect"
-import { act, call, connect, GreetLive, logbook, names, serve, stranger } from "./Serving.js"
+import { act, call, connect, GreetLive, logbook, names, serve, uninitialized } from "./Serving.js"
 
 const refused = new InvalidRequest({ message: "not you" })
 
@@ -38,7 +38,7 @@ describe("Middleware that refuses", () => {
         call.method === "initialize" && strict ? Effect.fail(refused) : next
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "0" } }
         assert.deepStrictEqual(yield* refusal(peer, "initialize", hello), { code: -32600, message: "not you" })
         assert.strictEqual((yield* refusal(peer, "tools/list")).code, -32602)
@@ -55,7 +55,7 @@ describe("Middleware that refuses", () => {
         call.method === "initialize" && strict ? Effect.zipRight(next, Effect.fail(refused)) : next
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "0" } }
         assert.deepStrictEqual(yield* refusal(peer, "initialize", hello), { code: -32600, message: "not you" })
         assert.strictEqual((yield* refusal(peer, "tools/list")).code, -32602)

@@ -9,7 +9,19 @@ import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Exit, FiberRef, Layer, Schema, TestClock } from "effect"
-import { act, call, connect, GreetLive, logbook, names, result, rude, serve, stranger, until } from "./Serving.js"
+import {
+  act,
+  call,
+  connect,
+  GreetLive,
+  logbook,
+  names,
+  result,
+  serve,
+  unchecked,
+  uninitialized,
+  until
+} from "./Serving.js"
 
 class Db extends Context.Tag("Db")<Db, string>() {}
 
@@ -36,7 +48,7 @@ describe("Middleware", () => {
     Effect.gen(function*() {
       const { middleware, seen } = watching()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* refusal(peer, "tools/list")
         yield* peer.expectSilence
         yield* peer.initialize()
@@ -69,7 +81,7 @@ describe("Middleware", () => {
     Effect.gen(function*() {
       const { middleware, seen } = watching()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.notify("notifications/initialized")
         yield* peer.send(Message.fromUnknown({ jsonrpc: "2.0", id: 1, method: 1 }) as unknown as Message.Message)
         yield* peer.expectError(1)
@@ -89,7 +101,7 @@ describe("Middleware", () => {
         })
       )
       yield* Effect.gen(function*() {
-        const peer = yield* rude()
+        const peer = yield* unchecked()
         yield* peer.expectSilence
         seen.length = 0
         yield* peer.request("tools/call", { name: 1, _meta: { a: 1 } }, 7)
@@ -309,7 +321,7 @@ describe("Middleware", () => {
           : next
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", {
           protocolVersion: "2025-11-25",
           capabilities: {},

@@ -4,7 +4,7 @@ import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Schema } from "effect"
-import { act, connect, result, serve, stranger } from "./Serving.js"
+import { act, connect, result, serve, uninitialized } from "./Serving.js"
 
 /** What a handler sees of its request, written down while it sees it. */
 const facts = () => {
@@ -33,7 +33,7 @@ describe("RequestContext", () => {
     Effect.gen(function*() {
       const { live, seen } = facts()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* hello(peer, {
           protocolVersion: "2025-06-18",
           capabilities: { sampling: {}, experimental: { x: {} }, later: true },
@@ -56,7 +56,7 @@ describe("RequestContext", () => {
     Effect.gen(function*() {
       const { live, seen } = facts()
       yield* Effect.gen(function*() {
-        const peers = yield* Effect.all([stranger, stranger])
+        const peers = yield* Effect.all([uninitialized, uninitialized])
         for (const [i, peer] of peers.entries()) {
           yield* hello(peer, { clientInfo: { name: `client ${i}`, version: "0" } })
         }
@@ -74,7 +74,7 @@ describe("RequestContext", () => {
       const gate = yield* Deferred.make<void>()
       const late = Effect.zipRight(Deferred.await(gate), Effect.map(RequestContext, ({ id }) => seen.push(id)))
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.initialize()
         for (const id of [1, 2, 3]) yield* peer.request("tools/call", { name: "act" }, id)
         yield* peer.expectSilence
@@ -88,7 +88,7 @@ describe("RequestContext", () => {
     Effect.gen(function*() {
       let same = false
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.initialize()
         yield* peer.expectResult(yield* peer.request("tools/call", { name: "act" }))
       }).pipe(Effect.provide(serve(act(Effect.gen(function*() {

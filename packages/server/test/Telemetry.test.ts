@@ -3,7 +3,7 @@ import * as Telemetry from "@effect-mcp/server/Telemetry"
 import { Effect, Layer, Metric, Option, TestClock, Tracer } from "effect"
 import { act, call, connect, GreetLive, result, serve, until } from "./Serving.js"
 
-/** A tracer that keeps what it is told. */
+/** A tracer that records its spans. */
 const tracing = () => {
   const spans: Array<Tracer.Span> = []
   const tracer = Tracer.make({

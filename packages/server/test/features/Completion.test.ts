@@ -8,7 +8,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Layer, Schema } from "effect"
-import { connect, GreetLive, logbook, rude, serve, stranger } from "../Serving.js"
+import { connect, GreetLive, logbook, serve, unchecked, uninitialized } from "../Serving.js"
 
 type Ref = { readonly type: "ref/prompt"; readonly name: string } | {
   readonly type: "ref/resource"
@@ -182,7 +182,7 @@ describe("completion/complete", () => {
 
   it.scoped("MUST check its parameters", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       const argument = { name: "city", value: "P" }
       const ref = prompt("travel")
       const wrong: ReadonlyArray<readonly [object | undefined, string]> = [
@@ -251,7 +251,7 @@ describe("Completions are offered", () => {
   it.scoped("MUST be declared where something can be completed, to clients whose revision knows the capability", () =>
     Effect.gen(function*() {
       for (const version of Version.legacy) {
-        const peer = yield* rude(version)
+        const peer = yield* unchecked(version)
         assert.deepStrictEqual(yield* completion(peer, prompt("travel"), "country", "I"), {
           values: ["Italy"],
           total: 1,
@@ -260,7 +260,7 @@ describe("Completions are offered", () => {
       }
       const declared = (version: string) =>
         Effect.scoped(Effect.flatMap(
-          stranger,
+          uninitialized,
           (peer) => Effect.map(peer.initialize({ version }), ({ capabilities }) => capabilities as object)
         ))
       assert.property(yield* declared("2025-03-26"), "completions")
@@ -269,7 +269,7 @@ describe("Completions are offered", () => {
 
   it.scoped("not by a server without completers, though it answers the method", () =>
     Effect.gen(function*() {
-      const first = yield* stranger
+      const first = yield* uninitialized
       const { capabilities } = yield* first.initialize()
       assert.notProperty(capabilities, "completions")
       assert.deepStrictEqual(yield* completion(first, prompt("plain"), "a", ""), none)

@@ -7,7 +7,7 @@ import type { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
-import { connect, GreetLive, logbook, rude, serve } from "../Serving.js"
+import { connect, GreetLive, logbook, serve, unchecked } from "../Serving.js"
 
 const get = (peer: TestPeer, name: string, args?: unknown) =>
   peer.request("prompts/get", args === undefined ? { name } : { name, arguments: args })
@@ -133,7 +133,7 @@ describe("prompts/get", () => {
 
   it.scoped("MUST refuse arguments that are not strings", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       for (const args of [{ code: 1 }, { code: null }, { code: ["x"] }, "x", ["x"], null]) {
         assert.strictEqual((yield* refusal(peer, "review", args)).code, -32602)
       }

@@ -10,7 +10,7 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
 import * as Features from "../../src/features/Resources.js"
-import { connect, logbook, rude, serve } from "../Serving.js"
+import { connect, logbook, serve, unchecked } from "../Serving.js"
 
 const read = (peer: TestPeer, uri: string) => peer.request("resources/read", { uri })
 
@@ -93,7 +93,7 @@ describe("resources/read", () => {
 
   it.scoped("SHOULD answer -32002 for an unknown URI, and name it", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       for (const uri of ["file:///b", "file:///A", "file:///a/", "file:///a?x=1", "constructor", ""]) {
         assert.deepStrictEqual(yield* refusal(peer, uri), {
           code: -32002,
@@ -115,7 +115,7 @@ describe("resources/read", () => {
 
   it.scoped("is refused without a URI", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       for (const params of [undefined, {}, { uri: 1 }]) {
         const error = yield* peer.expectError(yield* peer.request("resources/read", params as never))
         assert.strictEqual(error.code, -32602)
@@ -217,7 +217,7 @@ describe("A template", () => {
         yield* text(peer, "notes:///1/a%20b%2Fc%2525"),
         "a b/c%25 of 2 at notes:///1/a%20b%2Fc%2525"
       )
-      assert.strictEqual((yield* refusal(yield* rude(), "notes:///1/%zz")).code, -32002)
+      assert.strictEqual((yield* refusal(yield* unchecked(), "notes:///1/%zz")).code, -32002)
       for (const uri of ["notes:///1/a/b", "notes:///1"]) {
         assert.strictEqual((yield* refusal(peer, uri)).code, -32002)
       }

@@ -112,7 +112,7 @@ describe("A client receives only what its revision knows", () => {
           _meta: meta
         })
 
-        // Structured content of a legacy revision is an object: what is none is told as text, and not advertised.
+        // Structured content of a legacy revision is an object: any other value is sent as text, and not advertised.
         assert.notProperty(tools.numbers, "outputSchema")
         assert.deepStrictEqual(numbers, { content: [{ type: "text", text: "[1,2]" }] })
         assert.deepStrictEqual("outputSchema" in tools.either!, !older)

@@ -6,7 +6,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import type { AskError, ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
-import { act, call, connect, logbook, result, rude, serve, until } from "../Serving.js"
+import { act, call, connect, logbook, result, serve, unchecked, until } from "../Serving.js"
 import { answer, asking, refuse } from "./Asking.js"
 
 type Asks = (session: ServerSessionService, options?: RequestOptions) => Effect.Effect<unknown, AskError>
@@ -102,7 +102,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
       Effect.gen(function*() {
         const { live, outcome } = yield* asking(ask)
         yield* Effect.gen(function*() {
-          const peer = yield* rude(undefined, required)
+          const peer = yield* unchecked(undefined, required)
           const id = yield* call(peer, "act")
           yield* answer(peer, yield* peer.expectRequest(method), wrong)
           yield* peer.expectResult(id)
@@ -116,7 +116,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
       Effect.gen(function*() {
         const { layer, lines } = logbook()
         yield* Effect.gen(function*() {
-          const peer = yield* rude(undefined, required)
+          const peer = yield* unchecked(undefined, required)
           const id = yield* call(peer, "act")
           yield* answer(peer, yield* peer.expectRequest(method), wrong)
           const { code, data, message } = yield* peer.expectError(id)
@@ -133,7 +133,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         const question = yield* peer.expectRequest(method)
         yield* peer.notify("notifications/cancelled", { requestId: id })
         assert.strictEqual((yield* peer.expectNotification("notifications/cancelled")).requestId, question.id)
-        // Too late: nobody waits for it any more.
+        // Too late: the question has ended.
         yield* answer(peer, question, good)
         yield* peer.expectSilence
       }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
@@ -212,7 +212,7 @@ describe("The capabilities of a client", () => {
       for (const [version, capabilities, ask] of cases) {
         const { live, outcome } = yield* asking(ask)
         yield* Effect.gen(function*() {
-          const peer = yield* rude(version, capabilities)
+          const peer = yield* unchecked(version, capabilities)
           const id = yield* call(peer, "act")
           const heard = yield* peer.next
           assert.strictEqual((heard as { readonly id?: unknown }).id, id, JSON.stringify(heard))

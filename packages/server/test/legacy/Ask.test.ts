@@ -99,7 +99,7 @@ describe("A form", () => {
           required: ["size", "tags"]
         }
       })
-      // The defaults that such a client is not told are filled in all the same.
+      // Defaults that such a client does not receive are filled in all the same.
       assert.deepStrictEqual(
         outcome,
         Exit.succeed({ action: "accept", content: { size: "l", tags: ["b"], name: "Ada" } })

@@ -5,7 +5,7 @@ import { Deferred, Effect } from "effect"
 import { Connection } from "../../src/legacy/Connection.js"
 import { until } from "../Serving.js"
 
-/** The way to a client, who takes what it is told when the gate opens. */
+/** The way to a client that reads when the gate opens. */
 const toClient = (gate: Effect.Effect<void> = Effect.void) => {
   const told: Array<string> = []
   let stopped = 0

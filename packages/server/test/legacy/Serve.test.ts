@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Deferred, Effect, Layer } from "effect"
-import { act, call, connect, Greet, GreetLive, logbook, names, result, serve, stranger } from "../Serving.js"
+import { act, call, connect, Greet, GreetLive, logbook, names, result, serve, uninitialized } from "../Serving.js"
 
 const boom = new Error("the password is hunter2")
 
 describe("A legacy conversation", () => {
   it.scoped("SHOULD NOT serve a request before initialize, other than a ping", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const requests: ReadonlyArray<readonly [string, object?]> = [
         ["tools/list"],
         ["tools/call", { name: "greet", arguments: { name: "Ada" } }],
@@ -28,7 +28,7 @@ describe("A legacy conversation", () => {
 
   it.scoped("answers -32601 to unknown methods, before initialize and after", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const ask = Effect.gen(function*() {
         for (const method of ["tools/fetch", "resources/list", "server/discover", "notifications/initialized"]) {
           const error = yield* peer.expectError(yield* peer.request(method))
@@ -63,7 +63,7 @@ describe("A legacy conversation", () => {
 
   it.scoped("names the places of wrong parameters", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       yield* peer.initialize()
       const wrong: ReadonlyArray<readonly [string, object | undefined, string]> = [
         ["tools/list", { cursor: 1 }, "cursor"],
@@ -99,7 +99,7 @@ describe("A legacy conversation", () => {
 
   it.scoped("never answers a notification, known or not, well-formed or not", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       yield* peer.notify("notifications/initialized", { _meta: 1 })
       yield* peer.initialize()
       yield* peer.notify("notifications/initialized", { _meta: 1 })
@@ -205,7 +205,7 @@ describe("A batch", () => {
 
   it.scoped("MUST be received at 2025-03-26: each element as if it had arrived alone", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       yield* peer.initialize({ version: "2025-03-26" })
       yield* peer.send(batch(list(1), { jsonrpc: "2.0", method: "notifications/unknown" }, list(2), { nonsense: true }))
       yield* peer.expectResult(1)
@@ -216,7 +216,7 @@ describe("A batch", () => {
 
   it.scoped("is refused before initialize, which MUST NOT be part of one", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const hello = { protocolVersion: "2025-03-26", capabilities: {}, clientInfo: { name: "a", version: "0" } }
       yield* peer.send(batch({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello }))
       assert.strictEqual((yield* peer.expectError(undefined)).code, -32600)
@@ -226,7 +226,7 @@ describe("A batch", () => {
   for (const version of ["2024-11-05", "2025-06-18", "2025-11-25"]) {
     it.scoped(`is refused at ${version}, which has no batches`, () =>
       Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.initialize({ version })
         yield* peer.send(batch(list(1)))
         const error = yield* peer.expectError(undefined)

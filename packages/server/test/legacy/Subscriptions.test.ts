@@ -9,7 +9,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { Registry } from "@effect-mcp/server/Registry"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Layer } from "effect"
-import { act, connect, GreetLive, result, serve, stranger, until } from "../Serving.js"
+import { act, connect, GreetLive, result, serve, uninitialized, until } from "../Serving.js"
 
 const resource = (uri: string) => McpServer.resource(Resource.make(uri, { uri }), Effect.succeed(uri))
 
@@ -148,7 +148,7 @@ describe("A subscription", () => {
 
   it.scoped("has no effect before the client is initialized", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const id = yield* peer.request("initialize", {
         protocolVersion: "2025-11-25",
         capabilities: {},
@@ -194,7 +194,7 @@ describe("A subscription", () => {
 describe("A server without subscriptions", () => {
   it.scoped("does not advertise them, and answers -32601", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const { capabilities } = yield* peer.initialize()
       assert.deepStrictEqual((capabilities as { resources: object }).resources, { listChanged: true })
       for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
@@ -206,7 +206,7 @@ describe("A server without subscriptions", () => {
 
   it.scoped("is also one without resources", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const { capabilities } = yield* peer.initialize()
       assert.notProperty(capabilities, "resources")
       for (const method of ["resources/subscribe", "resources/unsubscribe"]) {

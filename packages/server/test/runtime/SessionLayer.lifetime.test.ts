@@ -5,7 +5,7 @@ import * as Middleware from "@effect-mcp/server/Middleware"
 import type { RequestContextService } from "@effect-mcp/server/RequestContext"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
-import { act, call, connect, GreetLive, names, result, serve, stranger, until } from "../Serving.js"
+import { act, call, connect, GreetLive, names, result, serve, uninitialized, until } from "../Serving.js"
 
 class Cart extends Context.Tag("Cart")<Cart, { open: boolean }>() {}
 
@@ -84,7 +84,7 @@ describe("The services of a session layer", () => {
         const scope = yield* Scope.make()
         const context = yield* Layer.buildWithScope(serve(handler, { session }), scope)
         yield* Effect.gen(function*() {
-          const peer = yield* stranger
+          const peer = yield* uninitialized
           yield* peer.initialize()
           yield* call(peer, "act")
           yield* Deferred.await(started)
@@ -113,7 +113,7 @@ describe("The services of a session layer", () => {
       for (const layer of whole) {
         broken = true
         yield* Effect.gen(function*() {
-          const peer = yield* stranger
+          const peer = yield* uninitialized
           // However often the client tries, nothing is left behind.
           for (const _ of [1, 2, 3]) {
             yield* peer.expectError(yield* peer.request("initialize", hello))
@@ -138,7 +138,7 @@ describe("The services of a session layer", () => {
       ))
       yield* Effect.gen(function*() {
         const dispatcher = yield* Dispatcher
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.request("initialize", hello)
         yield* until(() => log.includes("waiting"))
         yield* peer.hangUp
@@ -182,7 +182,7 @@ describe("The services of a session layer", () => {
           : next
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         for (const _ of [1, 2]) {
           // Two in one breath: the second is refused before the first has ended.
           const asked = [yield* peer.request("initialize", hello), yield* peer.request("initialize", hello)]

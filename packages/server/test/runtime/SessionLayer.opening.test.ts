@@ -6,7 +6,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer } from "effect"
-import { act, call, connect, GreetLive, logbook, names, result, serve, stranger, until } from "../Serving.js"
+import { act, call, connect, GreetLive, logbook, names, result, serve, uninitialized, until } from "../Serving.js"
 
 class Cart extends Context.Tag("Cart")<Cart, { readonly of: number; readonly items: Array<string> }>() {}
 
@@ -55,7 +55,7 @@ describe("A message that arrives while a session is built", () => {
         }))
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", hello())
         yield* peer.notify("notifications/initialized")
         const second = yield* call(peer, "put")
@@ -76,7 +76,7 @@ describe("A message that arrives while a session is built", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", hello())
         const second = yield* call(peer, "put")
         const third = yield* call(peer, "count")
@@ -105,7 +105,7 @@ describe("A message that arrives while a session is built", () => {
         Effect.zipRight(Deferred.await(gate), Effect.fail(new InvalidRequest({ message: "closed" })))
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", hello())
         yield* peer.notify("notifications/initialized")
         yield* peer.notify("notifications/roots/list_changed")
@@ -128,7 +128,7 @@ describe("A message that arrives while a session is built", () => {
       const { built, session } = carts()
       const slowly = Layer.provideMerge(Layer.effectDiscard(Deferred.await(gate)), session)
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", hello())
         const again = yield* peer.request("initialize", hello("other"))
         assert.strictEqual((yield* peer.expectError(again)).code, -32600)
@@ -152,7 +152,7 @@ describe("A message that arrives while a session is built", () => {
         })
       )
       yield* Effect.gen(function*() {
-        const slow = yield* stranger
+        const slow = yield* uninitialized
         const hi = yield* slow.request("initialize", hello())
         const waiting = yield* call(slow, "count")
         assert.strictEqual((yield* slow.expectError(yield* call(slow, "count"))).code, -32000)
@@ -177,7 +177,7 @@ describe("A session layer that fails", () => {
         )
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         assert.deepStrictEqual(yield* refusal(peer, "initialize", hello()), {
           code: -32600,
           message: "come back later",
@@ -196,7 +196,7 @@ describe("A session layer that fails", () => {
       const { layer, lines } = logbook()
       for (const failing of [Effect.fail(new Error("hunter2")), Effect.die(new Error("hunter2"))]) {
         yield* Effect.gen(function*() {
-          const peer = yield* stranger
+          const peer = yield* uninitialized
           assert.deepStrictEqual(yield* refusal(peer, "initialize", hello()), {
             code: -32603,
             message: "Internal error"
@@ -216,7 +216,7 @@ describe("A session layer that fails", () => {
       const session = Layer.effectDiscard(Effect.flatMap(RequestContext, ({ clientInfo }) =>
         clientInfo?.name === "bad" ? Effect.fail(new InvalidRequest({ message: "no" })) : Effect.void))
       yield* Effect.gen(function*() {
-        const bad = yield* stranger
+        const bad = yield* uninitialized
         yield* refusal(bad, "initialize", hello("bad"))
         assert.deepStrictEqual(yield* names(yield* connect()), ["greet"])
       }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { session })))

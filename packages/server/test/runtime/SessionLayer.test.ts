@@ -13,7 +13,7 @@ import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Queue, Schema } from "effect"
-import { act, connect, result, serve, stranger } from "../Serving.js"
+import { act, connect, result, serve, uninitialized } from "../Serving.js"
 
 class Cart extends Context.Tag("Cart")<Cart, { readonly of: number; readonly items: Array<string> }>() {}
 class Db extends Context.Tag("Db")<Db, string>() {}
@@ -152,9 +152,9 @@ describe("The session layer", () => {
       )
       const seen: Array<string> = []
       yield* Effect.gen(function*() {
-        const one = yield* stranger
+        const one = yield* uninitialized
         yield* one.expectResult(yield* one.request("initialize", hello("one")))
-        const two = yield* stranger
+        const two = yield* uninitialized
         yield* two.expectResult(yield* two.request("initialize", { ...hello("two"), protocolVersion: "2024-11-05" }))
         for (const peer of [two, one]) yield* result(peer, "act")
         assert.deepStrictEqual(seen, [
