@@ -22,7 +22,7 @@ describe("A form", () => {
     })
   })
 
-  it("says what it asks, of a client that can show forms", () => {
+  it("sends its message and schema, and requires a client that can show forms", () => {
     assert.strictEqual(question.kind, "elicit")
     assert.deepStrictEqual(question.requires, { elicitation: { form: {} } })
     assert.isUndefined(question.problem)
@@ -31,7 +31,7 @@ describe("A form", () => {
     assert.deepStrictEqual((requestedSchema as { readonly required: unknown }).required, ["name", "born"])
   })
 
-  it.effect("means what was filled in, or that nothing was", () =>
+  it.effect("gives the decoded content of an accepted form, or the action of the person", () =>
     Effect.gen(function*() {
       const born = new Date(0)
       assert.deepStrictEqual(
@@ -40,12 +40,12 @@ describe("A form", () => {
       )
       for (const action of ["decline", "cancel"] as const) {
         assert.deepStrictEqual(yield* means(question, { action }), Either.right({ action }))
-        // What nobody has accepted is not looked at.
+        // The content of a form that was not accepted is not decoded.
         assert.deepStrictEqual(yield* means(question, { action, content: { age: "x" } }), Either.right({ action }))
       }
     }))
 
-  it.effect("refuses an answer that does not fit", () =>
+  it.effect("rejects an answer that does not fit the schema", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(
         yield* means(question, { action: "accept", content: { name: "Ada", born: "x", age: "old" } }),
@@ -57,14 +57,14 @@ describe("A form", () => {
       )
     }))
 
-  it("cannot be made of a schema that no form can ask for", () => {
+  it("cannot be made from a schema that a form cannot ask for", () => {
     assert.throws(
       () => Ask.elicit({ message: "?", schema: Schema.Struct({ in: Schema.Struct({}) }) }),
       `Form: the field "in" cannot be asked for`
     )
   })
 
-  it.effect("may be of fields that are described already, and has a problem where those have", () =>
+  it.effect("can be made from described fields, and has a problem when a field cannot be asked for", () =>
     Effect.gen(function*() {
       const fields = (maximum: number) =>
         Ask.elicit({
@@ -89,8 +89,8 @@ describe("A form", () => {
   })
 })
 
-describe("A yes or no", () => {
-  it.effect("is a yes only when it was accepted", () =>
+describe("A confirmation", () => {
+  it.effect("is true only when the person accepted", () =>
     Effect.gen(function*() {
       const question = Ask.confirm("Sure?")
       assert.deepStrictEqual(question.params, {
@@ -105,8 +105,8 @@ describe("A yes or no", () => {
     }))
 })
 
-describe("A page to open", () => {
-  it.effect("is asked of a client that can open pages, and means what became of it", () =>
+describe("A page", () => {
+  it.effect("requires a client that can open pages, and gives the action of the person", () =>
     Effect.gen(function*() {
       const question = Ask.url({ message: "Pay here.", url: "https://example.com/pay", elicitationId: "p1" })
       assert.deepStrictEqual(question.requires, { elicitation: { url: {} } })
@@ -122,17 +122,17 @@ describe("A page to open", () => {
     }))
 })
 
-describe("Something for the model", () => {
+describe("Messages for the client's model", () => {
   const messages = [said("user", text("hi"))]
 
-  it("needs tools of the client only when it brings some", () => {
+  it("require a client with tools only when they offer tools", () => {
     assert.deepStrictEqual(Ask.sample({ messages, maxTokens: 1 }).requires, { sampling: {} })
     for (const more of [{ tools: [] }, { toolChoice: { mode: "auto" } }] as const) {
       assert.deepStrictEqual(Ask.sample({ messages, maxTokens: 1, ...more }).requires, { sampling: { tools: {} } })
     }
   })
 
-  it("has a problem when a use of a tool is not answered, and says in which message", () => {
+  it("have a problem when the use of a tool has no result, which names the message", () => {
     assert.isUndefined(Ask.sample({ messages, maxTokens: 1 }).problem)
     assert.strictEqual(
       Ask.sample({ messages: [...messages, said("assistant", use("1"))], maxTokens: 1 }).problem,
@@ -144,7 +144,7 @@ describe("Something for the model", () => {
     )
   })
 
-  it.effect("means the message of the model, which keeps to what it was told of tools", () =>
+  it.effect("give the message of the model, which must use tools as the question allows", () =>
     Effect.gen(function*() {
       const answer = { role: "assistant", model: "m", content: text("hello") }
       const using = { role: "assistant", model: "m", content: [use("1")] }
@@ -158,7 +158,7 @@ describe("Something for the model", () => {
 })
 
 describe("The roots", () => {
-  it.effect("are asked of a client that has some, and mean the folders", () =>
+  it.effect("require a client with roots, and give its folders", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual([Ask.roots.requires, Ask.roots.params], [{ roots: {} }, {}])
       const roots = [{ uri: "file:///home", name: "home" }]

@@ -12,7 +12,7 @@ const serving = (handler: Effect.Effect<unknown>, logger = ClientLogger.layer) =
   )
 
 describe("What a handler logs with Effect", () => {
-  it.scoped("is told to the client that it works for, in order and before the result", () =>
+  it.scoped("is sent to the client of its request, in order and before the result", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act")
@@ -31,7 +31,7 @@ describe("What a handler logs with Effect", () => {
       Effect.logFatal("one critical")
     ]))))
 
-  it.scoped("is told from the level on that the client asked for", () =>
+  it.scoped("is sent from the level on that the client asked for", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* peer.expectResult(yield* peer.request("logging/setLevel", { level: "warning" }))
@@ -40,7 +40,7 @@ describe("What a handler logs with Effect", () => {
       yield* peer.expectResult(id)
     }).pipe(serving(Effect.zipRight(Effect.logInfo("quiet"), Effect.logError("loud")))))
 
-  it.scoped("is told with its annotations, and as data where it is some", () =>
+  it.scoped("is sent with its annotations, and as data where it is a value", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act")
@@ -53,7 +53,7 @@ describe("What a handler logs with Effect", () => {
       Effect.logInfo("two", { n: 2 }, 3n, NaN, new Error("boom"))
     ]))))
 
-  it.scoped("is told under the name that the logger has", () =>
+  it.scoped("is sent under the name of the logger", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act")
@@ -62,7 +62,7 @@ describe("What a handler logs with Effect", () => {
       yield* peer.expectResult(id)
     }).pipe(serving(Effect.logInfo("hello"), Logger.add(ClientLogger.make({ name: "db" })))))
 
-  it.scoped("keeps its causes to itself", () =>
+  it.scoped("is sent without its causes", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act")
@@ -77,7 +77,7 @@ describe("What a handler logs with Effect", () => {
       Effect.logError(Cause.die(new Error("secret")))
     ]))))
 
-  it.scoped("is told of fibers that the handler has begun, too", () =>
+  it.scoped("is sent from fibers that the handler has forked, too", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act")
@@ -85,7 +85,7 @@ describe("What a handler logs with Effect", () => {
       yield* peer.expectResult(id)
     }).pipe(serving(Effect.flatMap(Effect.fork(Effect.logInfo("from a child")), (fiber) => fiber.await))))
 
-  it.scoped("is nobody's where there is no request", () =>
+  it.scoped("is not sent to any client when there is no request", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* Effect.logInfo("beside")

@@ -40,13 +40,13 @@ const reach: Record<string, Effect.Effect<Connector.Connector, never, Dispatcher
   "over a wire": TestServer.connector()
 }
 
-/** What is going on when it ends: it tells when it is under way. */
+/** What is running when the conversation ends. It completes `started` first. */
 const occupations: Record<
   string,
   (started: Effect.Effect<unknown>) => Effect.Effect<unknown, never, ServerSession | RequestContext>
 > = {
-  "nothing is going on": (started) => started,
-  "a call is under way": (started) => Effect.zipRight(started, Effect.never),
+  "no request is running": (started) => started,
+  "a call is running": (started) => Effect.zipRight(started, Effect.never),
   "the server asks the client": (started) =>
     Effect.flatMap(
       ServerSession,
@@ -57,14 +57,14 @@ const occupations: Record<
     Effect.uninterruptible(
       Effect.zipRight(started, Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow()))
     ),
-  "a handler tells more than anyone reads": (started) =>
+  "a handler sends more than the client reads": (started) =>
     Effect.zipRight(
       started,
       Effect.flatMap(RequestContext, (context) => Effect.forever(context.log("info", "chatter")))
     )
 }
 
-/** A client that says hello, and reads nothing ever after. */
+/** A client that initializes, and reads nothing after that. */
 const deaf: Transport.Transport = {
   incoming: Stream.concat(
     Stream.make(
@@ -106,7 +106,7 @@ describe("Closing leaves no fiber and no timer", () => {
   }
 
   for (const first of ["server", "client"] as const) {
-    it.effect(`when the ${first} closes first, and nobody reads what the server announces`, () =>
+    it.effect(`when the ${first} closes first, and the client does not read the announcements of the server`, () =>
       leavesNothing(Effect.gen(function*() {
         const registry = yield* Deferred.make<Registry["Type"]>()
         const features = Layer.merge(
@@ -129,7 +129,7 @@ describe("Closing leaves no fiber and no timer", () => {
       })))
   }
 
-  it.effect("when a handler that cannot be interrupted takes longer than closing may", () =>
+  it.effect("when a handler that cannot be interrupted takes longer than the close timeout", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       const gate = yield* Deferred.make<void>()

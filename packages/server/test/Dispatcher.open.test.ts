@@ -33,7 +33,7 @@ const opened = Effect.gen(function*() {
 })
 
 describe("open", () => {
-  it.scoped("begins a conversation over a transport, and says how it is", () =>
+  it.scoped("begins a conversation over a transport, and reports its version and its requests in flight", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -52,7 +52,7 @@ describe("open", () => {
       }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
     }))
 
-  it.scoped("takes in messages beside the transport, and answers them where they came from", () =>
+  it.scoped("handles messages that are passed to receive, and answers each on its channel", () =>
     Effect.gen(function*() {
       const { conversation, peer } = yield* opened
       const [one, two] = yield* Effect.all([beside(), beside()])
@@ -74,7 +74,7 @@ describe("open", () => {
       assert.deepStrictEqual([yield* one.size, yield* two.size], [0, 0])
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("tells and asks on the channel of a request, and beside all requests on the transport", () =>
+  it.scoped("sends on the channel of a request, and outside of requests on the transport", () =>
     Effect.gen(function*() {
       const live = act(Effect.gen(function*() {
         const session = yield* ServerSession
@@ -98,7 +98,7 @@ describe("open", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("tells handlers what brought each message", () =>
+  it.scoped("gives handlers the origin of each message", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       let closed = 0
@@ -124,7 +124,7 @@ describe("open", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("ends when it is closed, once or twice: what is in flight is stopped and answered", () =>
+  it.scoped("ends when it is closed, once or twice: its handlers are interrupted, their requests answered", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -141,7 +141,7 @@ describe("open", () => {
       }).pipe(Effect.provide(serve(act(Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)))))
     }))
 
-  it.scoped("ends with the server, and tells whoever feeds it", () =>
+  it.scoped("ends with the server, and calls onEnd", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const started = yield* Deferred.make<void>()
@@ -164,7 +164,7 @@ describe("open", () => {
       }).pipe(Effect.provide(context))
     }))
 
-  it.effect("runs in the context of the server, not of whoever opens it", () =>
+  it.effect("runs in the context of the server, not of its caller", () =>
     Effect.gen(function*() {
       const who = FiberRef.unsafeMake("nobody")
       const seen: Array<string> = []

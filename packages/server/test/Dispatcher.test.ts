@@ -5,7 +5,7 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Queue, Stream } from "effect"
-import { act, call, connect, GreetLive, logbook, names, result, serve, stranger, until } from "./Serving.js"
+import { act, call, connect, GreetLive, logbook, names, result, serve, uninitialized, until } from "./Serving.js"
 
 /** A client at one end of a pipe, and the other end. */
 const pipe = Effect.gen(function*() {
@@ -14,7 +14,7 @@ const pipe = Effect.gen(function*() {
 })
 
 describe("accept", () => {
-  it.scoped("serves one client until it hangs up", () =>
+  it.scoped("serves one client until the client closes the transport", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const [peer, transport] = yield* pipe
@@ -27,7 +27,7 @@ describe("accept", () => {
       assert.strictEqual(dispatcher.conversations(), 0)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("stops and answers what is in flight when it is interrupted", () =>
+  it.scoped("interrupts the handlers and answers their requests when it is interrupted", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const started = yield* Deferred.make<void>()
@@ -49,7 +49,7 @@ describe("accept", () => {
       }).pipe(Effect.provide(serve(act(forever))))
     }))
 
-  it.scoped("stops what is in flight when its client hangs up, and answers nobody", () =>
+  it.scoped("interrupts the handlers of a client that closes its transport, and answers nothing", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const started = yield* Deferred.make<void>()
@@ -67,7 +67,7 @@ describe("accept", () => {
       }).pipe(Effect.provide(serve(act(forever))))
     }))
 
-  it.scoped("ends with the server, whoever runs it", () =>
+  it.scoped("ends with the server, whatever fiber runs it", () =>
     Effect.gen(function*() {
       const [peer, transport] = yield* pipe
       const accepted = yield* Effect.gen(function*() {
@@ -80,7 +80,7 @@ describe("accept", () => {
       yield* peer.expectEnd
     }))
 
-  it.scoped("is over at once when the server is gone", () =>
+  it.scoped("returns at once after the server has closed", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Effect.provide(Dispatcher, serve(GreetLive))
       const [, transport] = yield* pipe
@@ -88,7 +88,7 @@ describe("accept", () => {
       assert.strictEqual(dispatcher.conversations(), 0)
     }))
 
-  it.effect("serves in the context of the server, not of whoever hands the client over", () =>
+  it.effect("serves in the context of the server, not of its caller", () =>
     Effect.gen(function*() {
       const who = FiberRef.unsafeMake("nobody")
       let seen: unknown
@@ -103,7 +103,7 @@ describe("accept", () => {
       )
     }))
 
-  it.effect("is not harmed by a client whose pipe breaks, and tells the operator quietly", () =>
+  it.effect("goes on serving others when a transport fails, and logs that at debug level", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const broken = (incoming: Transport.Transport["incoming"]): Transport.Transport => ({
@@ -144,7 +144,7 @@ describe("listen", () => {
     return { listener: Stream.fromQueue(arrivals), arrive, close: Queue.shutdown(arrivals) }
   })
 
-  it.scoped("serves every client of a listener, each for itself", () =>
+  it.scoped("serves every client of a listener, each in a conversation of its own", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const { arrive, listener } = yield* listening
@@ -157,7 +157,7 @@ describe("listen", () => {
       for (const peer of peers.slice(1)) assert.deepStrictEqual(yield* names(peer), ["greet"])
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("is over when the listener has no more and all have hung up", () =>
+  it.scoped("ends when the listener has ended and all clients have closed", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const [first, one] = yield* pipe
@@ -174,7 +174,7 @@ describe("listen", () => {
       assert.deepStrictEqual([dispatcher.listeners(), dispatcher.conversations()], [0, 0])
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("fails with the listener, and ends the conversations that it began, and no other", () =>
+  it.scoped("fails with the listener, and ends only the conversations that it began", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const [mine, theirs] = yield* pipe
@@ -218,10 +218,10 @@ describe("listen", () => {
 })
 
 describe("A client", () => {
-  it.scoped("harms itself only, whatever it sends", () =>
+  it.scoped("cannot disturb another client, whatever it sends", () =>
     Effect.gen(function*() {
       const good = yield* connect()
-      const bad = yield* stranger
+      const bad = yield* uninitialized
       const nonsense: ReadonlyArray<unknown> = [
         null,
         [],

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Scope } from "effect"
 class Db extends Context.Tag("Db")<Db, string>() {}
 
 describe("A feature", () => {
-  it.scoped("is given the registry, and the context that its layer was built in without the layer's scope", () =>
+  it.scoped("gets the registry, and the context that its layer was built with, without the layer's scope", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       let given: Context.Context<never> | undefined
@@ -25,7 +25,7 @@ describe("A feature", () => {
       assert.isFalse(given!.unsafeMap.has(Scope.Scope.key))
     }))
 
-  it.scoped("registers as long as its layer lives", () =>
+  it.scoped("is registered as long as the scope of its layer is open", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const told: Array<string> = []
@@ -39,7 +39,7 @@ describe("A feature", () => {
       assert.deepStrictEqual(told, ["here", "gone"])
     }))
 
-  it("needs what its handler needs, but for what each request brings along", () => {
+  it("requires what its handler requires, except the services of a request", () => {
     const feature = Feature.make<Db>(() => Effect.void)
     expectTypeOf(feature).toEqualTypeOf<Layer.Layer<never, never, Registry.Registry | Db>>()
     expectTypeOf<Feature.RequestServices>().toEqualTypeOf<RequestContext | ServerSession | Scope.Scope>()

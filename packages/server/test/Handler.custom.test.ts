@@ -7,7 +7,7 @@ import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
-import { connect, GreetLive, logbook, names, rude, serve, stranger, until } from "./Serving.js"
+import { connect, GreetLive, logbook, names, serve, unchecked, uninitialized, until } from "./Serving.js"
 
 class Sum extends Schema.Class<Sum>("Sum")({ at: Schema.Date, sum: Schema.Number }) {}
 class Db extends Context.Tag("Db")<Db, string>() {}
@@ -17,14 +17,14 @@ const ask = (peer: TestPeer.TestPeer, method: string, params?: JsonObject) =>
 const refusal = (peer: TestPeer.TestPeer, method: string, params?: JsonObject) =>
   Effect.flatMap(peer.request(method, params), peer.expectError)
 
-describe("A method of the application's own", () => {
+describe("A method that the application defines", () => {
   const Add = Handler.customRequest(
     "example/add",
     { params: Schema.Struct({ a: Schema.NumberFromString, b: Schema.optional(Schema.Number) }), result: Sum },
     ({ a, b }) => Effect.succeed(new Sum({ at: new Date(0), sum: a + (b ?? 0) }))
   )
 
-  it.scoped("is served with its parameters decoded and its result encoded", () =>
+  it.scoped("is handled with decoded parameters and an encoded result", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* ask(peer, "example/add", { a: "1", b: 2 }), {
@@ -34,7 +34,7 @@ describe("A method of the application's own", () => {
       assert.deepStrictEqual((yield* ask(peer, "example/add", { a: "1", _meta: { progressToken: 1 } })).sum, 1)
     }).pipe(Effect.provide(serve(Add))))
 
-  it.scoped("is refused with parameters that do not fit, and says where", () =>
+  it.scoped("is refused when its parameters do not decode, with their places", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const params of [undefined, {}, { a: "x" }, { a: "1", b: "2" }]) {
@@ -44,20 +44,20 @@ describe("A method of the application's own", () => {
         const { issues } = data as { readonly issues: ReadonlyArray<{ readonly path: string }> }
         assert.include(["a", "b"], issues[0]?.path)
       }
-      const { code } = yield* refusal(yield* rude(), "example/add", { a: "1", _meta: 1 } as never)
+      const { code } = yield* refusal(yield* unchecked(), "example/add", { a: "1", _meta: 1 } as never)
       assert.strictEqual(code, -32602)
     }).pipe(Effect.provide(serve(Add))))
 
-  it.scoped("is not served before initialize, and not known to a server that has none", () =>
+  it.scoped("is not handled before initialize, and unknown to a server without the handler", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       assert.include((yield* refusal(peer, "example/add", { a: "1" })).message, `was sent before "initialize"`)
       yield* Effect.gen(function*() {
         assert.strictEqual((yield* refusal(yield* connect(), "example/add", { a: "1" })).code, -32601)
       }).pipe(Effect.provide(serve(GreetLive)))
     }).pipe(Effect.provide(serve(Add))))
 
-  it.scoped("runs with what its layer needs and what the request brings, and can be cancelled", () =>
+  it.scoped("runs with the services of its layer and of the request, and can be cancelled", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const released: Array<string> = []
@@ -86,7 +86,7 @@ describe("A method of the application's own", () => {
       }).pipe(Effect.provide(Layer.provide(serve(live), Layer.succeed(Db, "db"))))
     }))
 
-  it.effect("fails with errors of the protocol; anything else is \"Internal error\", and the operator learns why", () =>
+  it.effect("fails with protocol errors; the client learns \"Internal error\" of any other failure, and the operator the cause", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const failing = (name: string, effect: Effect.Effect<number, InternalError | JsonRpcError>) =>
@@ -120,7 +120,7 @@ describe("A method of the application's own", () => {
       )
     }))
 
-  it.scoped("that is told and not asked is heard, when its parameters fit", () =>
+  it.scoped("is handled as a notification when its parameters decode", () =>
     Effect.gen(function*() {
       const heard: Array<unknown> = []
       const live = Handler.customNotification(
@@ -133,7 +133,7 @@ describe("A method of the application's own", () => {
           })
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.notify("example/moved", { to: "0" })
         yield* peer.initialize()
         yield* peer.notify("example/moved", { to: "1" })
@@ -151,7 +151,7 @@ describe("A method of the application's own", () => {
       }).pipe(Effect.provide(Layer.provide(serve(live), Layer.succeed(Db, "db"))))
     }))
 
-  it.effect("that dies while it is told costs nothing else, and the operator learns why", () =>
+  it.effect("disturbs nothing else when the handler of its notification dies, and the operator learns the cause", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       yield* Effect.gen(function*() {
@@ -174,7 +174,7 @@ describe("A method of the application's own", () => {
     }))
 })
 
-describe("What serves whatever nothing else does", () => {
+describe("A fallback handler", () => {
   const Proxy = Handler.fallback(({ method, params }) =>
     method === "example/none"
       ? new MethodNotFound({ method })
@@ -183,9 +183,9 @@ describe("What serves whatever nothing else does", () => {
       : Effect.succeed({ method, params: params ?? null })
   )
 
-  it.scoped("is given requests as they came, and its result goes out as it is", () =>
+  it.scoped("gets requests as the client sent them, and its result is sent as it is", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       const params = { a: [1, { b: null }], _meta: { "example.com/x": 1 } }
       assert.deepStrictEqual(yield* ask(peer, "example/any", params), { method: "example/any", params })
       assert.deepStrictEqual(yield* ask(peer, "example/any"), { method: "example/any", params: null })
@@ -193,7 +193,7 @@ describe("What serves whatever nothing else does", () => {
       assert.deepStrictEqual(yield* refusal(peer, "example/bad"), { code: -32602, message: "no" })
     }).pipe(Effect.provide(serve(Proxy))))
 
-  it.scoped("is given methods of features that the server does not have, and no others", () =>
+  it.scoped("gets methods of features that the server does not have, and no others", () =>
     Effect.gen(function*() {
       // What it says is no result of these methods: it is a proxy's business.
       const peer = yield* TestPeer.client({ oracle: false })
@@ -217,15 +217,15 @@ describe("What serves whatever nothing else does", () => {
       assert.strictEqual((yield* refusal(peer, "initialize", {})).code, -32602)
     }).pipe(Effect.provide(serve(Layer.merge(GreetLive, Proxy), { logging: false }))))
 
-  it.scoped("is asked nothing before initialize", () =>
+  it.scoped("gets nothing before initialize", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       assert.include((yield* refusal(peer, "example/any")).message, `was sent before "initialize"`)
     }).pipe(Effect.provide(serve(Proxy))))
 
-  it.scoped("serves what the client's revision does not have yet", () =>
+  it.scoped("gets methods that are newer than the client's revision", () =>
     Effect.gen(function*() {
-      const peer = yield* rude("2024-11-05")
+      const peer = yield* unchecked("2024-11-05")
       assert.deepStrictEqual(yield* ask(peer, "newer/method"), { method: "newer/method", params: null })
       yield* peer.notify("newer/notification")
       yield* peer.expectSilence

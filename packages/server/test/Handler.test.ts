@@ -9,7 +9,7 @@ import type { Registry } from "@effect-mcp/server/Registry"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Layer, Schema } from "effect"
-import { connect, GreetLive, logbook, names, rude, serve, stranger } from "./Serving.js"
+import { connect, GreetLive, logbook, names, serve, unchecked, uninitialized } from "./Serving.js"
 
 const ask = (peer: TestPeer.TestPeer, method: string, params?: JsonObject) =>
   Effect.flatMap(peer.request(method, params), peer.expectResult)
@@ -17,7 +17,9 @@ const refusal = (peer: TestPeer.TestPeer, method: string, params?: JsonObject) =
   Effect.flatMap(peer.request(method, params), peer.expectError)
 
 const declared = (features: Layer.Layer<never, never, Registry>, options?: McpServer.Options) =>
-  Effect.scoped(Effect.flatMap(stranger, (peer) => Effect.map(peer.initialize(), ({ capabilities }) => capabilities)))
+  Effect.scoped(
+    Effect.flatMap(uninitialized, (peer) => Effect.map(peer.initialize(), ({ capabilities }) => capabilities))
+  )
     .pipe(Effect.provide(serve(features, options)))
 
 describe("A method of the specification", () => {
@@ -31,7 +33,7 @@ describe("A method of the specification", () => {
       }]
     }))
 
-  it.scoped("is served in place of the server, its parameters checked", () =>
+  it.scoped("is handled in place of the server, with decoded parameters", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* names(peer), ["tool after undefined"])
@@ -42,7 +44,7 @@ describe("A method of the specification", () => {
         inputSchema: { type: "object" },
         icons: [{ src: "https://example.com/a" }]
       })
-      const error = yield* refusal(yield* rude(), "tools/list", { cursor: 1 })
+      const error = yield* refusal(yield* unchecked(), "tools/list", { cursor: 1 })
       assert.deepStrictEqual([error.code, error.message.startsWith("Invalid params: cursor: ")], [-32602, true])
       // The rest of the feature is the server's still.
       assert.deepStrictEqual((yield* ask(peer, "tools/call", { name: "greet", arguments: { name: "Ada" } })).content, [
@@ -50,13 +52,13 @@ describe("A method of the specification", () => {
       ])
     }).pipe(Effect.provide(serve(Layer.merge(GreetLive, Fetched)))))
 
-  it.scoped("tells its result in the words of the peer's revision", () =>
+  it.scoped("has a result with only what the client's revision knows", () =>
     Effect.gen(function*() {
       const { tools } = yield* ask(yield* connect("2024-11-05"), "tools/list")
       assert.deepStrictEqual(tools, [{ name: "tool after undefined", inputSchema: { type: "object" } }])
     }).pipe(Effect.provide(serve(Fetched))))
 
-  it.effect("says \"Internal error\" of a result that is none of the method's", () =>
+  it.effect("is answered with \"Internal error\" when its handler returns a value of another type", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       yield* Effect.gen(function*() {
@@ -74,7 +76,7 @@ describe("A method of the specification", () => {
       )
     }))
 
-  it.effect("that a capability gates has it advertised", () =>
+  it.effect("advertises the capability that it needs", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* declared(Fetched, { logging: false }), { tools: {} })
       assert.deepStrictEqual(
@@ -83,7 +85,7 @@ describe("A method of the specification", () => {
       )
     }))
 
-  it.scoped("that the server itself serves can be taken: subscriptions, how much is logged", () =>
+  it.scoped("may be one that the server itself handles: subscriptions, the log level", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const taking = Layer.mergeAll(
@@ -111,11 +113,11 @@ describe("A method of the specification", () => {
       }).pipe(Effect.provide(serve(taking)))
     }))
 
-  it.scoped("MUST go on answering pings before initialize, also where the application answers them", () =>
+  it.scoped("MUST go on answering pings before initialize, also where the application handles them", () =>
     Effect.gen(function*() {
       let pings = 0
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         assert.deepStrictEqual(yield* ask(peer, "ping"), {})
         yield* peer.initialize()
         assert.deepStrictEqual(yield* ask(peer, "ping"), {})
@@ -127,7 +129,7 @@ describe("A method of the specification", () => {
         })))))
     }))
 
-  it.effect("has one handler: a second cannot be built, and says so", () =>
+  it.effect("has one handler: a layer with a second one dies, and names the method", () =>
     Effect.gen(function*() {
       const twice: ReadonlyArray<readonly [Layer.Layer<never, never, Registry>, string]> = [
         [Layer.merge(Fetched, Handler.request(Methods.listTools, () => Effect.succeed({ tools: [] }))), "tools/list"],
@@ -158,7 +160,7 @@ describe("A method of the specification", () => {
       }
     }))
 
-  it.scoped("that is told and not asked is heard with its parameters", () =>
+  it.scoped("is handled as a notification with decoded parameters", () =>
     Effect.gen(function*() {
       const heard: Array<unknown> = []
       const live = Layer.merge(
@@ -168,7 +170,7 @@ describe("A method of the specification", () => {
           Effect.sync(() => heard.push("initialized")))
       )
       yield* Effect.gen(function*() {
-        const peer = yield* rude()
+        const peer = yield* unchecked()
         yield* peer.notify("notifications/cancelled", { requestId: 7, reason: "enough" })
         yield* peer.notify("notifications/cancelled", { requestId: {} })
         yield* peer.expectSilence
@@ -178,7 +180,7 @@ describe("A method of the specification", () => {
 })
 
 describe("A change of the client's roots", () => {
-  it.scoped("is heard by a handler, which may list them, beside all requests", () =>
+  it.scoped("runs a handler, which may list the roots outside of a request", () =>
     Effect.gen(function*() {
       const seen = yield* Deferred.make<unknown>()
       const live = Handler.rootsListChanged(Effect.gen(function*() {
@@ -190,7 +192,7 @@ describe("A change of the client's roots", () => {
         const peer = yield* connect(undefined, { roots: { listChanged: true } })
         yield* peer.notify("notifications/roots/list_changed")
         const { id } = yield* peer.expectRequest("roots/list")
-        // Nobody waits for it.
+        // It has no response to wait for.
         yield* peer.expectSilence
         yield* peer.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: "file:///a" }] } })
         assert.deepStrictEqual(yield* Deferred.await(seen), [{ uri: "file:///a" }])
@@ -198,7 +200,7 @@ describe("A change of the client's roots", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("ends with the conversation while it is being handled", () =>
+  it.scoped("interrupts its handler when the conversation ends", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const live = Handler.rootsListChanged(Effect.flatMap(ServerSession, (session) =>

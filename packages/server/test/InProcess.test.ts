@@ -13,7 +13,7 @@ import { act, Greet, GreetLive, serve } from "./Serving.js"
 const client = Effect.flatMap(InProcess.connector, (connector) => Client.make(connector))
 
 describe("InProcess", () => {
-  it.scoped("is a server to connect to", () =>
+  it.scoped("connects a client to the server", () =>
     Effect.gen(function*() {
       const session = yield* client
       assert.strictEqual(session.version, "2025-11-25")
@@ -23,7 +23,7 @@ describe("InProcess", () => {
       assert.deepStrictEqual((yield* greet.greet({ name: "Ada" })).content, [{ type: "text", text: "Hello, Ada!" }])
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("is a conversation of its own for each that connects", () =>
+  it.scoped("makes a conversation for each connection", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const connector = yield* InProcess.connector
@@ -37,7 +37,7 @@ describe("InProcess", () => {
       yield* staying.ping()
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("stops a handler whose caller is interrupted", () =>
+  it.scoped("interrupts a handler when its caller is interrupted", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
@@ -65,7 +65,7 @@ describe("InProcess", () => {
       )
     }))
 
-  it.scoped("hangs up when the server goes, and serves nobody after that", () =>
+  it.scoped("closes its connections with the server, and refuses new ones after that", () =>
     Effect.gen(function*() {
       const [connector, session] = yield* Effect.all([InProcess.connector, client]).pipe(
         Effect.provide(serve(GreetLive))
@@ -75,7 +75,7 @@ describe("InProcess", () => {
       assert.strictEqual((yield* Effect.flip(Client.make(connector)))._tag, "ConnectionClosed")
     }))
 
-  it.scoped("has the same contract as a wire: progress comes before the result", () =>
+  it.scoped("delivers progress before the result, as a transport does", () =>
     Effect.gen(function*() {
       const heard: Array<number> = []
       const session = yield* client
@@ -88,7 +88,7 @@ describe("InProcess", () => {
       Effect.flatMap(RequestContext, (context) => Effect.forEach([1, 2, 2, 3], (n) => context.progress(n)))
     )))))
 
-  it.scoped("may be built for whoever connects, and goes with the connection", () =>
+  it.scoped("can build a server for each connection, and releases it with the connection", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const living = Layer.scopedDiscard(Effect.acquireRelease(
@@ -102,7 +102,7 @@ describe("InProcess", () => {
       assert.deepStrictEqual(log, ["built", "gone", "built", "gone"])
     }))
 
-  it.scoped("cannot be reached when it cannot be built", () =>
+  it.scoped("fails to connect when the server cannot be built", () =>
     Effect.gen(function*() {
       const connector = InProcess.fromLayer(serve(Layer.fail("no database")))
       const error = yield* Effect.flip(Client.make(connector))

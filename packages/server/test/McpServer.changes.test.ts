@@ -43,7 +43,7 @@ const resourcesChanged = "notifications/resources/list_changed"
 const promptsChanged = "notifications/prompts/list_changed"
 const toolsChanged = "notifications/tools/list_changed"
 
-describe("A server whose features come and go", () => {
+describe("A server whose features change", () => {
   const cases = [
     ["resources", resource("file:///b"), resourcesChanged],
     ["templates", template("tale"), resourcesChanged],
@@ -52,7 +52,7 @@ describe("A server whose features come and go", () => {
   ] as const
 
   for (const [what, feature, method] of cases) {
-    it.scoped(`SHOULD tell of ${what} that come, and that go`, () =>
+    it.scoped(`SHOULD notify clients of ${what} that are added, and that are removed`, () =>
       Effect.gen(function*() {
         const { add, server } = yield* growing(everything)
         yield* Effect.gen(function*() {
@@ -71,7 +71,7 @@ describe("A server whose features come and go", () => {
       }))
   }
 
-  it.scoped("tells once for each kind of what comes in one go, resources and templates together", () =>
+  it.scoped("notifies once for each kind of several changes at once, resources and templates together", () =>
     Effect.gen(function*() {
       const { add, server } = yield* growing(everything)
       yield* Effect.gen(function*() {
@@ -87,7 +87,7 @@ describe("A server whose features come and go", () => {
       }).pipe(Effect.provide(server))
     }))
 
-  it.scoped("tells nothing to clients that were not told that there is such a feature", () =>
+  it.scoped("does not notify clients to which it did not advertise the feature", () =>
     Effect.gen(function*() {
       const { add, server } = yield* growing(act(Effect.void))
       yield* Effect.gen(function*() {
@@ -105,7 +105,7 @@ describe("A server whose features come and go", () => {
       }).pipe(Effect.provide(server))
     }))
 
-  it.scoped("reads, gets and lists what is there, and no longer what has gone", () =>
+  it.scoped("reads, gets and lists what is registered, and no longer what was removed", () =>
     Effect.gen(function*() {
       const { add, server } = yield* growing(everything)
       yield* Effect.gen(function*() {
@@ -131,7 +131,7 @@ describe("A server whose features come and go", () => {
       }).pipe(Effect.provide(server))
     }))
 
-  it.scoped("cannot have two of one address, or of one name, and says which", () =>
+  it.scoped("cannot have two entries of one URI, or of one name, and names them", () =>
     Effect.gen(function*() {
       const twice = [
         [resource("file:///a"), `resources at "file:///a"`],

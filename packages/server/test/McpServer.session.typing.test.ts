@@ -26,7 +26,7 @@ const Tell = Tool.make("tell")
 const Readme = Resource.make("readme", { uri: "file:///README.md" })
 const Review = Prompt.make("review", { arguments: { code: Schema.String } })
 
-describe("What a handler asks", () => {
+describe("What a handler asks the client", () => {
   it("has an answer of the type of the question", () => {
     const asks = Effect.flatMap(ServerSession, (session) =>
       Effect.gen(function*() {
@@ -68,11 +68,11 @@ describe("The type of a server with a session layer and middleware", () => {
   const CartLive = Layer.effect(Cart, Effect.as(Effect.zipRight(RequestContext, Cache), { items: 0 }))
   const auth = Middleware.provide(User, () => Effect.map(Effect.zipRight(RequestContext, Db), () => "ada"))
 
-  it("asks for what its features need and nobody provides", () => {
+  it("requires what its features require and do not provide themselves", () => {
     expectTypeOf(McpServer.layer(info, features)).toEqualTypeOf<Layer.Layer<Dispatcher, never, Cart | User | Db>>()
   })
 
-  it("does not ask for what the session layer provides, but for what that needs", () => {
+  it("does not require what the session layer provides, but what that layer requires", () => {
     expectTypeOf(McpServer.layer(info, features, { session: CartLive })).toEqualTypeOf<
       Layer.Layer<Dispatcher, never, User | Db | Cache>
     >()
@@ -87,7 +87,7 @@ describe("The type of a server with a session layer and middleware", () => {
     >()
   })
 
-  it("does not ask for what middleware provides, but for what that needs", () => {
+  it("does not require what middleware provides, but what that middleware requires", () => {
     expectTypeOf(auth).toEqualTypeOf<Middleware.Middleware<User, Db>>()
     expectTypeOf(McpServer.layer(info, features, { middleware: auth })).toEqualTypeOf<
       Layer.Layer<Dispatcher, never, Cart | Db>
@@ -99,7 +99,7 @@ describe("The type of a server with a session layer and middleware", () => {
     expectTypeOf(plain).toEqualTypeOf<Middleware.Middleware<never, Cache>>()
   })
 
-  it("knows of composed middleware what both provide, and that the inner uses the outer", () => {
+  it("has the services of both parts of composed middleware, and the inner may use those of the outer", () => {
     const carts = Middleware.provide(Cart, () => Effect.map(User, (user) => ({ items: user.length })))
     expectTypeOf(carts).toEqualTypeOf<Middleware.Middleware<Cart, User>>()
     const both = Middleware.compose(auth, carts)
@@ -112,7 +112,7 @@ describe("The type of a server with a session layer and middleware", () => {
   })
 })
 
-describe("A handler's type of any method", () => {
+describe("The type of a method's handler", () => {
   it("has the parameters and the result of the method", () => {
     const live = Handler.request(Methods.listTools, ({ cursor }) => {
       expectTypeOf(cursor).toEqualTypeOf<string | undefined>()
@@ -128,11 +128,11 @@ describe("A handler's type of any method", () => {
     const bad = [
       // @ts-expect-error no result of this method
       Handler.request(Methods.listTools, () => Effect.succeed({ prompts: [] })),
-      // @ts-expect-error an error that nobody knows
+      // @ts-expect-error an undeclared error
       Handler.request(Methods.ping, () => new Busy()),
       // @ts-expect-error a notification is not answered
       Handler.request(Methods.rootsListChanged, () => Effect.succeed({})),
-      // @ts-expect-error nobody would hear of an error
+      // @ts-expect-error a notification has no response for an error
       Handler.notification(Methods.rootsListChanged, () => new McpError.InternalError({ message: "no" }))
     ]
     assert.lengthOf(bad, 4)

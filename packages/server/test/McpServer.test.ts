@@ -13,7 +13,7 @@ import { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope, TestClock } from "effect"
-import { act, call, connect, Greet, GreetLive, names, result, serve, stranger } from "./Serving.js"
+import { act, call, connect, Greet, GreetLive, names, result, serve, uninitialized } from "./Serving.js"
 
 class Db extends Context.Tag("Db")<Db, { readonly find: (q: string) => Effect.Effect<string> }>() {}
 
@@ -22,7 +22,7 @@ const text = (result: unknown) =>
 
 /** A client that was answered, and said that it is ready too early, and in no way that counts. */
 const connectHalf = Effect.gen(function*() {
-  const peer = yield* stranger
+  const peer = yield* uninitialized
   yield* peer.notify("notifications/initialized")
   const id = yield* peer.request("initialize", {
     protocolVersion: "2025-11-25",
@@ -42,7 +42,7 @@ const registryOf = <E, R>(features: Layer.Layer<never, E, R>) =>
   }))
 
 describe("A server", () => {
-  it.scoped("offers everything that its features keep, and uses what they need", () =>
+  it.scoped("offers everything that its features register, and uses the services that they require", () =>
     Effect.gen(function*() {
       const Find = Tool.make("find", { parameters: { q: Schema.String } })
       const FindLive = McpServer.tool(Find, ({ q }) => Effect.flatMap(Db, (db) => db.find(q)))
@@ -55,7 +55,7 @@ describe("A server", () => {
       }).pipe(Effect.provide(Layer.provide(serve(Layer.merge(GreetLive, FindLive)), DbLive)))
     }))
 
-  it.scoped("keeps a whole definition at once", () =>
+  it.scoped("offers all tools of a definition at once", () =>
     Effect.gen(function*() {
       const promised = Definition.make(Greet, Tool.make("now"))
       const features = McpServer.implement(promised, {
@@ -71,7 +71,7 @@ describe("A server", () => {
       }).pipe(Effect.provide(Layer.provide(serve(features), DbLive)))
     }))
 
-  it.scoped("keeps a whole definition of every kind at once, and uses what each needs", () =>
+  it.scoped("offers a definition with every kind of entry at once, and uses the services that each requires", () =>
     Effect.gen(function*() {
       const id = ResourceTemplate.param("id", Schema.NumberFromString)
       const promised = Definition.make(
@@ -100,7 +100,7 @@ describe("A server", () => {
       ))
     }))
 
-  it.effect("cannot be built with two tools of one name, and says which", () =>
+  it.effect("dies with two tools of one name, and names the tool", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(
         Effect.scoped(Layer.build(serve(Layer.merge(GreetLive, McpServer.tool(Greet, () => Effect.void)))))
@@ -108,7 +108,7 @@ describe("A server", () => {
       assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes(`tools named "greet"`))
     }))
 
-  it.effect("cannot be built when a feature cannot, and releases the others", () =>
+  it.effect("fails to build with a feature that fails, and releases the others", () =>
     Effect.gen(function*() {
       let released = 0
       const Kept = Layer.scopedDiscard(Effect.addFinalizer(() => Effect.sync(() => released++)))
@@ -118,7 +118,7 @@ describe("A server", () => {
       assert.strictEqual(released, 1)
     }))
 
-  it.effect("has everything in its first answer, however long a feature takes", () =>
+  it.effect("has all features in its first answer, however long a feature takes to build", () =>
     Effect.gen(function*() {
       const SlowLive = Layer.unwrapEffect(
         Effect.delay(Effect.succeed(McpServer.tool(Tool.make("slow"), () => Effect.void)), "1 hour")
@@ -135,7 +135,7 @@ describe("A server", () => {
       assert.deepStrictEqual(yield* Fiber.join(first), ["greet", "slow"])
     }))
 
-  it.effect("shares no feature with another, also where both are given the same layer", () =>
+  it.effect("shares no feature with another server, also where both have the same layer", () =>
     Effect.gen(function*() {
       let built = 0
       const Counted = Layer.merge(GreetLive, Layer.effectDiscard(Effect.sync(() => built++)))
@@ -155,7 +155,7 @@ describe("A server", () => {
       }).pipe(Effect.scoped, Effect.provide(both))
     }))
 
-  it.effect("builds a service that two of its features need once", () =>
+  it.effect("builds a service once that two of its features require", () =>
     Effect.gen(function*() {
       let built = 0
       const DbLive = Layer.sync(Db, () => ({ find: () => Effect.succeed(String(++built)) }))
@@ -168,8 +168,8 @@ describe("A server", () => {
     }))
 })
 
-describe("What a handler gets", () => {
-  it.scoped("is the request's scope, never the one in which it was registered", () =>
+describe("A handler gets", () => {
+  it.scoped("the scope of the request, never that of its registration", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const handler = act(Effect.gen(function*() {
@@ -193,7 +193,7 @@ describe("What a handler gets", () => {
       assert.deepStrictEqual(log, ["handler", "request", "handler", "request", "answered", "registration"])
     }))
 
-  it.scoped("is the request's context and session, also where it was registered inside another request", () =>
+  it.scoped("the context and the session of the request, also when it was registered in another request", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const inner = McpServer.tool(Tool.make("inner"), () =>
@@ -223,7 +223,7 @@ describe("What a handler gets", () => {
       }).pipe(Effect.provide(serve(outer)))
     }))
 
-  it.scoped("is what its own layer provides, whatever else a server needs", () =>
+  it.scoped("the service that its own layer provides, whatever the server has", () =>
     Effect.gen(function*() {
       const find = (name: string) =>
         Layer.provide(
@@ -238,10 +238,10 @@ describe("What a handler gets", () => {
     }))
 })
 
-describe("A feature that comes and goes", () => {
+describe("A feature that is added and removed", () => {
   const two = Layer.merge(act(Effect.void, "one"), act(Effect.void, "two"))
 
-  it.scoped("is told of, once for all of it, to clients that are initialized", () =>
+  it.scoped("is announced once for all its changes, to clients that are initialized", () =>
     Effect.gen(function*() {
       const { features, registry } = yield* registryOf(GreetLive)
       yield* Effect.gen(function*() {
@@ -261,14 +261,14 @@ describe("A feature that comes and goes", () => {
           assert.deepStrictEqual(yield* names(peer), ["greet"])
         }
         assert.strictEqual((yield* ready.expectError(yield* call(ready, "one"))).message, "Unknown tool: one")
-        // The one that had not said that it is ready heard nothing, and finds everything when it asks.
+        // The client that was not initialized got no notification, and finds everything in the list.
         yield* waiting.expectSilence
         assert.deepStrictEqual(yield* names(waiting), ["greet"])
         for (const peer of [ready, other]) yield* peer.expectSilence
       }).pipe(Effect.provide(serve(features)))
     }))
 
-  it.scoped("takes nothing from a call that is under way", () =>
+  it.scoped("does not interrupt a call that is running", () =>
     Effect.gen(function*() {
       const { features, registry } = yield* registryOf(GreetLive)
       const started = yield* Deferred.make<void>()
@@ -288,7 +288,7 @@ describe("A feature that comes and goes", () => {
       }).pipe(Effect.provide(serve(features)))
     }))
 
-  it.scoped("leaves an empty list, of which its clients can read that it is", () =>
+  it.scoped("leaves an empty list", () =>
     Effect.gen(function*() {
       const { features, registry } = yield* registryOf(Layer.empty)
       yield* Effect.gen(function*() {
@@ -302,7 +302,7 @@ describe("A feature that comes and goes", () => {
       }).pipe(Effect.provide(serve(features)))
     }))
 
-  it.scoped("is not told of to clients that were told that there are no tools", () =>
+  it.scoped("is not announced to clients without the tools capability", () =>
     Effect.gen(function*() {
       const { features, registry } = yield* registryOf(Layer.empty)
       yield* Effect.gen(function*() {

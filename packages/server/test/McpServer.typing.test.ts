@@ -30,7 +30,7 @@ const Both = Definition.make(Search, Tell)
 const found = { hits: ["a"] }
 
 describe("A handler's type", () => {
-  it("is given the parameters with their defaults", () => {
+  it("gets the parameters with their defaults", () => {
     const live = McpServer.tool(Search, (parameters) => {
       expectTypeOf(parameters.limit).toEqualTypeOf<number>()
       expectTypeOf(parameters.q).toEqualTypeOf<string>()
@@ -40,7 +40,7 @@ describe("A handler's type", () => {
     assert.isTrue(Layer.isLayer(live))
   })
 
-  it("gives the success, or rich content with it", () => {
+  it("returns the success, or rich content", () => {
     const good = [
       McpServer.tool(Search, () => Effect.succeed(found)),
       McpServer.tool(Search, () => Effect.succeed(ToolResult.text("a").pipe(ToolResult.withStructured(found)))),
@@ -61,7 +61,7 @@ describe("A handler's type", () => {
     assert.lengthOf([...good, ...bad], 9)
   })
 
-  it("fails with what was declared, or with an McpError", () => {
+  it("fails with the declared failure, or with an McpError", () => {
     const good = [
       McpServer.tool(Search, ({ q }) => new NotFound({ q })),
       McpServer.tool(Search, () => new McpError.InvalidParams({ message: "no" })),
@@ -78,7 +78,7 @@ describe("A handler's type", () => {
     assert.lengthOf([...good, ...bad], 6)
   })
 
-  it("leaves in the layer what it needs, but for what every request brings along", () => {
+  it("leaves its requirements in the layer, except the services of a request", () => {
     const live = McpServer.tool(Search, () =>
       Effect.gen(function*() {
         yield* RequestContext
@@ -96,7 +96,7 @@ describe("A handler's type", () => {
 })
 
 describe("A definition's type", () => {
-  it("asks for a handler of each of its tools", () => {
+  it("requires a handler of each of its tools", () => {
     const good = McpServer.implement(Both, {
       search: ({ limit, q }) => limit > 5 ? Effect.map(Db, () => found) : new NotFound({ q }),
       tell: () => Effect.asVoid(Effect.zipRight(RequestContext, Cache))
@@ -115,7 +115,7 @@ describe("A definition's type", () => {
 })
 
 describe("A server's type", () => {
-  it("has the failures and the needs of its features, and provides a dispatcher", () => {
+  it("has the failures and the requirements of its features, and provides a dispatcher", () => {
     const DbLive = Layer.effect(Db, Effect.as(Effect.fail("no database" as const), { find: Effect.succeed("") }))
     const live = McpServer.tool(Tell, () => Effect.asVoid(Effect.zipRight(Cache, Effect.flatMap(Db, (db) => db.find))))
     const server = McpServer.layer({ name: "typed", version: "1.0.0" }, Layer.provide(live, DbLive))
@@ -124,10 +124,10 @@ describe("A server's type", () => {
     expectTypeOf(bare).toEqualTypeOf<Layer.Layer<Dispatcher>>()
   })
 
-  it("keeps asking the client out of features that are not requests", () => {
+  it("does not let features that are not requests ask the client", () => {
     const live = Layer.effectDiscard(ServerSession)
     const server = McpServer.layer({ name: "typed", version: "1.0.0" }, live)
-    // Nobody can provide it, so this server cannot be launched.
+    // No layer can provide it, so this server cannot be launched.
     expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher, never, ServerSession>>()
   })
 })
@@ -141,7 +141,7 @@ const Review = Prompt.make("review", {
 })
 
 describe("A resource's type", () => {
-  it("leaves in the layer what reading it needs, but for what every request brings along", () => {
+  it("leaves the requirements of reading in the layer, except the services of a request", () => {
     const live = McpServer.resource(
       Readme,
       Effect.gen(function*() {
@@ -161,13 +161,13 @@ describe("A resource's type", () => {
       McpServer.resource(Readme, Effect.succeed(1)),
       // @ts-expect-error no text and no bytes
       McpServer.resource(Readme, Effect.succeed({ uri: "a:b" })),
-      // @ts-expect-error an error that nobody knows
+      // @ts-expect-error an undeclared error
       McpServer.resource(Readme, new Busy())
     ]
     assert.lengthOf([...good, ...bad], 6)
   })
 
-  it("of a template is given its parameters, and lists and completes without asking anybody", () => {
+  it("gives a template its parameters, and lists and completes without questions to the client", () => {
     const live = McpServer.resourceTemplate(
       Note,
       (parameters, uri) => {
@@ -184,7 +184,7 @@ describe("A resource's type", () => {
     const asking = McpServer.resourceTemplate(Note, () => Effect.succeed(""), {
       complete: { name: () => Effect.as(ServerSession, []) }
     })
-    // Nobody can provide it, so a server with it cannot be launched.
+    // No layer can provide it, so a server with it cannot be launched.
     expectTypeOf(asking).toEqualTypeOf<Layer.Layer<never, never, Registry | ServerSession>>()
     const listing = McpServer.resourceTemplate(Note, () => Effect.succeed(""), { list: Effect.as(ServerSession, []) })
     expectTypeOf(listing).toEqualTypeOf<Layer.Layer<never, never, Registry | ServerSession>>()
@@ -192,7 +192,7 @@ describe("A resource's type", () => {
 })
 
 describe("A prompt's type", () => {
-  it("is given its arguments, decoded, with their defaults", () => {
+  it("gives the handler its decoded arguments with their defaults", () => {
     const live = McpServer.prompt(Review, (parameters) => {
       expectTypeOf(parameters).toEqualTypeOf<{ readonly code: string; readonly depth: number }>()
       return Effect.as(Effect.zipRight(ServerSession, Db), [Prompt.user("a"), Prompt.assistant("b")])
@@ -201,7 +201,7 @@ describe("A prompt's type", () => {
     const bad = [
       // @ts-expect-error no messages
       McpServer.prompt(Review, () => Effect.succeed(1)),
-      // @ts-expect-error an error that nobody knows
+      // @ts-expect-error an undeclared error
       McpServer.prompt(Review, () => new Busy()),
       // @ts-expect-error there is no such argument
       McpServer.prompt(Review, ({ language }) => Effect.succeed(language))
@@ -209,7 +209,7 @@ describe("A prompt's type", () => {
     assert.lengthOf(bad, 3)
   })
 
-  it("completes arguments by their names, each with the strings of the wire", () => {
+  it("completes arguments by their names, each with encoded strings", () => {
     const live = McpServer.prompt(Review, () => Effect.succeed(""), {
       complete: {
         code: (value, others) => {
@@ -231,7 +231,7 @@ describe("A prompt's type", () => {
         complete: { depth: () => Effect.succeed([1]) }
       }),
       McpServer.prompt(Review, () => Effect.succeed(""), {
-        // @ts-expect-error an error that nobody knows
+        // @ts-expect-error an undeclared error
         complete: { code: () => new Busy() }
       })
     ]
@@ -254,7 +254,7 @@ describe("A prompt's type", () => {
 describe("A whole definition's type", () => {
   const Whole = Definition.make(Search, Readme, Note, Review)
 
-  it("asks for every kind of thing that it promises", () => {
+  it("requires handlers of every kind of entry that it has", () => {
     const good = McpServer.implement(Whole, {
       search: () => Effect.as(Db, found),
       resources: { readme: Effect.as(Cache, "") },
@@ -284,7 +284,7 @@ describe("A whole definition's type", () => {
     assert.lengthOf(bad, 4)
   })
 
-  it("can be kept by what is not written yet", () => {
+  it("accepts handlers that are not written yet", () => {
     const todo = (): never => {
       throw new Error("to do")
     }

@@ -40,7 +40,7 @@ describe("Middleware that provides", () => {
       return `user of ${method}`
     }))
 
-  it.scoped("comes before what a feature was built with, also where it is the same as the application's own", () =>
+  it.scoped("provides a service before the feature's own, also where it is the same object as the application's", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const feature = act(Effect.map(User, (user) => seen.push(user))).pipe(
@@ -54,7 +54,7 @@ describe("Middleware that provides", () => {
       }).pipe(Effect.provide(server))
     }))
 
-  it.scoped("gives a service to everything behind it, made anew for each message", () =>
+  it.scoped("provides a service to everything inside, made anew for each message", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const note = Effect.map(User, (user) => {
@@ -88,7 +88,7 @@ describe("Middleware that provides", () => {
       }).pipe(Effect.provide(serve(features, { middleware: provided })))
     }))
 
-  it.scoped("refuses when it cannot", () =>
+  it.scoped("refuses when it fails to provide the service", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* peer.expectError(yield* call(peer, "refused")), {
@@ -97,7 +97,7 @@ describe("Middleware that provides", () => {
       })
     }).pipe(Effect.provide(serve(act(User), { middleware: provided }))))
 
-  it.scoped("leaves handlers what they were built with, where the server has something else of that name", () =>
+  it.scoped("leaves handlers the services of their layers, where only the server has another one", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const live = Layer.provide(act(Effect.map(Db, (db) => seen.push(db))), Layer.succeed(Db, "the feature's"))
@@ -109,7 +109,7 @@ describe("Middleware that provides", () => {
       ))
     }))
 
-  it.scoped("comes before what a feature was built with, and behind what the request brings", () =>
+  it.scoped("comes before the services of the feature's layer, and after those of the request", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const middleware = Middleware.compose(
@@ -154,7 +154,7 @@ describe("Composed middleware", () => {
       }).pipe(Effect.provide(serve(act(Effect.sync(() => log.push("handler"))), { middleware })))
     }))
 
-  it.scoped("lets the inner use what the outer provides, and handlers what both do", () =>
+  it.scoped("lets the inner use the services of the outer, and handlers those of both", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const middleware = Middleware.compose(
@@ -170,7 +170,7 @@ describe("Composed middleware", () => {
       }).pipe(Effect.provide(serve(live, { middleware })))
     }))
 
-  it.scoped("is refused by the first that refuses", () =>
+  it.scoped("refuses with the first that refuses", () =>
     Effect.gen(function*() {
       const { middleware, seen } = watching()
       const composed = Middleware.compose(refusing("tools/call"), middleware)

@@ -6,7 +6,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Effect, Layer, Schema } from "effect"
-import { act, call, connect, GreetLive, logbook, names, serve, stranger } from "./Serving.js"
+import { act, call, connect, GreetLive, logbook, names, serve, uninitialized } from "./Serving.js"
 
 const refused = new InvalidRequest({ message: "not you" })
 
@@ -17,7 +17,7 @@ const refusal = (peer: TestPeer, method: string, params?: object) =>
   Effect.flatMap(peer.request(method, params as never), peer.expectError)
 
 describe("Middleware that refuses", () => {
-  it.scoped("can refuse, and nothing behind it runs", () =>
+  it.scoped("can refuse, and nothing inside runs", () =>
     Effect.gen(function*() {
       let ran = 0
       const touch = act(Effect.sync(() => ran++))
@@ -38,7 +38,7 @@ describe("Middleware that refuses", () => {
         call.method === "initialize" && strict ? Effect.fail(refused) : next
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "0" } }
         assert.deepStrictEqual(yield* refusal(peer, "initialize", hello), { code: -32600, message: "not you" })
         assert.strictEqual((yield* refusal(peer, "tools/list")).code, -32602)
@@ -48,14 +48,14 @@ describe("Middleware that refuses", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.scoped("can refuse the handshake after it was served, too: then nobody is let in", () =>
+  it.scoped("can refuse the handshake after it was served: then the client is not initialized", () =>
     Effect.gen(function*() {
       let strict = true
       const middleware = Middleware.make((call, next) =>
         call.method === "initialize" && strict ? Effect.zipRight(next, Effect.fail(refused)) : next
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "0" } }
         assert.deepStrictEqual(yield* refusal(peer, "initialize", hello), { code: -32600, message: "not you" })
         assert.strictEqual((yield* refusal(peer, "tools/list")).code, -32602)
@@ -65,7 +65,7 @@ describe("Middleware that refuses", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.effect("can refuse a notification, which nobody is told", () =>
+  it.effect("can refuse a notification, which has no answer", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       let heard = 0
@@ -87,7 +87,7 @@ describe("Middleware that refuses", () => {
       )
     }))
 
-  it.scoped("may refuse a call before anything of its arguments is looked at", () =>
+  it.scoped("can refuse a call before its arguments are decoded", () =>
     Effect.gen(function*() {
       let looked = 0
       const Looking = Schema.String.pipe(Schema.filter(() => {

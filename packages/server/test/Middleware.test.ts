@@ -9,7 +9,19 @@ import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Exit, FiberRef, Layer, Schema, TestClock } from "effect"
-import { act, call, connect, GreetLive, logbook, names, result, rude, serve, stranger, until } from "./Serving.js"
+import {
+  act,
+  call,
+  connect,
+  GreetLive,
+  logbook,
+  names,
+  result,
+  serve,
+  unchecked,
+  uninitialized,
+  until
+} from "./Serving.js"
 
 class Db extends Context.Tag("Db")<Db, string>() {}
 
@@ -32,11 +44,11 @@ const refusal = (peer: TestPeer, method: string, params?: object) =>
   Effect.flatMap(peer.request(method, params as never), peer.expectError)
 
 describe("Middleware", () => {
-  it.scoped("sees every message: the handshake, pings, unknown methods, bad parameters, what came too early, notifications", () =>
+  it.scoped("sees every message: the handshake, pings, unknown methods, wrong parameters, early requests, notifications", () =>
     Effect.gen(function*() {
       const { middleware, seen } = watching()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* refusal(peer, "tools/list")
         yield* peer.expectSilence
         yield* peer.initialize()
@@ -65,11 +77,11 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.scoped("does not see what is dropped before initialize, nor what is no message", () =>
+  it.scoped("does not see what is dropped before initialize, nor malformed messages", () =>
     Effect.gen(function*() {
       const { middleware, seen } = watching()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.notify("notifications/initialized")
         yield* peer.send(Message.fromUnknown({ jsonrpc: "2.0", id: 1, method: 1 }) as unknown as Message.Message)
         yield* peer.expectError(1)
@@ -79,7 +91,7 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.scoped("is told what has come, before it is checked, and who has sent it", () =>
+  it.scoped("gets the message before its parameters are checked, and its sender", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const middleware = Middleware.make((call, next) =>
@@ -89,7 +101,7 @@ describe("Middleware", () => {
         })
       )
       yield* Effect.gen(function*() {
-        const peer = yield* rude()
+        const peer = yield* unchecked()
         yield* peer.expectSilence
         seen.length = 0
         yield* peer.request("tools/call", { name: 1, _meta: { a: 1 } }, 7)
@@ -103,7 +115,7 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.scoped("can answer in place of the server, also what nobody serves", () =>
+  it.scoped("can answer in place of the server, also for unknown methods", () =>
     Effect.gen(function*() {
       const content = [{ type: "text", text: "from the cache" }]
       const middleware = Middleware.make((call, next) =>
@@ -121,7 +133,7 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.scoped("can change a result, which is told in the words of the peer's revision all the same", () =>
+  it.scoped("can change a result, which the client gets in the form of its revision", () =>
     Effect.gen(function*() {
       const middleware = Middleware.make((call, next) =>
         call.method !== "tools/list" ? next : Effect.map(next, (result) => ({
@@ -145,7 +157,7 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.effect("that answers garbage has \"Internal error\" said for it, and the operator learns why", () =>
+  it.effect("is answered with \"Internal error\" when it returns a value of another type, and the operator learns why", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       let garbage: unknown
@@ -168,7 +180,7 @@ describe("Middleware", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(GreetLive, { middleware }), layer)))
     }))
 
-  it.effect("that dies has \"Internal error\" said for it, and the server goes on", () =>
+  it.effect("is answered with \"Internal error\" when it dies, and the server goes on", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const middleware = Middleware.make((call, next) => {
@@ -194,7 +206,7 @@ describe("Middleware", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(GreetLive, { middleware }), layer)))
     }))
 
-  it.effect("learns how everything ends, also what is thrown", () =>
+  it.effect("sees how every message ends, also with a thrown error", () =>
     Effect.gen(function*() {
       const { layer } = logbook()
       const { middleware, seen } = watching()
@@ -226,7 +238,7 @@ describe("Middleware", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(features, { middleware }), layer)))
     }))
 
-  it.scoped("can time what is behind it: that is interrupted, and released before the answer", () =>
+  it.scoped("can limit the time of a handler, which is interrupted and released before the answer", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const middleware = Middleware.make((call, next) =>
@@ -249,7 +261,7 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(serve(slow, { middleware })))
     }))
 
-  it.scoped("is interrupted with its request when that is cancelled", () =>
+  it.scoped("is interrupted with its request when the client cancels it", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const started = yield* Deferred.make<void>()
@@ -271,7 +283,7 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
-  it.scoped("uses what the server is built with, and what the request brings", () =>
+  it.scoped("uses the services of the server and of the request", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const middleware = Middleware.make((call, next) =>
@@ -290,7 +302,7 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(Layer.provide(serve(GreetLive, { middleware }), Layer.succeed(Db, "db"))))
     }))
 
-  it.scoped("passes on to handlers what is local to its fiber", () =>
+  it.scoped("passes fiber-local values to handlers", () =>
     Effect.gen(function*() {
       const who = FiberRef.unsafeMake("nobody")
       const seen: Array<string> = []
@@ -301,7 +313,7 @@ describe("Middleware", () => {
       }).pipe(Effect.provide(serve(act(Effect.map(FiberRef.get(who), (name) => seen.push(name))), { middleware })))
     }))
 
-  it.scoped("has its finalizers run before what came after the handshake is answered", () =>
+  it.scoped("runs its finalizers before requests after the handshake are answered", () =>
     Effect.gen(function*() {
       const middleware = Middleware.make((call, next) =>
         call.method === "initialize"
@@ -309,7 +321,7 @@ describe("Middleware", () => {
           : next
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", {
           protocolVersion: "2025-11-25",
           capabilities: {},

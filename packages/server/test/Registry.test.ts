@@ -33,7 +33,7 @@ const tool = (name: string): Registry.RegisteredTool => ({
 })
 
 describe("Registry", () => {
-  it.effect("keeps an entry as long as the scope it was registered in", () =>
+  it.effect("has an entry as long as the scope of its registration is open", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const scope = yield* Scope.make()
@@ -44,7 +44,7 @@ describe("Registry", () => {
       assert.strictEqual(registry.tools.size, 0)
     }))
 
-  it.scoped("dies when a name is taken, names it, and keeps the first", () =>
+  it.scoped("dies when a name is taken, names it, and keeps the first entry", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const first = tool("greet")
@@ -58,7 +58,7 @@ describe("Registry", () => {
       assert.strictEqual(registry.tools.get("greet"), first)
     }))
 
-  it.effect("takes a name again when it is free", () =>
+  it.effect("accepts a name again after its entry was removed", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       yield* Effect.scoped(registry.tools.register(tool("greet")))
@@ -66,7 +66,7 @@ describe("Registry", () => {
       assert.strictEqual(registry.tools.size, 0)
     }))
 
-  it.effect("has another revision after every change, and only then", () =>
+  it.effect("increments the revision with every change, and only then", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const revisions = new Set([registry.tools.revision])
@@ -82,7 +82,7 @@ describe("Registry", () => {
       assert.strictEqual(revisions.size, 4)
     }))
 
-  it.effect("offers what it ever had", () =>
+  it.effect("offers every kind that it ever had", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       assert.isFalse(registry.offers("tools"))
@@ -102,14 +102,14 @@ describe("Registry", () => {
       assert.deepStrictEqual(heard, ["tools: a", "tools: "])
     }))
 
-  it.effect("is one of each server", () =>
+  it.effect("belongs to one server", () =>
     Effect.gen(function*() {
       const [one, two] = yield* Effect.all([Registry.make, Registry.make])
       yield* Effect.scoped(Effect.zipRight(one.tools.register(tool("a")), two.tools.register(tool("a"))))
       assert.isTrue(one.offers("tools") && two.offers("tools"))
     }))
 
-  it.scoped("knows each kind by what tells two of it apart", () =>
+  it.scoped("identifies entries of each kind by their key", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       yield* registry.resources.register(resource("file:///a"))
@@ -129,7 +129,7 @@ describe("Registry", () => {
       }
     }))
 
-  it.effect("counts resources and their templates as one kind, and offers each for itself", () =>
+  it.effect("counts resources and their templates as one kind, and has a table for each", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const heard: Array<Registry.Kind> = []
@@ -147,7 +147,7 @@ describe("Registry", () => {
       }))
     }))
 
-  it.effect("passes on which resource is new to everybody who listens, until their scope closes", () =>
+  it.effect("runs all listeners with the URI of an updated resource, until their scope closes", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const heard: Array<string> = []

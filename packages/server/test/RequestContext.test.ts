@@ -4,7 +4,7 @@ import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Schema } from "effect"
-import { act, connect, result, serve, stranger } from "./Serving.js"
+import { act, connect, result, serve, uninitialized } from "./Serving.js"
 
 /** What a handler sees of its request, written down while it sees it. */
 const facts = () => {
@@ -29,11 +29,11 @@ const hello = (peer: TestPeer.TestPeer, more: object) =>
   })
 
 describe("RequestContext", () => {
-  it.scoped("holds the facts of the request and of who asks", () =>
+  it.scoped("has the facts of the request and of its client", () =>
     Effect.gen(function*() {
       const { live, seen } = facts()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* hello(peer, {
           protocolVersion: "2025-06-18",
           capabilities: { sampling: {}, experimental: { x: {} }, later: true },
@@ -52,11 +52,11 @@ describe("RequestContext", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("is of the client whose request it is", () =>
+  it.scoped("belongs to the client of its request", () =>
     Effect.gen(function*() {
       const { live, seen } = facts()
       yield* Effect.gen(function*() {
-        const peers = yield* Effect.all([stranger, stranger])
+        const peers = yield* Effect.all([uninitialized, uninitialized])
         for (const [i, peer] of peers.entries()) {
           yield* hello(peer, { clientInfo: { name: `client ${i}`, version: "0" } })
         }
@@ -68,13 +68,13 @@ describe("RequestContext", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("stays the one of its request, however many others come meanwhile", () =>
+  it.scoped("stays that of its request, however many others arrive meanwhile", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const gate = yield* Deferred.make<void>()
       const late = Effect.zipRight(Deferred.await(gate), Effect.map(RequestContext, ({ id }) => seen.push(id)))
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.initialize()
         for (const id of [1, 2, 3]) yield* peer.request("tools/call", { name: "act" }, id)
         yield* peer.expectSilence
@@ -84,11 +84,11 @@ describe("RequestContext", () => {
       }).pipe(Effect.provide(serve(act(late))))
     }))
 
-  it.scoped("is the session, seen from where nobody may be asked", () =>
+  it.scoped("is the session without the questions to the client", () =>
     Effect.gen(function*() {
       let same = false
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.initialize()
         yield* peer.expectResult(yield* peer.request("tools/call", { name: "act" }))
       }).pipe(Effect.provide(serve(act(Effect.gen(function*() {
@@ -98,7 +98,7 @@ describe("RequestContext", () => {
       assert.isTrue(same)
     }))
 
-  it.scoped("knows what the client can do: all of it, or not", () =>
+  it.scoped("knows whether the client has all capabilities of a set", () =>
     Effect.gen(function*() {
       const seen: Array<boolean> = []
       const live = act(Effect.map(RequestContext, (context) => {
@@ -127,7 +127,7 @@ describe("RequestContext", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("has no session, headers or principal where there is no more than a pipe", () =>
+  it.scoped("has no session, headers or principal on a transport other than HTTP", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const live = act(Effect.gen(function*() {
@@ -141,7 +141,7 @@ describe("RequestContext", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("can be taken apart, and its parts do what they do", () =>
+  it.scoped("has functions that work without it", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const live = act(Effect.gen(function*() {
@@ -170,7 +170,7 @@ describe("RequestContext", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("tells beside all requests also after its own was answered, and only its client", () =>
+  it.scoped("notifies its own client outside of requests, also after its request was answered", () =>
     Effect.gen(function*() {
       const kept = yield* Deferred.make<RequestContextService>()
       yield* Effect.gen(function*() {

@@ -15,7 +15,7 @@ const asking = (ask: (session: ServerSessionService) => Effect.Effect<unknown, u
   }))
 
 describe("ServerSession", () => {
-  it.scoped("asks the client, and the handler waits for the answer", () =>
+  it.scoped("sends a request to the client, and the handler waits for the answer", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) => session.request("roots/list", { _meta: { a: 1 } }))
       yield* Effect.gen(function*() {
@@ -29,7 +29,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("asks the client whose request it is, and hears from no other", () =>
+  it.scoped("sends requests to the client of its own request, and takes answers from no other", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) => session.request("roots/list"))
       yield* Effect.gen(function*() {
@@ -44,7 +44,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("fails with what the client answers", () =>
+  it.scoped("fails with the error that the client answers", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) => session.request("roots/list"))
       yield* Effect.gen(function*() {
@@ -57,7 +57,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("tells the client to stop when the handler is interrupted", () =>
+  it.scoped("cancels the request at the client when the handler is interrupted", () =>
     Effect.gen(function*() {
       const { live } = yield* asking((session) => session.request("roots/list"))
       yield* Effect.gen(function*() {
@@ -70,7 +70,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("SHOULD stop waiting after a while, and tell the client so", () =>
+  it.scoped("SHOULD stop waiting after a timeout, and cancel the request at the client", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) => session.request("roots/list"))
       yield* Effect.gen(function*() {
@@ -86,7 +86,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("waits as long as the server says, or the request itself", () =>
+  it.scoped("waits as long as the server's option says, or that of the request", () =>
     Effect.gen(function*() {
       for (
         const [requestTimeout, timeout, seconds] of [["5 seconds", undefined, 5], ["1 hour", "7 seconds", 7]] as const
@@ -107,7 +107,7 @@ describe("ServerSession", () => {
       }
     }))
 
-  it.scoped("has no way back to the client once the request is answered", () =>
+  it.scoped("cannot send requests after its own request was answered", () =>
     Effect.gen(function*() {
       const kept = yield* Deferred.make<ServerSessionService>()
       yield* Effect.gen(function*() {
@@ -120,7 +120,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(withSession((session) => Deferred.succeed(kept, session)))))
     }))
 
-  it.scoped("has no way back to the client once the request is cancelled", () =>
+  it.scoped("cannot send requests after its own request was cancelled", () =>
     Effect.gen(function*() {
       const tags: Array<string> = []
       const asked = yield* Deferred.make<void>()
@@ -144,7 +144,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(stubborn)))
     }))
 
-  it.scoped("fails every question when the client hangs up", () =>
+  it.scoped("fails every question when the client closes the transport", () =>
     Effect.gen(function*() {
       const asked = yield* Deferred.make<unknown>()
       const live = withSession((session) =>
@@ -161,7 +161,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("asks several things at once, and takes the answers in any order", () =>
+  it.scoped("sends several requests at once, and takes the answers in any order", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) =>
         Effect.all([session.request("example/one"), session.request("example/two")], { concurrency: 2 })
@@ -178,7 +178,7 @@ describe("ServerSession", () => {
       }).pipe(Effect.provide(serve(live)))
     }))
 
-  it.scoped("asks beside all requests, also once its own is answered", () =>
+  it.scoped("sends requests outside of its own, also after its own was answered", () =>
     Effect.gen(function*() {
       const kept = yield* Deferred.make<ServerSessionService>()
       yield* Effect.gen(function*() {

@@ -1,6 +1,6 @@
 /**
- * A server with a few tools, and clients who say exactly what a test tells them to. What the two say to each other is put
- * to the official schema.
+ * A server with a few tools, and clients that send exactly what a test tells them to. The official schema checks all
+ * messages in both directions.
  */
 import * as Tool from "@effect-mcp/definition/Tool"
 import type { Request } from "@effect-mcp/jsonrpc/Message"
@@ -19,7 +19,7 @@ export const serve = <E = never, R = never, S = never, SE = never, SR = never, P
   options?: McpServer.Options<S, SE, SR, P, PR>
 ) => McpServer.layer(info, features, options)
 
-/** A tool without parameters that does whatever a test needs. */
+/** A tool without parameters that runs the given effect. */
 export const act = <R = never>(
   handler: Effect.Effect<unknown, never, R>,
   name = "act"
@@ -29,10 +29,10 @@ export const act = <R = never>(
 export const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
 export const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))
 
-/** A client that has not shaken hands yet; what the two say is not judged, so that it may say anything. */
-export const stranger: Effect.Effect<TestPeer.TestPeer, never, Dispatcher | Scope.Scope> = TestPeer.client()
+/** A client that has not sent `initialize`. Its messages are not checked, so it may send anything. */
+export const uninitialized: Effect.Effect<TestPeer.TestPeer, never, Dispatcher | Scope.Scope> = TestPeer.client()
 
-/** A client that has shaken hands. */
+/** A client after the handshake. */
 export const connect = (version?: string, capabilities?: JsonObject) =>
   Effect.gen(function*() {
     const peer = yield* TestPeer.client({ oracle: true })
@@ -43,9 +43,9 @@ export const connect = (version?: string, capabilities?: JsonObject) =>
     return peer
   })
 
-/** A client that has shaken hands, and may say what it must not: only what the server says is judged. */
-export const rude = (version?: string, capabilities?: JsonObject) =>
-  Effect.tap(stranger, (peer) => peer.initialize({ version, capabilities }))
+/** A client after the handshake whose own messages are not checked. */
+export const unchecked = (version?: string, capabilities?: JsonObject) =>
+  Effect.tap(uninitialized, (peer) => peer.initialize({ version, capabilities }))
 
 /** Calls a tool, and asks for progress when there is a token. */
 export const call = (peer: TestPeer.TestPeer, name: string, args?: unknown, progressToken?: Request["id"]) =>
@@ -72,7 +72,7 @@ export interface Line {
   readonly cause: Cause.Cause<unknown>
 }
 
-/** A layer under which everything that is logged is kept. */
+/** A layer that records everything that is logged. */
 export const logbook = () => {
   const lines: Array<Line> = []
   const layer = Logger.add(Logger.make(({ cause, logLevel, message }) => {

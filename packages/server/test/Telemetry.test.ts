@@ -3,7 +3,7 @@ import * as Telemetry from "@effect-mcp/server/Telemetry"
 import { Effect, Layer, Metric, Option, TestClock, Tracer } from "effect"
 import { act, call, connect, GreetLive, result, serve, until } from "./Serving.js"
 
-/** A tracer that keeps what it is told. */
+/** A tracer that records its spans. */
 const tracing = () => {
   const spans: Array<Tracer.Span> = []
   const tracer = Tracer.make({
@@ -50,7 +50,7 @@ const attributesOf = (span: Tracer.Span | undefined) => Object.fromEntries(span!
 const traceparent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`
 
 describe("Every message of a traced server", () => {
-  it.scoped("is a span, by the names of the conventions", () => {
+  it.scoped("is a span, with the names of the conventions", () => {
     const { named, server, spans } = traced(GreetLive as never)
     return Effect.gen(function*() {
       const peer = yield* connect()
@@ -97,7 +97,7 @@ describe("Every message of a traced server", () => {
     }).pipe(Effect.provide(server))
   })
 
-  it.scoped("says in a word of few how it failed, and nothing of what", () => {
+  it.scoped("records a failure by its type, without its message", () => {
     const { named, server } = traced(Layer.mergeAll(
       GreetLive,
       act(Effect.dieMessage("secret"), "dies"),
@@ -149,7 +149,7 @@ describe("The metrics of a server", () => {
     }).pipe(Effect.provide(server))
   })
 
-  it.scoped("say how long a session lasted", () => {
+  it.scoped("record how long a session lasted", () => {
     const { server } = traced(GreetLive as never)
     const lasted = Effect.map(Metric.value(Telemetry.sessionDuration), ({ count, sum }) => ({ count, sum }))
     return Effect.gen(function*() {

@@ -73,7 +73,8 @@ export const make = (server: Server): Serving => {
   ): Work => {
     const session = new LegacyServerSession(connection, request, incoming, logging)
     const scope = new RequestScope()
-    const { context, effect } = pipeline.start(surrounded(connection, session, scope), () => serve(session))
+    const { accepted, services } = connection
+    const { context, effect } = pipeline.start(session, scope, services, accepted && services === undefined, serve)
     return {
       effect,
       context,
@@ -116,16 +117,13 @@ export const make = (server: Server): Serving => {
         const session = new LegacyServerSession(connection, notification, { request, notify, channel }, logging)
         const scope = new RequestScope()
         return Effect.onExit(
-          pipeline.run(
-            { ...surrounded(connection, session, scope), ownSession: false },
-            () => {
-              const decoded = listener?.method.decodeParams(params)
-              // Malformed parameters: a notification has no response that could say so.
-              return listener === undefined || decoded === undefined || Either.isLeft(decoded)
-                ? Route.served(Effect.void)
-                : { effect: listener.run(decoded.right, params, method), context: listener.context }
-            }
-          ),
+          pipeline.run(session, scope, connection.services, () => {
+            const decoded = listener?.method.decodeParams(params)
+            // Malformed parameters: a notification has no response that could say so.
+            return listener === undefined || decoded === undefined || Either.isLeft(decoded)
+              ? Route.served(Effect.void)
+              : { effect: listener.run(decoded.right, params, method), context: listener.context }
+          }),
           (exit) => scope.release(exit) ?? Effect.void
         )
       })
@@ -137,17 +135,6 @@ export const make = (server: Server): Serving => {
     }
   }
 }
-
-const surrounded = (
-  connection: Connection,
-  session: LegacyServerSession,
-  scope: RequestScope
-): Pipeline.Surrounded => ({
-  session,
-  scope,
-  services: connection.services,
-  ownSession: connection.accepted && connection.services === undefined
-})
 
 const unchecked = (result: unknown) => ({ result: result as {} })
 

@@ -14,15 +14,7 @@ export const make = (
   request: ServerSessionService,
   scope: Scope.Scope,
   middleware?: ReadonlyMap<string, unknown>
-): Context.Context<never> => {
-  const services = new Map(captured.unsafeMap)
-  if (session !== undefined) { for (const [key, service] of session.unsafeMap) services.set(key, service) }
-  if (middleware !== undefined) { for (const [key, service] of middleware) services.set(key, service) }
-  services.set(RequestContext.key, request)
-  services.set(ServerSession.key, request)
-  services.set(Scope.Scope.key, scope)
-  return Context.unsafeMake(services)
-}
+): Context.Context<never> => Context.unsafeMake(services(captured, session, request, scope, middleware))
 
 /** A context to start a fiber with, before the services are known. `unsafeFill` sets them. */
 export const unfilled = (): Context.Context<never> => Context.unsafeMake(noServices)
@@ -31,8 +23,30 @@ export const unfilled = (): Context.Context<never> => Context.unsafeMake(noServi
  * Sets the services of an unfilled context. It changes the context in place, because the fiber already runs with it and a
  * second context for the same fiber costs more than finding the handler. Only the first step of a fiber may call it.
  */
-export const unsafeFill = (context: Context.Context<never>, from: Context.Context<never>): void => {
-  ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = from.unsafeMap as Map<string, unknown>
+export const unsafeFill = (
+  context: Context.Context<never>,
+  captured: Context.Context<never>,
+  session: Context.Context<never> | undefined,
+  request: ServerSessionService,
+  scope: Scope.Scope
+): void => {
+  ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = services(captured, session, request, scope, undefined)
+}
+
+const services = (
+  captured: Context.Context<never>,
+  session: Context.Context<never> | undefined,
+  request: ServerSessionService,
+  scope: Scope.Scope,
+  middleware: ReadonlyMap<string, unknown> | undefined
+): Map<string, unknown> => {
+  const services = new Map(captured.unsafeMap)
+  if (session !== undefined) { for (const [key, service] of session.unsafeMap) services.set(key, service) }
+  if (middleware !== undefined) { for (const [key, service] of middleware) services.set(key, service) }
+  services.set(RequestContext.key, request)
+  services.set(ServerSession.key, request)
+  services.set(Scope.Scope.key, scope)
+  return services
 }
 
 const noServices: Map<string, unknown> = new Map()

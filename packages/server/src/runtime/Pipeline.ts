@@ -15,42 +15,43 @@ import type { RequestScope } from "./RequestScope.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
 
-/** One message, as its surroundings need it. */
-export interface Surrounded {
-  readonly session: ServerSessionService & { readonly call: Call }
-  readonly scope: RequestScope
-  /** The services that the session layer built for this client, if it built any. */
-  readonly services: Context.Context<never> | undefined
-  /** Whether the session layer is built for this message alone, because it belongs to no session. */
-  readonly ownSession: boolean
-}
+/** The session of a message, which knows the message itself. */
+type Session = ServerSessionService & { readonly call: Call }
+
+/** The services that the session layer built for the client, if it built any. */
+type Services = Context.Context<never> | undefined
 
 export interface Pipeline {
   /** Whether the server has neither middleware nor a session layer, so that nothing surrounds a handler. */
   readonly isBare: boolean
-  /** The effect of a message, and the context to start its fiber with. */
-  readonly start: (message: Surrounded, serve: () => Served) => {
+  /**
+   * The effect of a message, and the context to start its fiber with. With `ownSession` the session layer is built for this
+   * message alone, because the message belongs to no session.
+   */
+  readonly start: <S extends Session>(
+    session: S,
+    scope: RequestScope,
+    services: Services,
+    ownSession: boolean,
+    serve: (session: S) => Served
+  ) => {
     readonly effect: Effect.Effect<unknown, unknown>
     readonly context: Context.Context<never>
   }
-  /** The same as one effect, for a fiber that was started with another context. */
-  readonly run: (message: Surrounded, serve: () => Served) => Effect.Effect<unknown, unknown>
+  /** The effect of a message of a session, for a fiber that was started with another context. */
+  readonly run: <S extends Session>(
+    session: S,
+    scope: RequestScope,
+    services: Services,
+    serve: (session: S) => Served
+  ) => Effect.Effect<unknown, unknown>
 }
 
 export const make = ({ middleware, session: layer }: Pick<Server, "middleware" | "session">): Pipeline => {
-  const around = (message: Surrounded, serve: () => Served): Effect.Effect<unknown, unknown> =>
-    message.ownSession && layer !== undefined
-      ? Effect.flatMap(
-        layer.build(message.session, message.scope),
-        (services) => inside({ ...message, services }, serve)
-      )
-      : inside(message, serve)
-
-  const inside = (message: Surrounded, serve: () => Served): Effect.Effect<unknown, unknown> => {
-    const { scope, services, session } = message
+  const run: Pipeline["run"] = (session, scope, services, serve) => {
     const handler = (added?: ReadonlyMap<string, unknown>): Effect.Effect<unknown, unknown> =>
       Effect.suspend(() => {
-        const { context, effect } = serve()
+        const { context, effect } = serve(session)
         return Effect.mapInputContext(
           effect as Effect.Effect<unknown, unknown>,
           (_: Context.Context<never>) => HandlerContext.make(context, services, session, scope, added)
@@ -67,21 +68,23 @@ export const make = ({ middleware, session: layer }: Pick<Server, "middleware" |
 
   return {
     isBare: middleware === undefined && layer === undefined,
-    run: around,
-    start: (message, serve) => {
-      const { ownSession, scope, services, session } = message
-      if (middleware !== undefined || (ownSession && layer !== undefined)) {
+    run,
+    start: (session, scope, services, ownSession, serve) => {
+      const built = ownSession ? layer?.build(session, scope) : undefined
+      if (middleware !== undefined || built !== undefined) {
         return {
           context: HandlerContext.make(Context.empty(), services, session, scope),
-          effect: around(message, serve)
+          effect: built === undefined
+            ? run(session, scope, services, serve)
+            : Effect.flatMap(built, (services) => run(session, scope, services, serve))
         }
       }
       const context = HandlerContext.unfilled()
       return {
         context,
         effect: Effect.suspend(() => {
-          const served = serve()
-          HandlerContext.unsafeFill(context, HandlerContext.make(served.context, services, session, scope))
+          const served = serve(session)
+          HandlerContext.unsafeFill(context, served.context, services, session, scope)
           return served.effect as Effect.Effect<unknown, unknown>
         })
       }

@@ -4,7 +4,7 @@ import * as Handler from "@effect-mcp/server/Handler"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import { Deferred, Effect, Layer } from "effect"
-import { GreetLive, info, names, serve, stranger } from "../Serving.js"
+import { GreetLive, info, names, serve, uninitialized } from "../Serving.js"
 
 const envelope = (version: unknown): JsonObject => ({
   _meta: {
@@ -21,7 +21,7 @@ const supported = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 describe("A conversation that begins with a modern message", () => {
   it.scoped("gets no error of the modern era, so that the client falls back to initialize", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const discover = yield* peer.expectError(yield* peer.request("server/discover", modern))
       assert.strictEqual(discover.code, -32601)
       for (const method of ["tools/list", "subscriptions/listen", "ping"]) {
@@ -36,14 +36,14 @@ describe("A conversation that begins with a modern message", () => {
 
   it.scoped("learns only the revisions that this server speaks", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const error = yield* peer.expectError(yield* peer.request("tools/list", modern))
       assert.deepStrictEqual(error.data, { supported: ["2025-06-18"], requested: "2026-07-28" })
     }).pipe(Effect.provide(serve(GreetLive, { versions: ["2026-07-28", "2025-06-18"] }))))
 
   it.scoped("is told to initialize first when its envelope names a revision that begins with initialize", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const error = yield* peer.expectError(yield* peer.request("tools/list", envelope("2025-11-25")))
       assert.strictEqual(error.code, -32602)
       assert.include(error.message, `before "initialize"`)
@@ -51,7 +51,7 @@ describe("A conversation that begins with a modern message", () => {
 
   it.scoped("gets a short error, whatever its envelope names", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       for (const version of [7, null, {}, "9".repeat(100_000), "__proto__"]) {
         const error = yield* peer.expectError(yield* peer.request("tools/list", envelope(version)))
         assert.strictEqual(error.code, -32602)
@@ -67,7 +67,7 @@ describe("A conversation that begins with a modern message", () => {
       )
       const features = Layer.merge(GreetLive, Handler.fallback(() => Effect.succeed({ proxied: true })))
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         for (const method of ["server/discover", "tools/list"]) {
           yield* peer.expectError(yield* peer.request(method, modern))
         }
@@ -79,7 +79,7 @@ describe("A conversation that begins with a modern message", () => {
 describe("A conversation that begins with initialize", () => {
   it.scoped("stays legacy, whatever the envelope of a later request names", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       // `initialize` begins a legacy conversation, also with an envelope.
       yield* peer.expectResult(
         yield* peer.request("initialize", {
@@ -99,7 +99,7 @@ describe("A conversation that begins with initialize", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", {
           protocolVersion: "2025-11-25",
           capabilities: {},

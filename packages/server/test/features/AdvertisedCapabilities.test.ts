@@ -42,7 +42,7 @@ describe("A server offers", () => {
       assert.deepStrictEqual(yield* offered(Layer.empty), {})
     }))
 
-  it.scoped("what its features keep, each with its changes", () =>
+  it.scoped("the capabilities of its features, each with its changes", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* offered(GreetLive), { tools: { listChanged: true } })
       assert.deepStrictEqual(yield* offered(Readme), { resources: { listChanged: true, subscribe: true } })
@@ -50,7 +50,7 @@ describe("A server offers", () => {
       assert.deepStrictEqual(yield* offered(Review), { prompts: { listChanged: true } })
     }))
 
-  it.scoped("completions as soon as there is an argument that can be completed, and only then", () =>
+  it.scoped("completions as soon as an argument can be completed, and only then", () =>
     Effect.gen(function*() {
       assert.notProperty(yield* offered(Layer.merge(Review, Notes)), "completions")
       assert.deepStrictEqual((yield* offered(Choose)).completions, {})
@@ -63,7 +63,7 @@ describe("A server offers", () => {
       assert.deepStrictEqual(yield* offered(Layer.empty, { subscriptions: true }), {})
     }))
 
-  it.scoped("what gates the methods that the application serves itself", () =>
+  it.scoped("the capabilities of the methods that the application handles", () =>
     Effect.gen(function*() {
       const serving = Layer.mergeAll(
         Handler.request(Methods.subscribe, () => Effect.succeed({})),
@@ -85,7 +85,7 @@ describe("A server offers", () => {
       })
     }))
 
-  it.scoped("the methods of tasks in the shape that the specification has for them", () =>
+  it.scoped("the methods of tasks in the form that the specification has", () =>
     Effect.gen(function*() {
       const serving = Layer.mergeAll(
         Handler.request(TaskMethods.listTasks, () => Effect.succeed({ tasks: [] })),
@@ -94,7 +94,7 @@ describe("A server offers", () => {
       assert.deepStrictEqual(yield* offered(serving), { tasks: { list: {}, cancel: {} } })
     }))
 
-  it.scoped("what the application says beside, which comes before the rest", () =>
+  it.scoped("the capabilities of the options, which come before the others", () =>
     Effect.gen(function*() {
       const also = {
         experimental: { "example.com/x": { a: 1 } },

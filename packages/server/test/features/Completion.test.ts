@@ -8,7 +8,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Layer, Schema } from "effect"
-import { connect, GreetLive, logbook, rude, serve, stranger } from "../Serving.js"
+import { connect, GreetLive, logbook, serve, unchecked, uninitialized } from "../Serving.js"
 
 type Ref = { readonly type: "ref/prompt"; readonly name: string } | {
   readonly type: "ref/resource"
@@ -55,7 +55,7 @@ const TravelLive = McpServer.prompt(Travel, () => Effect.succeed("Go."), {
 const none = { values: [], total: 0, hasMore: false }
 
 describe("completion/complete", () => {
-  it.scoped("asks the argument's completer, and tells it of the other arguments", () =>
+  it.scoped("runs the completer of the argument, with the other arguments", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const city = (value: string, others?: Record<string, string>) =>
@@ -70,7 +70,7 @@ describe("completion/complete", () => {
       assert.deepStrictEqual(yield* city("P", {}), none)
     }).pipe(Effect.provide(serve(TravelLive))))
 
-  it.scoped("completes by itself what can only be one of some strings, whatever its case", () =>
+  it.scoped("completes an argument that accepts only some strings, in upper or lower case", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const country = (value: string) => completion(peer, prompt("travel"), "country", value)
@@ -80,7 +80,7 @@ describe("completion/complete", () => {
       assert.deepStrictEqual(yield* country("x"), none)
     }).pipe(Effect.provide(serve(TravelLive))))
 
-  it.scoped("leaves choices to a completer that was given for them", () =>
+  it.scoped("prefers a given completer to the strings that an argument accepts", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* completion(peer, prompt("travel"), "country", "F"), {
@@ -110,7 +110,7 @@ describe("completion/complete", () => {
       { complete: { name: (value, { kind }) => Effect.succeed([`${kind}-${value}`]) } }
     )))))
 
-  it.scoped("has nothing for an argument that may be anything, or that there is none of", () =>
+  it.scoped("has no values for an argument without a completer, or for an unknown one", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const name of ["note", "nothing", "constructor", "__proto__", ""]) {
@@ -118,7 +118,7 @@ describe("completion/complete", () => {
       }
     }).pipe(Effect.provide(serve(TravelLive))))
 
-  it.scoped("MUST say a hundred values at most, and how many there are", () =>
+  it.scoped("MUST send a hundred values at most, and their total", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const many = (n: number) => completion(peer, prompt("many"), "n", String(n))
@@ -157,7 +157,7 @@ describe("completion/complete", () => {
       }
     )))))
 
-  it.scoped("is refused for what the server does not have", () =>
+  it.scoped("is refused for an unknown prompt or template", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const unknown: ReadonlyArray<readonly [Ref, string]> = [
@@ -171,7 +171,7 @@ describe("completion/complete", () => {
       assert.isBelow(JSON.stringify(yield* refusal(peer, template(`a:///${"x".repeat(10_000)}`), "a", "")).length, 500)
     }).pipe(Effect.provide(serve(TravelLive))))
 
-  it.scoped("has nothing for a resource with an address of its own", () =>
+  it.scoped("has no values for a resource with a fixed URI", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* completion(peer, template("file:///a"), "a", ""), none)
@@ -180,9 +180,9 @@ describe("completion/complete", () => {
       Effect.succeed("A")
     )))))
 
-  it.scoped("MUST check what it is asked", () =>
+  it.scoped("MUST check its parameters", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       const argument = { name: "city", value: "P" }
       const ref = prompt("travel")
       const wrong: ReadonlyArray<readonly [object | undefined, string]> = [
@@ -201,7 +201,7 @@ describe("completion/complete", () => {
       }
     }).pipe(Effect.provide(serve(TravelLive))))
 
-  it.effect("runs with what its feature needs and what the request brings; how it fails is an answer", () =>
+  it.effect("runs with the services of its feature and of the request; its failure is an error response", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       let released = 0
@@ -248,10 +248,10 @@ describe("completion/complete", () => {
 })
 
 describe("Completions are offered", () => {
-  it.scoped("MUST be declared where something can be completed, to peers that know the word", () =>
+  it.scoped("MUST be declared where something can be completed, to clients whose revision knows the capability", () =>
     Effect.gen(function*() {
       for (const version of Version.legacy) {
-        const peer = yield* rude(version)
+        const peer = yield* unchecked(version)
         assert.deepStrictEqual(yield* completion(peer, prompt("travel"), "country", "I"), {
           values: ["Italy"],
           total: 1,
@@ -260,16 +260,16 @@ describe("Completions are offered", () => {
       }
       const declared = (version: string) =>
         Effect.scoped(Effect.flatMap(
-          stranger,
+          uninitialized,
           (peer) => Effect.map(peer.initialize({ version }), ({ capabilities }) => capabilities as object)
         ))
       assert.property(yield* declared("2025-03-26"), "completions")
       assert.notProperty(yield* declared("2024-11-05"), "completions")
     }).pipe(Effect.provide(serve(TravelLive))))
 
-  it.scoped("by no server whose arguments may all be anything, though it answers that", () =>
+  it.scoped("not by a server without completers, though it answers the method", () =>
     Effect.gen(function*() {
-      const first = yield* stranger
+      const first = yield* uninitialized
       const { capabilities } = yield* first.initialize()
       assert.notProperty(capabilities, "completions")
       assert.deepStrictEqual(yield* completion(first, prompt("plain"), "a", ""), none)
@@ -278,7 +278,7 @@ describe("Completions are offered", () => {
       () => Effect.succeed("")
     )))))
 
-  it.scoped("by no server that has neither prompts nor resources", () =>
+  it.scoped("not by a server without prompts and resources", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.strictEqual((yield* refusal(peer, prompt("a"), "a", "")).code, -32601)

@@ -9,8 +9,8 @@ interface Book {
 
 const books = () => new EntryTable<Book>("books named", ({ title }) => title)
 
-describe("Shelf", () => {
-  it.effect("holds an entry as long as the scope it was put there in", () =>
+describe("EntryTable", () => {
+  it.effect("has an entry as long as the scope of its registration is open", () =>
     Effect.gen(function*() {
       const shelf = books()
       const scope = yield* Scope.make()
@@ -26,7 +26,7 @@ describe("Shelf", () => {
       assert.deepStrictEqual([shelf.size, [...shelf]], [0, []])
     }))
 
-  it.scoped("dies when a key is taken, and says what of; the first stays where it is", () =>
+  it.scoped("dies when a key is taken, and names it; the first entry stays", () =>
     Effect.gen(function*() {
       const shelf = books()
       const first = { title: "Emma", pages: 1 }
@@ -42,7 +42,7 @@ describe("Shelf", () => {
       assert.strictEqual(shelf.revision, revision)
     }))
 
-  it.effect("takes a key again when it is free", () =>
+  it.effect("accepts a key again after its entry was removed", () =>
     Effect.gen(function*() {
       const shelf = books()
       yield* Effect.scoped(shelf.register({ title: "Emma", pages: 1 }))
@@ -52,7 +52,7 @@ describe("Shelf", () => {
       ))
     }))
 
-  it.scoped("has keys that every object has as a member, too", () =>
+  it.scoped("accepts keys that are members of every object", () =>
     Effect.gen(function*() {
       const shelf = books()
       for (const title of ["constructor", "__proto__", "toString", ""]) {
@@ -62,7 +62,7 @@ describe("Shelf", () => {
       }
     }))
 
-  it.effect("grows its revision whenever an entry comes or goes", () =>
+  it.effect("increments its revision whenever an entry is added or removed", () =>
     Effect.gen(function*() {
       const shelf = books()
       const seen = [shelf.revision]
@@ -76,7 +76,7 @@ describe("Shelf", () => {
       assert.deepStrictEqual(seen, [0, 1, 2, 4])
     }))
 
-  it.effect("remembers that it was used", () =>
+  it.effect("remembers that it had an entry", () =>
     Effect.gen(function*() {
       const shelf = books()
       assert.isFalse(shelf.wasUsed)
@@ -85,7 +85,7 @@ describe("Shelf", () => {
       assert.strictEqual(shelf.size, 0)
     }))
 
-  it.effect("calls back when the change can be seen, until the listener's scope closes", () =>
+  it.effect("calls listeners after a change can be seen, until the listener's scope closes", () =>
     Effect.gen(function*() {
       const shelf = books()
       const heard: Array<ReadonlyArray<string>> = []
@@ -97,7 +97,7 @@ describe("Shelf", () => {
       assert.deepStrictEqual(heard, [["a"], []])
     }))
 
-  it.effect("keeps no entry of a layer that was interrupted while it was built", () =>
+  it.effect("has no entry of a layer that was interrupted while it was built", () =>
     Effect.gen(function*() {
       const shelf = books()
       const fiber = yield* Effect.fork(Effect.scoped(Effect.zipRight(shelf.register({ title: "a" }), Effect.never)))

@@ -9,19 +9,19 @@ const page = (list: string, of: ReturnType<typeof entries>, cursor?: string, siz
   Either.getOrThrow(Page.make(list, of, cursor, size))
 
 describe("Page", () => {
-  it("sorts by key, by code unit, and leaves the list alone", () => {
+  it("sorts by key, by code unit, and does not change the list", () => {
     const list = new Map([["b", 1], ["B", 2], ["ä", 3], ["a", 4]])
     assert.deepStrictEqual(Page.sorted(list), [["B", 2], ["a", 4], ["b", 1], ["ä", 3]])
     assert.deepStrictEqual([...list.keys()], ["b", "B", "ä", "a"])
   })
 
-  it("holds a thousand entries, unless it is told otherwise", () => {
+  it("holds a thousand entries by default", () => {
     const many = entries(...Array.from({ length: 1001 }, (_, i) => String(i)))
     assert.lengthOf(page("tools", many).items, 1000)
     assert.lengthOf(page("tools", many, undefined, 5).items, 5)
   })
 
-  it("is empty, without another after it, where nothing is left", () => {
+  it("is empty, without a cursor, after the last entry", () => {
     const nothing = { items: [], nextCursor: undefined }
     assert.deepStrictEqual(page("tools", []), nothing)
     assert.deepStrictEqual(page("tools", entries("a"), Encoding.encodeBase64Url("tools:a")), nothing)
@@ -32,7 +32,7 @@ describe("Page", () => {
     assert.isDefined(page("tools", entries("a", "b", "c"), undefined, 2).nextCursor)
   })
 
-  it("refuses cursors that are not its own", () => {
+  it("refuses cursors of another list", () => {
     const of = entries("a", "b")
     const cursor = page("tools", of, undefined, 1).nextCursor!
     for (const foreign of ["", "!", "dG9vbHM", Encoding.encodeBase64Url("tools"), Encoding.encodeBase64Url(":a")]) {
@@ -42,7 +42,7 @@ describe("Page", () => {
     assert.isTrue(Either.isRight(Page.make("tools", of, cursor)))
   })
 
-  it("takes a cursor whatever stands in a key", () => {
+  it("accepts a cursor with any text in a key", () => {
     const of = entries("tools:", "a:b", "\u0000", "😀", "")
     const first = page("tools", of, undefined, 1)
     let { nextCursor } = first
@@ -76,7 +76,7 @@ describe("Page", () => {
     ))
   })
 
-  it("goes on after a key that has gone, or was never there", () => {
+  it("continues after a key that was removed, or never existed", () => {
     fc.assert(fc.property(
       fc.uniqueArray(fc.string({ maxLength: 2 }), { maxLength: 20 }),
       fc.string({ maxLength: 2 }),

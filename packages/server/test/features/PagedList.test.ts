@@ -45,7 +45,7 @@ describe("PagedList", () => {
       assert.deepStrictEqual(listing(yield* tableOf()).list(), { names: [] })
     }))
 
-  it.scoped("gives the same object as long as nothing comes or goes, and asks no entry twice", () =>
+  it.scoped("gives the same object until an entry changes, and encodes no entry twice", () =>
     Effect.gen(function*() {
       const { asked, list } = listing(yield* tableOf("a", "b", "c"))
       const first = list()
@@ -55,7 +55,7 @@ describe("PagedList", () => {
       assert.strictEqual(asked(), 3)
     }))
 
-  it.effect("gives what is there when an entry has come or gone", () =>
+  it.effect("gives the current entries after one was added or removed", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const table = yield* Scope.extend(tableOf("b", "d"), scope)
@@ -73,7 +73,7 @@ describe("PagedList", () => {
       assert.deepStrictEqual(list(), { names: [] })
     }))
 
-  it.scoped("keeps no page for a cursor that it would not give out, however many are made up", () =>
+  it.scoped("caches no page for a cursor that it does not give itself", () =>
     Effect.gen(function*() {
       const { asked, list } = listing(yield* tableOf("a", "b", "c", "d"))
       const madeUp = Encoding.encodeBase64Url("entries:a")
@@ -93,7 +93,7 @@ describe("PagedList", () => {
       }
     }))
 
-  it.scoped("gives one entry at least on a page", () =>
+  it.scoped("gives at least one entry on a page", () =>
     Effect.gen(function*() {
       for (const pageSize of [0, -1, NaN, 0.5]) {
         const { list } = listing(yield* tableOf("a", "b"), pageSize)

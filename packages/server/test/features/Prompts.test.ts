@@ -7,7 +7,7 @@ import type { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
-import { connect, GreetLive, logbook, rude, serve } from "../Serving.js"
+import { connect, GreetLive, logbook, serve, unchecked } from "../Serving.js"
 
 const get = (peer: TestPeer, name: string, args?: unknown) =>
   peer.request("prompts/get", args === undefined ? { name } : { name, arguments: args })
@@ -48,7 +48,7 @@ const ReviewLive = McpServer.prompt(Review, (parameters) => Effect.succeed(JSON.
 class Db extends Context.Tag("Db")<Db, string>() {}
 
 describe("prompts/list", () => {
-  it.scoped("goes on from page to page, in the order of names", () =>
+  it.scoped("continues from page to page, in the order of names", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const first = yield* list(peer)
@@ -59,7 +59,7 @@ describe("prompts/list", () => {
     }).pipe(Effect.provide(serve(named("c", "a", "b"), { pageSize: 2 }))))
 
   for (const version of Version.legacy) {
-    it.scoped(`says at ${version} what that revision knows of a prompt`, () =>
+    it.scoped(`sends at ${version} what that revision knows of a prompt`, () =>
       Effect.gen(function*() {
         const [prompt] = (yield* list(yield* connect(version))).prompts as ReadonlyArray<object>
         assert.deepStrictEqual(prompt, {
@@ -91,7 +91,7 @@ describe("prompts/list", () => {
 })
 
 describe("prompts/get", () => {
-  it.scoped("gives messages of the arguments, decoded, with defaults where there are none", () =>
+  it.scoped("gives messages for the decoded arguments, with defaults for missing ones", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* got(peer, "review", { code: "x" }), {
@@ -104,7 +104,7 @@ describe("prompts/get", () => {
       )
     }).pipe(Effect.provide(serve(ReviewLive))))
 
-  it.scoped("needs no arguments where the prompt takes none", () =>
+  it.scoped("needs no arguments where the prompt has none", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const args of [undefined, {}, { any: "thing" }]) {
@@ -112,7 +112,7 @@ describe("prompts/get", () => {
       }
     }).pipe(Effect.provide(serve(named("plain")))))
 
-  it.scoped("SHOULD refuse arguments that are missing or do not fit, and say which", () =>
+  it.scoped("SHOULD refuse arguments that are missing or do not decode, and name them", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const wrong: ReadonlyArray<readonly [object | undefined, ReadonlyArray<string>]> = [
@@ -133,7 +133,7 @@ describe("prompts/get", () => {
 
   it.scoped("MUST refuse arguments that are not strings", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       for (const args of [{ code: 1 }, { code: null }, { code: ["x"] }, "x", ["x"], null]) {
         assert.strictEqual((yield* refusal(peer, "review", args)).code, -32602)
       }
@@ -148,7 +148,7 @@ describe("prompts/get", () => {
       assert.isBelow(JSON.stringify(yield* refusal(peer, "x".repeat(10_000))).length, 500)
     }).pipe(Effect.provide(serve(ReviewLive))))
 
-  it.scoped("gives one message, several of both roles, or a result of its own", () =>
+  it.scoped("gives one message, several of both roles, or a whole result", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual((yield* got(peer, "one")).messages, [said("hi")])
@@ -180,7 +180,7 @@ describe("prompts/get", () => {
         }))
     )))))
 
-  it.scoped("says what the client's revision knows: sound in words to the oldest", () =>
+  it.scoped("sends what the client's revision knows: audio as text to the oldest", () =>
     Effect.gen(function*() {
       for (const [version, type] of [["2024-11-05", "text"], ["2025-03-26", "audio"]] as const) {
         const { messages } = yield* got(yield* connect(version), "sound")
@@ -189,7 +189,7 @@ describe("prompts/get", () => {
     }).pipe(Effect.provide(serve(McpServer.prompt(Prompt.make("sound"), () =>
       Effect.succeed([Prompt.user({ type: "audio", data: "AQ==", mimeType: "audio/wav" })]))))))
 
-  it.effect("runs with what its feature needs and what the request brings; how it fails is an answer", () =>
+  it.effect("runs with the services of its feature and of the request; its failure is an error response", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const released: Array<string> = []
@@ -223,7 +223,7 @@ describe("prompts/get", () => {
       )
     }))
 
-  it.scoped("is stopped when it is cancelled", () =>
+  it.scoped("is interrupted when the client cancels it", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()

@@ -48,7 +48,7 @@ const templates = (peer: TestPeer, cursor?: string) =>
   )
 
 describe("resources/list", () => {
-  it.scoped("is in the order of addresses, whatever the order of features", () =>
+  it.scoped("is in the order of URIs, whatever the order of features", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* page(yield* connect()), {
         uris: ["a:///1", "b:///1", "b:///10", "b:///2"],
@@ -56,7 +56,7 @@ describe("resources/list", () => {
       })
     }).pipe(Effect.provide(serve(resources("b:///2", "a:///1", "b:///10", "b:///1")))))
 
-  it.scoped("goes on from page to page, each resource once", () =>
+  it.scoped("continues from page to page, each resource once", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const first = yield* page(peer)
@@ -81,7 +81,7 @@ describe("resources/list", () => {
       }
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("refuses a cursor that it never gave out", () =>
+  it.scoped("refuses a cursor that it never gave", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const cursor of ["nonsense", "", Encoding.encodeBase64Url("templates:a:///1")]) {
@@ -91,7 +91,7 @@ describe("resources/list", () => {
     }).pipe(Effect.provide(serve(resources("a:///1")))))
 
   for (const version of Version.legacy) {
-    it.scoped(`says at ${version} what that revision knows of a resource`, () =>
+    it.scoped(`sends at ${version} what that revision knows of a resource`, () =>
       Effect.gen(function*() {
         const [readme] = (yield* list(yield* connect(version))).resources as ReadonlyArray<object>
         assert.deepStrictEqual(readme, {
@@ -120,8 +120,8 @@ describe("resources/list", () => {
   }
 })
 
-describe("What a template lists", () => {
-  it.scoped("stands among the others where its address says", () =>
+describe("The list of a template", () => {
+  it.scoped("is sorted among the other resources by URI", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual((yield* page(peer)).uris, ["a:///1", "note:///1", "note:///2", "z:///1"])
@@ -154,7 +154,7 @@ describe("What a template lists", () => {
       { pageSize: 2 }
     ))))
 
-  it.effect("is asked for anew each time, and goes on where it was left", () =>
+  it.effect("runs for each page, and continues after the last one", () =>
     Effect.gen(function*() {
       let notes = ["note:///1", "note:///2", "note:///3"]
       yield* Effect.gen(function*() {
@@ -173,7 +173,7 @@ describe("What a template lists", () => {
       )
     }))
 
-  it.scoped("is listed once where it is a resource of its own, too: that one speaks for itself", () =>
+  it.scoped("contains a resource once that is also registered by itself, as registered", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual((yield* list(peer)).resources, [{ uri: "note:///1", name: "the first" }])
@@ -182,7 +182,7 @@ describe("What a template lists", () => {
       McpServer.resource(at("note:///1", "the first"), Effect.succeed("1"))
     )))))
 
-  it.scoped("is worked out with what its feature was built with, for whoever asks", () =>
+  it.scoped("runs with the services of its feature, for every client", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual((yield* page(peer)).uris, ["note:///a", "note:///resources-list", "tale:///b"])
@@ -200,7 +200,7 @@ describe("What a template lists", () => {
       )
     )))))
 
-  it.effect("costs the list when it fails, and says no more than it should", () =>
+  it.effect("fails the request when it fails, without its cause", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       let outcome: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, InvalidParams> = Effect.succeed([])
@@ -229,7 +229,7 @@ describe("What a template lists", () => {
 class Shelf extends Context.Tag("Shelf")<Shelf, string>() {}
 
 describe("resources/templates/list", () => {
-  it.scoped("goes on from page to page, in the order of templates", () =>
+  it.scoped("continues from page to page, in the order of templates", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const first = yield* templates(peer)
@@ -255,7 +255,7 @@ describe("resources/templates/list", () => {
       assert.deepStrictEqual((yield* templates(yield* connect())).templates, [])
     }).pipe(Effect.provide(serve(resources("a:///1")))))
 
-  it.scoped("says what there is to say of one, to each peer what it knows", () =>
+  it.scoped("sends all facts of a template, to each client what its revision knows", () =>
     Effect.gen(function*() {
       const full = {
         name: "note",

@@ -10,7 +10,7 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
 import * as Features from "../../src/features/Resources.js"
-import { connect, logbook, rude, serve } from "../Serving.js"
+import { connect, logbook, serve, unchecked } from "../Serving.js"
 
 const read = (peer: TestPeer, uri: string) => peer.request("resources/read", { uri })
 
@@ -31,7 +31,7 @@ const at = (uri: string, contents: Resource.Contents, mimeType?: string) =>
 class Db extends Context.Tag("Db")<Db, string>() {}
 
 describe("resources/read", () => {
-  it.scoped("gives the text of a resource, under its address and its kind", () =>
+  it.scoped("gives the text of a resource, with its URI and its media type", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* contents(peer, "file:///a"), [{ uri: "file:///a", text: "A" }])
@@ -52,7 +52,7 @@ describe("resources/read", () => {
       }])
     }).pipe(Effect.provide(serve(at("file:///a", new Uint8Array([1, 2, 255]), "image/png")))))
 
-  it.scoped("gives contents with addresses and kinds of their own, one or many or none", () =>
+  it.scoped("gives contents with URIs and media types of their own, one or many or none", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const one = { uri: "file:///x/1", text: "1", mimeType: "text/plain", _meta: { "example.com/a": 1 } }
@@ -69,7 +69,7 @@ describe("resources/read", () => {
       at("file:///none", [])
     )))))
 
-  it.scoped("reads anew each time, with what the feature needs and what the request brings", () =>
+  it.scoped("reads anew each time, with the services of the feature and of the request", () =>
     Effect.gen(function*() {
       let reads = 0
       const released: Array<number> = []
@@ -91,9 +91,9 @@ describe("resources/read", () => {
       }).pipe(Effect.provide(Layer.provide(serve(live), Layer.succeed(Db, "db"))))
     }))
 
-  it.scoped("SHOULD answer -32002 where there is nothing, and say where that is", () =>
+  it.scoped("SHOULD answer -32002 for an unknown URI, and name it", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       for (const uri of ["file:///b", "file:///A", "file:///a/", "file:///a?x=1", "constructor", ""]) {
         assert.deepStrictEqual(yield* refusal(peer, uri), {
           code: -32002,
@@ -103,7 +103,7 @@ describe("resources/read", () => {
       }
     }).pipe(Effect.provide(serve(at("file:///a", "A")))))
 
-  it.scoped("does not repeat more of an address than a person would read", () =>
+  it.scoped("does not repeat more of a URI than a person would read", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const method of ["resources/read", "resources/subscribe"]) {
@@ -113,9 +113,9 @@ describe("resources/read", () => {
       }
     }).pipe(Effect.provide(serve(at("file:///a", "A")))))
 
-  it.scoped("is refused without an address", () =>
+  it.scoped("is refused without a URI", () =>
     Effect.gen(function*() {
-      const peer = yield* rude()
+      const peer = yield* unchecked()
       for (const params of [undefined, {}, { uri: 1 }]) {
         const error = yield* peer.expectError(yield* peer.request("resources/read", params as never))
         assert.strictEqual(error.code, -32602)
@@ -123,7 +123,7 @@ describe("resources/read", () => {
       }
     }).pipe(Effect.provide(serve(at("file:///a", "A")))))
 
-  it.effect("fails as the reader does; of one that dies the client hears nothing more", () =>
+  it.effect("fails as the reader fails; the client learns only \"Internal error\" of one that dies", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const failing = (name: string, effect: Effect.Effect<string, InvalidParams | ResourceNotFound>) =>
@@ -160,7 +160,7 @@ describe("resources/read", () => {
       )
     }))
 
-  it.scoped("is stopped when it is cancelled", () =>
+  it.scoped("is interrupted when the client cancels it", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
@@ -178,7 +178,7 @@ describe("resources/read", () => {
     }))
 
   for (const version of Version.legacy) {
-    it.scoped(`says at ${version} what that revision knows of contents`, () =>
+    it.scoped(`sends at ${version} what that revision knows of contents`, () =>
       Effect.gen(function*() {
         const peer = yield* connect(version)
         assert.deepStrictEqual(yield* contents(peer, "file:///a"), [
@@ -200,7 +200,7 @@ describe("A template", () => {
     ({ name, year }, uri) => Effect.succeed(`${name} of ${year + 1} at ${uri}`)
   )
 
-  it.scoped("is read with its parameters, decoded, and the address they were found in", () =>
+  it.scoped("is read with its decoded parameters and the URI that they were found in", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* contents(peer, "notes:///2024/plan"), [{
@@ -210,20 +210,20 @@ describe("A template", () => {
       }])
     }).pipe(Effect.provide(serve(PlanLive))))
 
-  it.scoped("decodes what is percent-encoded, once, and no more of it than one parameter", () =>
+  it.scoped("decodes percent-encoding once, within one parameter", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.strictEqual(
         yield* text(peer, "notes:///1/a%20b%2Fc%2525"),
         "a b/c%25 of 2 at notes:///1/a%20b%2Fc%2525"
       )
-      assert.strictEqual((yield* refusal(yield* rude(), "notes:///1/%zz")).code, -32002)
+      assert.strictEqual((yield* refusal(yield* unchecked(), "notes:///1/%zz")).code, -32002)
       for (const uri of ["notes:///1/a/b", "notes:///1"]) {
         assert.strictEqual((yield* refusal(peer, uri)).code, -32002)
       }
     }).pipe(Effect.provide(serve(PlanLive))))
 
-  it.scoped("has nothing at an address whose parameters do not decode", () =>
+  it.scoped("has no resource at a URI whose parameters do not decode", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const uri of ["notes:///soon/plan", "notes:///1.5/plan"]) {
@@ -235,7 +235,7 @@ describe("A template", () => {
       }
     }).pipe(Effect.provide(serve(PlanLive))))
 
-  it.scoped("leaves an address to a resource that is exactly there", () =>
+  it.scoped("leaves a URI to a resource that is registered at it", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.strictEqual(yield* text(peer, "notes:///2024/plan"), "exactly")
@@ -250,7 +250,7 @@ describe("A template", () => {
   const many = ["file:///{+path}", "file:///docs/{name}", "file:///docs/{name}.md", "file:///docs/{+path}"]
 
   for (const order of [many, [...many].reverse(), [many[2]!, many[0]!, many[3]!, many[1]!]]) {
-    it.scoped(`that fits closest is read, also registered in the order ${order.join(" ")}`, () =>
+    it.scoped(`that is most specific is read, also registered in the order ${order.join(" ")}`, () =>
       Effect.gen(function*() {
         const peer = yield* connect()
         assert.strictEqual(yield* text(peer, "file:///docs/a.md"), "file:///docs/{name}.md")
@@ -263,7 +263,7 @@ describe("A template", () => {
       ))))
   }
 
-  it.scoped("leaves an address to the next when its parameters do not decode", () =>
+  it.scoped("leaves a URI to the next template when its parameters do not decode", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.strictEqual(yield* text(peer, "note:///id-7"), "note:///id-{n}")
@@ -274,7 +274,7 @@ describe("A template", () => {
       says("note:///id-{n}", { n: Schema.NumberFromString })
     )))))
 
-  it.effect("that fails keeps the address to itself, and each has what it was built with", () =>
+  it.effect("that fails does not leave the URI to another, and each runs with the services of its feature", () =>
     Effect.gen(function*() {
       const asked: Array<string> = []
       const reader = (template: string, db: string) =>
@@ -301,8 +301,8 @@ describe("A template", () => {
     }))
 })
 
-describe("What is known of an address", () => {
-  it.scoped("is whether there is a resource, or a template that it could be of", () =>
+describe("A URI is known", () => {
+  it.scoped("when a resource has it, or a template matches it", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const id = ResourceTemplate.param("id", Schema.NumberFromString)

@@ -53,7 +53,7 @@ describe("tools/call", () => {
       })
     }).pipe(Effect.provide(serve(PhotoLive))))
 
-  it.scoped("takes a call without arguments for one with none", () =>
+  it.scoped("accepts a call without arguments as one with empty arguments", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* result(peer, "now"), { content: [{ type: "text", text: "now" }] })
@@ -63,7 +63,7 @@ describe("tools/call", () => {
       Effect.provide(serve(Layer.merge(SearchLive, McpServer.tool(Tool.make("now"), () => Effect.succeed("now")))))
     ))
 
-  it.scoped("tells the model of a declared failure, with isError", () =>
+  it.scoped("gives the model a declared failure, with isError", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* result(peer, "search", { q: "nothing" }), {
@@ -72,7 +72,7 @@ describe("tools/call", () => {
       })
     }).pipe(Effect.provide(serve(SearchLive))))
 
-  it.scoped("tells the calling program of an McpError, with its code", () =>
+  it.scoped("gives the calling program an McpError, with its code", () =>
     Effect.gen(function*() {
       const errors: ReadonlyArray<readonly [McpError.McpError, object]> = [
         [new McpError.InvalidParams({ message: "no", data: { a: 1 } }), {
@@ -98,7 +98,7 @@ describe("tools/call", () => {
       }
     }))
 
-  it.scoped("does not know a tool that is not there", () =>
+  it.scoped("refuses an unknown tool", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const name of ["grete", "", "__proto__", "constructor", "Greet"]) {
@@ -107,7 +107,7 @@ describe("tools/call", () => {
       }
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("SHOULD tell the model of bad arguments, from 2025-11-25 on", () =>
+  it.scoped("SHOULD give the model the places of wrong arguments, from 2025-11-25 on", () =>
     Effect.gen(function*() {
       const peer = yield* connect("2025-11-25")
       const told = yield* result(peer, "search", { q: 1 })
@@ -121,7 +121,7 @@ describe("tools/call", () => {
     }).pipe(Effect.provide(serve(SearchLive))))
 
   for (const version of ["2024-11-05", "2025-03-26", "2025-06-18"]) {
-    it.scoped(`tells the calling program of bad arguments at ${version}`, () =>
+    it.scoped(`gives the calling program an error for wrong arguments at ${version}`, () =>
       Effect.gen(function*() {
         const peer = yield* connect(version)
         const error = yield* peer.expectError(yield* call(peer, "search", { q: "x", limit: 1.5 }))
@@ -132,7 +132,7 @@ describe("tools/call", () => {
       }).pipe(Effect.provide(serve(SearchLive))))
   }
 
-  it.scoped("runs no handler on bad arguments, also where an effect decodes them", () =>
+  it.scoped("runs no handler with wrong arguments, also where an effect decodes them", () =>
     Effect.gen(function*() {
       let ran = 0
       const Slow = Schema.transformOrFail(Schema.String, Schema.String, {
@@ -154,7 +154,7 @@ describe("tools/call", () => {
       }).pipe(Effect.provide(serve(SlowLive)))
     }))
 
-  it.effect("says \"Internal error\" of a handler that gives something else than it promised", () =>
+  it.effect("is answered with \"Internal error\" when the handler returns a value of another type", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const give = (value: unknown, name: string) =>
@@ -180,7 +180,7 @@ describe("tools/call", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(features), layer)))
     }))
 
-  it.effect("misses no bug of a handler that also failed", () =>
+  it.effect("reports the defect of a handler that also failed", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const fails = Effect.fail(new NotFound({ q: "x" }))
@@ -207,7 +207,7 @@ describe("tools/call", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(features), layer)))
     }))
 
-  it.effect("takes a handler that joins an interrupted fiber for a bug, not for a cancel", () =>
+  it.effect("treats a handler that joins an interrupted fiber as a defect, not as cancelled", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const joins = McpServer.tool(Tool.make("joins"), () => Effect.interrupt)

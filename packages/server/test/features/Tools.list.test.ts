@@ -39,7 +39,7 @@ describe("tools/list", () => {
       assert.notProperty(yield* list(peer), "nextCursor")
     }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize: 2 }))))
 
-  it.scoped("goes on from page to page, each tool once", () =>
+  it.scoped("continues from page to page, each tool once", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const first = yield* page(peer)
@@ -51,7 +51,7 @@ describe("tools/list", () => {
     }).pipe(Effect.provide(serve(tools("a", "b", "c", "d", "e"), { pageSize: 2 }))))
 
   for (const pageSize of [0, -1, NaN, 0.5, 1.9]) {
-    it.scoped(`holds one tool at least on a page of ${pageSize}`, () =>
+    it.scoped(`holds at least one tool on a page of ${pageSize}`, () =>
       Effect.gen(function*() {
         const peer = yield* connect()
         const first = yield* page(peer)
@@ -60,7 +60,7 @@ describe("tools/list", () => {
       }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize }))))
   }
 
-  it.scoped("SHOULD refuse a cursor that it never gave out, with -32602", () =>
+  it.scoped("SHOULD refuse a cursor that it never gave, with -32602", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const foreign = [
@@ -80,7 +80,7 @@ describe("tools/list", () => {
       }
     }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize: 1 }))))
 
-  it.scoped("takes the cursors of another instance of the server", () =>
+  it.scoped("accepts the cursors of another instance of the server", () =>
     Effect.gen(function*() {
       const first = yield* Effect.flatMap(connect(), page).pipe(
         Effect.scoped,
@@ -90,7 +90,7 @@ describe("tools/list", () => {
       assert.deepStrictEqual((yield* page(peer, first.nextCursor)).names, ["b"])
     }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize: 1 }))))
 
-  it.scoped("neither repeats nor hides a tool when others come and go between two pages", () =>
+  it.scoped("neither repeats nor hides a tool when others are added or removed between two pages", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const register = (name: string) => registry.tools.register(registered(name))
@@ -107,7 +107,7 @@ describe("tools/list", () => {
       assert.deepStrictEqual(yield* read(cursorAfter("z")), { names: [], nextCursor: undefined })
     }))
 
-  it.scoped("works a page out once, and anew when a tool has come or gone", () =>
+  it.scoped("makes a page once, and anew when a tool was added or removed", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const register = (name: string) => registry.tools.register(registered(name))
@@ -122,7 +122,7 @@ describe("tools/list", () => {
       assert.deepStrictEqual(yield* raw(), first)
     }))
 
-  it.scoped("says a page to a client of each revision in its own words, every time", () =>
+  it.scoped("sends a page in the form of each client's revision, every time", () =>
     Effect.gen(function*() {
       const peers = yield* Effect.forEach(Version.legacy, (version) => connect(version))
       for (const _ of [1, 2]) {
@@ -133,7 +133,7 @@ describe("tools/list", () => {
       }
     }).pipe(Effect.provide(serve(McpServer.tool(Tool.make("a", { title: "A" }), () => Effect.void)))))
 
-  it.scoped("finds the words of a page once for all clients of a revision", () =>
+  it.scoped("encodes a page once for all clients of a revision", () =>
     Effect.gen(function*() {
       // Without a wire, what is said twice is the same object.
       const page = Effect.flatMap(InProcess.connector, (connector) =>
@@ -144,7 +144,7 @@ describe("tools/list", () => {
       assert.strictEqual(yield* page, yield* page)
     }).pipe(Effect.provide(serve(McpServer.tool(Tool.make("a", { title: "A" }), () => Effect.void)))))
 
-  it.scoped("keeps the pages of the list only, whatever cursors a client makes up", () =>
+  it.scoped("caches the pages of the list only, whatever cursors a client makes up", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       yield* Effect.forEach(["a", "c", "e"], (name) => registry.tools.register(registered(name)))
@@ -160,7 +160,7 @@ describe("tools/list", () => {
       for (const made of ["cc", "ccc", "d"]) assert.strictEqual(yield* raw(cursorAfter(made)), last)
     }))
 
-  it.effect("is known, and empty, when the last tool has gone", () =>
+  it.effect("is known, and empty, after the last tool was removed", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       yield* Effect.scoped(registry.tools.register(registered("a")))

@@ -66,7 +66,7 @@ const told = (version: LegacyVersion) =>
     } as unknown as Told
   }).pipe(Effect.scoped, Effect.provide(serve(RichLive)))
 
-describe("A client is told only what its revision knows", () => {
+describe("A client receives only what its revision knows", () => {
   for (const version of Version.legacy) {
     it.effect(`at ${version}`, () =>
       Effect.gen(function*() {
@@ -112,7 +112,7 @@ describe("A client is told only what its revision knows", () => {
           _meta: meta
         })
 
-        // Structured content of a legacy revision is an object: what is none is told as text, and not advertised.
+        // Structured content of a legacy revision is an object: any other value is sent as text, and not advertised.
         assert.notProperty(tools.numbers, "outputSchema")
         assert.deepStrictEqual(numbers, { content: [{ type: "text", text: "[1,2]" }] })
         assert.deepStrictEqual("outputSchema" in tools.either!, !older)

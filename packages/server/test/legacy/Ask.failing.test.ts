@@ -6,7 +6,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import type { AskError, ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
-import { act, call, connect, logbook, result, rude, serve, until } from "../Serving.js"
+import { act, call, connect, logbook, result, serve, unchecked, until } from "../Serving.js"
 import { answer, asking, refuse } from "./Asking.js"
 
 type Asks = (session: ServerSessionService, options?: RequestOptions) => Effect.Effect<unknown, AskError>
@@ -64,8 +64,8 @@ const kinds: ReadonlyArray<Kind> = [
 ]
 
 for (const { answer: good, ask, method, required, what, wrong } of kinds) {
-  describe(`Asking for ${what}`, () => {
-    it.effect("MUST NOT be sent to a client that has not said that it can", () =>
+  describe(`A question about ${what}`, () => {
+    it.effect("MUST NOT be sent to a client without the capability", () =>
       Effect.gen(function*() {
         const { live, outcome } = yield* asking(ask)
         yield* Effect.gen(function*() {
@@ -76,7 +76,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         }).pipe(Effect.scoped, Effect.provide(serve(live)))
       }))
 
-    it.effect("of a client that cannot, which no handler catches, is told to the calling program", () =>
+    it.effect("to a client without the capability fails the call, unless the handler catches it", () =>
       Effect.gen(function*() {
         const peer = yield* connect()
         assert.deepStrictEqual(yield* peer.expectError(yield* call(peer, "act")), {
@@ -86,7 +86,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         })
       }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
 
-    it.effect("fails as the client refuses it", () =>
+    it.effect("fails with the error that the client answers", () =>
       Effect.gen(function*() {
         const { live, outcome } = yield* asking(ask)
         yield* Effect.gen(function*() {
@@ -98,11 +98,11 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         }).pipe(Effect.scoped, Effect.provide(serve(live)))
       }))
 
-    it.effect("fails when the answer is none, and says what is wrong with it", () =>
+    it.effect("fails when the answer is not valid, and describes what is wrong with it", () =>
       Effect.gen(function*() {
         const { live, outcome } = yield* asking(ask)
         yield* Effect.gen(function*() {
-          const peer = yield* rude(undefined, required)
+          const peer = yield* unchecked(undefined, required)
           const id = yield* call(peer, "act")
           yield* answer(peer, yield* peer.expectRequest(method), wrong)
           yield* peer.expectResult(id)
@@ -112,11 +112,11 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         }).pipe(Effect.scoped, Effect.provide(serve(live)))
       }))
 
-    it.effect("with an answer that is none, which no handler catches, costs the call and leaks nothing", () =>
+    it.effect("with an answer that is not valid fails the call without details, unless the handler catches it", () =>
       Effect.gen(function*() {
         const { layer, lines } = logbook()
         yield* Effect.gen(function*() {
-          const peer = yield* rude(undefined, required)
+          const peer = yield* unchecked(undefined, required)
           const id = yield* call(peer, "act")
           yield* answer(peer, yield* peer.expectRequest(method), wrong)
           const { code, data, message } = yield* peer.expectError(id)
@@ -126,19 +126,19 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live(ask)), layer)))
       }))
 
-    it.effect("stops, and the client is told, when the call is cancelled", () =>
+    it.effect("is cancelled at the client when the call is cancelled", () =>
       Effect.gen(function*() {
         const peer = yield* connect(undefined, required)
         const id = yield* call(peer, "act")
         const question = yield* peer.expectRequest(method)
         yield* peer.notify("notifications/cancelled", { requestId: id })
         assert.strictEqual((yield* peer.expectNotification("notifications/cancelled")).requestId, question.id)
-        // Too late: nobody waits for it any more.
+        // Too late: the question has ended.
         yield* answer(peer, question, good)
         yield* peer.expectSilence
       }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
 
-    it.effect("SHOULD end after a while, which the client and the calling program are told", () =>
+    it.effect("SHOULD end after a timeout: it is cancelled at the client, and the call fails", () =>
       Effect.gen(function*() {
         const peer = yield* connect(undefined, required)
         const id = yield* call(peer, "act")
@@ -152,7 +152,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
       }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
 
     if (what !== "roots") {
-      it.effect("waits as long as the question says", () =>
+      it.effect("waits as long as its own timeout says", () =>
         Effect.gen(function*() {
           const { live, outcome } = yield* asking((session) => ask(session, { timeout: "1 hour" }))
           yield* Effect.gen(function*() {
@@ -168,7 +168,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         }))
     }
 
-    it.effect("has no way back once the call is answered", () =>
+    it.effect("cannot be sent after the call was answered", () =>
       Effect.gen(function*() {
         const kept = yield* Deferred.make<ServerSessionService>()
         yield* Effect.gen(function*() {
@@ -183,7 +183,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         )
       }))
 
-    it.effect("ends when the client hangs up", () =>
+    it.effect("ends when the client closes the transport", () =>
       Effect.gen(function*() {
         const failed = yield* Deferred.make<AskError>()
         const stubborn = act(Effect.flatMap(ServerSession, (session) =>
@@ -200,8 +200,8 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
   })
 }
 
-describe("What a client can do", () => {
-  it.effect("is what its revision knows, whatever else it says", () =>
+describe("The capabilities of a client", () => {
+  it.effect("are those that its revision knows, whatever else it declares", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [string, JsonObject, Asks]> = [
         ["2025-03-26", { elicitation: {} }, (session) => session.elicit(name)],
@@ -212,7 +212,7 @@ describe("What a client can do", () => {
       for (const [version, capabilities, ask] of cases) {
         const { live, outcome } = yield* asking(ask)
         yield* Effect.gen(function*() {
-          const peer = yield* rude(version, capabilities)
+          const peer = yield* unchecked(version, capabilities)
           const id = yield* call(peer, "act")
           const heard = yield* peer.next
           assert.strictEqual((heard as { readonly id?: unknown }).id, id, JSON.stringify(heard))
@@ -221,7 +221,7 @@ describe("What a client can do", () => {
       }
     }))
 
-  it.effect("says an empty elicitation of forms, and one of pages only of pages", () =>
+  it.effect("include forms for an empty elicitation, and only pages for one with pages", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) => session.elicit(name))
       yield* Effect.gen(function*() {
@@ -232,8 +232,8 @@ describe("What a client can do", () => {
     }))
 })
 
-describe("A question in a region that cannot be interrupted", () => {
-  it.effect("goes on when the call is cancelled, and finds no way back", () =>
+describe("A question in an uninterruptible region", () => {
+  it.effect("goes on when the call is cancelled, and can no longer be sent", () =>
     Effect.gen(function*() {
       const steps: Array<string> = []
       const started = yield* Deferred.make<void>()
@@ -256,7 +256,7 @@ describe("A question in a region that cannot be interrupted", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(stubborn)))
     }))
 
-  it.effect("asked by a fiber of the handler's ends with the handler's interruption of it", () =>
+  it.effect("of a forked fiber ends when the handler interrupts the fiber", () =>
     Effect.gen(function*() {
       const racing = act(Effect.flatMap(ServerSession, (session) =>
         Effect.gen(function*() {

@@ -23,7 +23,7 @@ const sampled = (params: CreateMessageParams, version?: string, result: object =
   })
 
 describe("The client's model", () => {
-  it.effect("goes on from messages", () =>
+  it.effect("continues messages", () =>
     Effect.gen(function*() {
       const params = {
         messages: [user(text("hi")), assistant(text("hello")), user([text("and"), text("so on")])],
@@ -39,7 +39,7 @@ describe("The client's model", () => {
       assert.deepStrictEqual(outcome, Exit.succeed(answered))
     }))
 
-  it.effect("uses tools that it was given, and says so", () =>
+  it.effect("uses tools that it was given, and names them", () =>
     Effect.gen(function*() {
       const params = {
         messages: [user(text("hi"))],
@@ -53,7 +53,7 @@ describe("The client's model", () => {
       assert.deepStrictEqual(outcome, Exit.succeed(using))
     }))
 
-  it.effect("is asked in the words of an older revision: a block a message, tools in words, sound in words", () =>
+  it.effect("gets messages in the form of an older revision: one block a message, tools and audio as text", () =>
     Effect.gen(function*() {
       const messages = [user([text("a"), text("b")]), assistant(use), user(found)]
       const older = yield* sampled({ messages, maxTokens: 7 }, "2025-06-18")
@@ -72,7 +72,7 @@ describe("The client's model", () => {
       }
     }))
 
-  it.effect("MUST NOT be given tools by way of a client that does not know them, and nothing is sent", () =>
+  it.effect("MUST NOT get tools through a client without the capability, and nothing is sent", () =>
     Effect.gen(function*() {
       for (const more of [{ tools: [tool] }, { toolChoice: { mode: "auto" } }] as const) {
         const { live, outcome } = yield* asking((session) =>
@@ -102,7 +102,7 @@ describe("The client's model", () => {
     ["an assistant that answers", [assistant(use), assistant(found)], "message 1: only the user gives tool results"]
   ]
   for (const [what, messages, why] of dialogues) {
-    it.effect(`MUST NOT be asked to go on from ${what}, and nothing is sent`, () =>
+    it.effect(`MUST NOT be asked to continue ${what}, and nothing is sent`, () =>
       Effect.gen(function*() {
         const { live, outcome } = yield* asking((session) => session.createMessage({ messages, maxTokens: 7 }))
         yield* Effect.gen(function*() {
@@ -117,7 +117,7 @@ describe("The client's model", () => {
       }))
   }
 
-  it.effect("that does not keep to what it was told of tools has not answered", () =>
+  it.effect("that breaks the rules for tools gives an answer that is not valid", () =>
     Effect.gen(function*() {
       const ask = (mode: "none" | "required") => ({
         messages: [user(text("hi"))],
@@ -135,7 +135,7 @@ describe("The client's model", () => {
       assert.include((yield* Effect.flip(none.outcome)).message, "the model must not use a tool")
     }))
 
-  it.effect("is not asked when its user rejects that, which the handler can tell", () =>
+  it.effect("is not asked when its user rejects that, which the handler sees as an error", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) =>
         session.createMessage({ messages: [user(text("hi"))], maxTokens: 7 })
@@ -154,7 +154,7 @@ describe("The client's model", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(live)))
     }))
 
-  it.effect("tells how far it is, which gives it more time", () =>
+  it.effect("reports progress, which extends the timeout", () =>
     Effect.gen(function*() {
       const heard: Array<number> = []
       const { live, outcome } = yield* asking((session) =>

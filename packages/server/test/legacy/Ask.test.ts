@@ -16,7 +16,7 @@ const whoAreYou = { message: "Who are you?", schema: Person }
 const forms = { elicitation: {} }
 
 describe("A form", () => {
-  it.effect("is filled in by a person, and comes back decoded, with defaults where nothing was", () =>
+  it.effect("is filled in by a person, and comes back decoded, with defaults for missing fields", () =>
     Effect.gen(function*() {
       const { outcome, params } = yield* conversation({
         ask: (session) => session.elicit(whoAreYou),
@@ -54,7 +54,7 @@ describe("A form", () => {
       }))
   }
 
-  it.effect("may be of fields that are described already", () =>
+  it.effect("can consist of described fields", () =>
     Effect.gen(function*() {
       const requestedSchema = { type: "object", properties: { n: { type: "integer", minimum: 1 } } } as const
       const { outcome, params } = yield* conversation({
@@ -67,7 +67,7 @@ describe("A form", () => {
       assert.deepStrictEqual(outcome, Exit.succeed({ action: "accept", content: { n: 2 } }))
     }))
 
-  it.effect("is asked for in the words of 2025-06-18 of a client that speaks it", () =>
+  it.effect("is sent in the form of 2025-06-18 to a client of that revision", () =>
     Effect.gen(function*() {
       const { outcome, params } = yield* conversation({
         ask: (session) =>
@@ -99,14 +99,14 @@ describe("A form", () => {
           required: ["size", "tags"]
         }
       })
-      // The defaults that such a client is not told are filled in all the same.
+      // Defaults that such a client does not receive are filled in all the same.
       assert.deepStrictEqual(
         outcome,
         Exit.succeed({ action: "accept", content: { size: "l", tags: ["b"], name: "Ada" } })
       )
     }))
 
-  it.effect("that asks what no form can ask dies with the tool, and is never sent", () =>
+  it.effect("dies with the tool when no form can ask for its schema, and is never sent", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) =>
         session.elicit({ message: "?", schema: Schema.Struct({ in: Schema.Struct({}) }) })
@@ -122,7 +122,7 @@ describe("A form", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(live)))
     }))
 
-  it.effect("of described fields that cannot be asked for is never sent, and says why", () =>
+  it.effect("of described fields that cannot be asked for is never sent, and names the problem", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) =>
         session.elicit({
@@ -160,7 +160,7 @@ describe("A page", () => {
       }
     }))
 
-  it.effect("that is done is told of beside all requests, also afterwards, to clients that open pages", () =>
+  it.effect("that is finished is reported outside of requests, also afterwards, to clients that open pages", () =>
     Effect.gen(function*() {
       const pages = { elicitation: { url: {} } }
       for (
@@ -206,7 +206,7 @@ describe("Roots", () => {
 })
 
 describe("A ping", () => {
-  it.effect("asks whether anybody is there, whatever the client can do", () =>
+  it.effect("is answered by a client of any capabilities", () =>
     Effect.gen(function*() {
       const { outcome } = yield* conversation({
         ask: (session) => session.ping,
@@ -217,7 +217,7 @@ describe("A ping", () => {
       assert.deepStrictEqual(outcome, Exit.void)
     }))
 
-  it.effect("fails as any question, when the client refuses it", () =>
+  it.effect("fails as any question, when the client answers with an error", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) => session.ping)
       yield* Effect.gen(function*() {
@@ -250,7 +250,7 @@ describe("Several questions", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(live)))
     }))
 
-  it.effect("end with the first that cannot be asked; the rest is not", () =>
+  it.effect("end with the first that cannot be asked; the rest is not sent", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) =>
         session.ask({ sure: Ask.confirm("Sure?"), where: Ask.roots, again: Ask.confirm("Really?") })
@@ -265,7 +265,7 @@ describe("Several questions", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(live)))
     }))
 
-  it.effect("may be none at all", () =>
+  it.effect("can be none at all", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) => session.ask({}))
       yield* Effect.gen(function*() {

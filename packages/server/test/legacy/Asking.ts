@@ -26,7 +26,7 @@ export const answer = (peer: TestPeer, question: Request, result: JsonObject) =>
 export const refuse = (peer: TestPeer, question: Request, error: { readonly code: number; readonly message: string }) =>
   peer.send({ jsonrpc: "2.0", id: question.id, error })
 
-/** One question from beginning to end: what was asked, and what came of the answer. */
+/** One question from beginning to end: the request, and the outcome of its answer. */
 export const conversation = <A, E>(options: {
   readonly ask: (session: ServerSessionService) => Effect.Effect<A, E>
   readonly method: string

@@ -5,7 +5,7 @@ import { Deferred, Effect } from "effect"
 import { Connection } from "../../src/legacy/Connection.js"
 import { until } from "../Serving.js"
 
-/** The way to a client, who takes what it is told when the gate opens. */
+/** The way to a client that reads when the gate opens. */
 const toClient = (gate: Effect.Effect<void> = Effect.void) => {
   const told: Array<string> = []
   let stopped = 0
@@ -29,7 +29,7 @@ const ready = (outbound: Outbound): Connection => {
 }
 
 describe("Connection", () => {
-  it.effect("tells a client that is ready", () =>
+  it.effect("notifies a client that is initialized", () =>
     Effect.gen(function*() {
       const { outbound, told } = toClient()
       const connection = ready(outbound)
@@ -40,7 +40,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(told, ["notifications/tools/list_changed", "notifications/tools/list_changed"])
     }))
 
-  it.effect("tells nothing to a client that is not initialized", () =>
+  it.effect("does not notify a client that is not initialized", () =>
     Effect.gen(function*() {
       const { outbound, told } = toClient()
       const connection = ready(outbound)
@@ -50,7 +50,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(told, [])
     }))
 
-  it.effect("tells nothing of what the client was not told that there is", () =>
+  it.effect("does not notify of a capability that was not advertised to the client", () =>
     Effect.gen(function*() {
       const { outbound, told } = toClient()
       const connection = ready(outbound)
@@ -62,7 +62,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(told, [])
     }))
 
-  it.effect("waits for nobody, and says it once to a client that does not read", () =>
+  it.effect("does not wait, and sends one notification to a client that does not read", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const { outbound, told } = toClient(Deferred.await(gate))
@@ -75,7 +75,7 @@ describe("Connection", () => {
       assert.lengthOf(told, 1)
     }))
 
-  it.effect("stops telling when it is silenced", () =>
+  it.effect("interrupts its announcements on request", () =>
     Effect.gen(function*() {
       const { outbound, stopped, told } = toClient(Effect.never)
       const connection = ready(outbound)
@@ -87,7 +87,7 @@ describe("Connection", () => {
       yield* connection.stopAnnouncing
     }))
 
-  it.effect("tells from where nothing can be interrupted, and can be stopped all the same", () =>
+  it.effect("announces from an uninterruptible region, and can be interrupted all the same", () =>
     Effect.gen(function*() {
       const { outbound, stopped } = toClient(Effect.never)
       const connection = ready(outbound)
@@ -97,7 +97,7 @@ describe("Connection", () => {
       assert.strictEqual(stopped(), 1)
     }))
 
-  it.effect("tells of each subject for itself, and once of each, to a client that does not read", () =>
+  it.effect("announces each subject by itself, once each, to a client that does not read", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const told: Array<unknown> = []
@@ -117,7 +117,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(told, ["file:///a", "file:///b"])
     }))
 
-  it.effect("tells of a method that nothing gates to every client that is ready", () =>
+  it.effect("announces a method without a capability to every client that is initialized", () =>
     Effect.gen(function*() {
       const { outbound, told } = toClient()
       const connection = ready(outbound)
@@ -127,7 +127,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(told, ["notifications/initialized"])
     }))
 
-  it.effect("begins without anything: nobody is known, nothing is built, nothing subscribed to", () =>
+  it.effect("begins without facts of the client, services and subscriptions", () =>
     Effect.sync(() => {
       const connection = new Connection(toClient().outbound)
       assert.deepStrictEqual(

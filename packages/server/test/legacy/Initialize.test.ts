@@ -3,7 +3,7 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Deferred, Effect, Layer } from "effect"
-import { connect, GreetLive, info, names, serve, stranger } from "../Serving.js"
+import { connect, GreetLive, info, names, serve, uninitialized } from "../Serving.js"
 
 const hello = (version: string, more?: object) => ({
   protocolVersion: version,
@@ -16,25 +16,25 @@ describe("initialize", () => {
   for (const version of Version.legacy) {
     it.scoped(`MUST be answered with ${version} when that is what the client asked for`, () =>
       Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const result = yield* peer.initialize({ version })
         assert.strictEqual(result.protocolVersion, version)
       }).pipe(Effect.provide(serve(GreetLive))))
   }
 
   for (const version of ["2026-07-28", "2024-10-07", "1.0", ""]) {
-    it.scoped(`MUST be answered with a version we speak, the latest, when the client asked for "${version}"`, () =>
+    it.scoped(`MUST be answered with the latest version of the server when the client asked for "${version}"`, () =>
       Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const result = yield* peer.initialize({ version })
         assert.strictEqual(result.protocolVersion, "2025-11-25")
         assert.deepStrictEqual(yield* names(peer), ["greet"])
       }).pipe(Effect.provide(serve(GreetLive))))
   }
 
-  it.scoped("says who the server is, what it offers and how to use it", () =>
+  it.scoped("gives the name of the server, its capabilities and its instructions", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       assert.deepStrictEqual(yield* peer.initialize(), {
         protocolVersion: "2025-11-25",
         capabilities: { logging: {}, tools: { listChanged: true } },
@@ -43,31 +43,34 @@ describe("initialize", () => {
       })
     }).pipe(Effect.provide(serve(GreetLive, { instructions: "Greet people." }))))
 
-  it.scoped("offers nothing that the server does not have", () =>
+  it.scoped("advertises nothing that the server does not have", () =>
     Effect.gen(function*() {
-      const bare = yield* Effect.flatMap(stranger, (peer) => peer.initialize()).pipe(Effect.provide(serve(Layer.empty)))
+      const bare = yield* Effect.flatMap(uninitialized, (peer) => peer.initialize()).pipe(
+        Effect.provide(serve(Layer.empty))
+      )
       assert.deepStrictEqual(bare.capabilities, { logging: {} })
       assert.notProperty(bare, "instructions")
-      const quiet = yield* Effect.flatMap(stranger, (peer) => peer.initialize()).pipe(
+      const quiet = yield* Effect.flatMap(uninitialized, (peer) => peer.initialize()).pipe(
         Effect.provide(serve(GreetLive, { logging: false }))
       )
       assert.deepStrictEqual(quiet.capabilities, { tools: { listChanged: true } })
     }))
 
-  it.effect("introduces the server in the words of the client's revision", () =>
+  it.effect("describes the server as the client's revision knows it", () =>
     Effect.gen(function*() {
       const introduced = (version: string) =>
         Effect.scoped(
-          Effect.flatMap(stranger, (peer) => Effect.map(peer.initialize({ version }), ({ serverInfo }) => serverInfo))
+          Effect.flatMap(uninitialized, (peer) =>
+            Effect.map(peer.initialize({ version }), ({ serverInfo }) => serverInfo))
         )
       const server = yield* Effect.all([introduced("2024-11-05"), introduced("2025-06-18"), introduced("2025-11-25")])
       const { icons: _, websiteUrl: __, ...titled } = full
       assert.deepStrictEqual(server, [info, titled, full])
     }).pipe(Effect.provide(McpServer.layer(full, GreetLive))))
 
-  it.scoped("takes effect before anything that was said after it", () =>
+  it.scoped("takes effect before any message that was sent after it", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const early = yield* peer.request("tools/list")
       const first = yield* peer.request("initialize", hello("2024-11-05"))
       const late = yield* peer.request("tools/list")
@@ -78,7 +81,7 @@ describe("initialize", () => {
 
   it.scoped("is refused the second time, and changes nothing then", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       yield* peer.initialize({ version: "2024-11-05" })
       const again = yield* peer.request("initialize", hello("2025-11-25"))
       const error = yield* peer.expectError(again)
@@ -91,9 +94,9 @@ describe("initialize", () => {
       Effect.provide(serve(McpServer.tool(Tool.make("titled", { title: "Titled" }), () => Effect.void)))
     ))
 
-  it.scoped("is refused when a client says more of itself than is worth keeping, and can be sent again", () =>
+  it.scoped("is refused when the client's facts exceed the limit, and can be sent again", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       for (
         const more of [
           { clientInfo: { name: "test", version: "x".repeat(70_000) } },
@@ -110,7 +113,7 @@ describe("initialize", () => {
 
   it.scoped("is refused when it is malformed, with the places, and can be sent again", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const malformed: ReadonlyArray<readonly [object | undefined, string]> = [
         [undefined, "protocolVersion"],
         [hello("2025-11-25", { protocolVersion: 1 }), "protocolVersion"],
@@ -134,7 +137,7 @@ describe("initialize", () => {
       const gate = yield* Deferred.make<void>()
       const session = Layer.effectDiscard(Deferred.await(gate))
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const id = yield* peer.request("initialize", hello("2025-11-25"))
         yield* peer.notify("notifications/cancelled", { requestId: id })
         yield* peer.expectSilence
@@ -143,10 +146,10 @@ describe("initialize", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { session })))
     }))
 
-  it.scoped("is of its own conversation: another client is a stranger still", () =>
+  it.scoped("belongs to one conversation: another client is not initialized by it", () =>
     Effect.gen(function*() {
       yield* connect("2024-11-05")
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const id = yield* peer.request("tools/list")
       assert.strictEqual((yield* peer.expectError(id)).code, -32602)
     }).pipe(Effect.provide(serve(GreetLive))))

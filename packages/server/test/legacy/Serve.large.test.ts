@@ -33,7 +33,7 @@ const watched = () => {
   return { looks, value }
 }
 
-describe("A request with an object of very many keys where something short belongs", () => {
+describe("A request with an object of very many keys in place of a short value", () => {
   /** A client whose values reach the server as they are, without a text in between. */
   const direct = Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
@@ -55,7 +55,7 @@ describe("A request with an object of very many keys where something short belon
   ]
 
   for (const [method, params] of requests) {
-    it.scoped(`is refused without a look at it: ${method} ${Object.keys(params({})).join(" ")}`, () =>
+    it.scoped(`is refused without formatting the value: ${method} ${Object.keys(params({})).join(" ")}`, () =>
       Effect.gen(function*() {
         const { looks, value } = watched()
         const [peer, other] = [yield* direct, yield* direct]
@@ -94,7 +94,7 @@ describe("A request with an object of very many keys where something short belon
         })
       })))
 
-  it.effect("is refused for what it is where the endpoint takes so many", () =>
+  it.effect("is refused with its own error where the endpoint accepts so many values", () =>
     visiting(server, (visitor) =>
       Effect.gen(function*() {
         const session = yield* visitor.open()

@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Deferred, Effect, Layer } from "effect"
-import { act, call, connect, Greet, GreetLive, logbook, names, result, serve, stranger } from "../Serving.js"
+import { act, call, connect, Greet, GreetLive, logbook, names, result, serve, uninitialized } from "../Serving.js"
 
 const boom = new Error("the password is hunter2")
 
 describe("A legacy conversation", () => {
   it.scoped("SHOULD NOT serve a request before initialize, other than a ping", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const requests: ReadonlyArray<readonly [string, object?]> = [
         ["tools/list"],
         ["tools/call", { name: "greet", arguments: { name: "Ada" } }],
@@ -26,9 +26,9 @@ describe("A legacy conversation", () => {
       assert.deepStrictEqual(yield* names(peer), ["greet"])
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("knows what it does not know, before initialize and after", () =>
+  it.scoped("answers -32601 to unknown methods, before initialize and after", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const ask = Effect.gen(function*() {
         for (const method of ["tools/fetch", "resources/list", "server/discover", "notifications/initialized"]) {
           const error = yield* peer.expectError(yield* peer.request(method))
@@ -41,7 +41,7 @@ describe("A legacy conversation", () => {
       yield* ask
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("does not know the methods of features that the server does not have", () =>
+  it.scoped("answers -32601 to the methods of features that the server does not have", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const method of ["tools/list", "tools/call", "logging/setLevel"]) {
@@ -61,9 +61,9 @@ describe("A legacy conversation", () => {
       assert.isBelow(JSON.stringify(unknown).length, 500)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("says where parameters are wrong", () =>
+  it.scoped("names the places of wrong parameters", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       yield* peer.initialize()
       const wrong: ReadonlyArray<readonly [string, object | undefined, string]> = [
         ["tools/list", { cursor: 1 }, "cursor"],
@@ -85,7 +85,7 @@ describe("A legacy conversation", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("takes what it does not know beside what it does", () =>
+  it.scoped("accepts unknown members beside known ones", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* peer.request("tools/call", {
@@ -99,7 +99,7 @@ describe("A legacy conversation", () => {
 
   it.scoped("never answers a notification, known or not, well-formed or not", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       yield* peer.notify("notifications/initialized", { _meta: 1 })
       yield* peer.initialize()
       yield* peer.notify("notifications/initialized", { _meta: 1 })
@@ -111,7 +111,7 @@ describe("A legacy conversation", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.effect("says \"Internal error\" of a handler that dies, and nothing more; the operator learns why", () =>
+  it.effect("answers \"Internal error\" when a handler dies, and nothing more; the operator learns the cause", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const features = Layer.mergeAll(
@@ -142,7 +142,7 @@ describe("A legacy conversation", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(features), layer)))
     }))
 
-  it.scoped("refuses an id that is in flight, and the first request lives on", () =>
+  it.scoped("refuses an id that is in flight, and the first request goes on", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -159,7 +159,7 @@ describe("A legacy conversation", () => {
       }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
     }))
 
-  it.scoped("serves so many requests of a client at once, and refuses more of it only", () =>
+  it.scoped("serves a limited number of requests of a client at once, and refuses more of that client only", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -203,9 +203,9 @@ describe("A batch", () => {
   const batch = (...elements: ReadonlyArray<unknown>) => Message.fromUnknown(elements) as unknown as Message.Message
   const list = (id: number) => ({ jsonrpc: "2.0", id, method: "tools/list" })
 
-  it.scoped("MUST be received at 2025-03-26: each element as if it had come alone", () =>
+  it.scoped("MUST be received at 2025-03-26: each element as if it had arrived alone", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       yield* peer.initialize({ version: "2025-03-26" })
       yield* peer.send(batch(list(1), { jsonrpc: "2.0", method: "notifications/unknown" }, list(2), { nonsense: true }))
       yield* peer.expectResult(1)
@@ -216,7 +216,7 @@ describe("A batch", () => {
 
   it.scoped("is refused before initialize, which MUST NOT be part of one", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const hello = { protocolVersion: "2025-03-26", capabilities: {}, clientInfo: { name: "a", version: "0" } }
       yield* peer.send(batch({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello }))
       assert.strictEqual((yield* peer.expectError(undefined)).code, -32600)
@@ -224,9 +224,9 @@ describe("A batch", () => {
     }).pipe(Effect.provide(serve(GreetLive))))
 
   for (const version of ["2024-11-05", "2025-06-18", "2025-11-25"]) {
-    it.scoped(`is refused at ${version}, which has none`, () =>
+    it.scoped(`is refused at ${version}, which has no batches`, () =>
       Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.initialize({ version })
         yield* peer.send(batch(list(1)))
         const error = yield* peer.expectError(undefined)

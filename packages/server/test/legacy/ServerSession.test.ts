@@ -25,7 +25,7 @@ describe("Progress", () => {
     })
   )
 
-  it.scoped("is told with the token of the request, before its result", () =>
+  it.scoped("is sent with the token of the request, before its result", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act", undefined, "token")
@@ -37,7 +37,7 @@ describe("Progress", () => {
     }).pipe(Effect.provide(serve(steps))))
 
   for (const token of [0, "", "0"]) {
-    it.scoped(`takes ${JSON.stringify(token)} for a token`, () =>
+    it.scoped(`accepts ${JSON.stringify(token)} as a token`, () =>
       Effect.gen(function*() {
         const peer = yield* connect()
         const id = yield* call(peer, "act", undefined, token)
@@ -48,14 +48,14 @@ describe("Progress", () => {
       }).pipe(Effect.provide(serve(steps))))
   }
 
-  it.scoped("is not told to a client that did not ask for it", () =>
+  it.scoped("is not sent to a client that did not ask for it", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* result(peer, "act")
       yield* peer.expectSilence
     }).pipe(Effect.provide(serve(steps))))
 
-  it.scoped("MUST increase with each notification: what does not is dropped", () =>
+  it.scoped("MUST increase with each notification: other progress is dropped", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act", undefined, 1)
@@ -68,7 +68,7 @@ describe("Progress", () => {
         context.progress(n))
     )))))
 
-  it.scoped("leaves out a total that is no number of JSON", () =>
+  it.scoped("leaves out a total that is not a JSON number", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act", undefined, 1)
@@ -80,7 +80,7 @@ describe("Progress", () => {
       Effect.zipRight(context.progress(1, { total: Infinity }), context.progress(2, { total: NaN, message: undefined }))
     )))))
 
-  it.scoped("is told without its message before 2025-03-26", () =>
+  it.scoped("is sent without its message before 2025-03-26", () =>
     Effect.gen(function*() {
       for (const [version, message] of [["2024-11-05", undefined], ["2025-03-26", "one"]] as const) {
         const peer = yield* connect(version)
@@ -92,7 +92,7 @@ describe("Progress", () => {
       }
     }).pipe(Effect.provide(serve(steps))))
 
-  it.scoped("is not told once the request is answered", () =>
+  it.scoped("is not sent after the request was answered", () =>
     Effect.gen(function*() {
       const answered = yield* Deferred.make<void>()
       const told = yield* Deferred.make<void>()
@@ -115,7 +115,7 @@ describe("Progress", () => {
       }).pipe(Effect.provide(serve(late)))
     }))
 
-  it.scoped("of one client is never told to another", () =>
+  it.scoped("of one client is never sent to another", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const both = withContext((context) =>
@@ -148,7 +148,7 @@ describe("Logging", () => {
   const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
   const all = logs(...levels)
 
-  it.scoped("reaches a client that said nothing of it, at every level", () =>
+  it.scoped("reaches a client that set no level, at every level", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act")
@@ -158,7 +158,7 @@ describe("Logging", () => {
       yield* peer.expectResult(id)
     }).pipe(Effect.provide(serve(all))))
 
-  it.scoped("keeps to the level that this client asked for, and the last of several", () =>
+  it.scoped("respects the level that this client set last", () =>
     Effect.gen(function*() {
       const quiet = yield* connect()
       const loud = yield* connect()
@@ -175,7 +175,7 @@ describe("Logging", () => {
       yield* loud.expectResult(id)
     }).pipe(Effect.provide(serve(all))))
 
-  it.scoped("holds for requests that are under way", () =>
+  it.scoped("applies a new level to requests that are running", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const late = withContext((context) =>
@@ -191,7 +191,7 @@ describe("Logging", () => {
       }).pipe(Effect.provide(serve(late)))
     }))
 
-  it.scoped("names its logger, and says null where there is nothing to say", () =>
+  it.scoped("names its logger, and sends null for missing data", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act")
@@ -203,7 +203,7 @@ describe("Logging", () => {
       Effect.zipRight(context.log("info", "hi", "db"), context.log("info", undefined))
     )))))
 
-  it.scoped("is silent on a server without it, whose clients cannot set a level either", () =>
+  it.scoped("is absent on a server without it, where clients cannot set a level either", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* result(peer, "act")
@@ -214,7 +214,7 @@ describe("Logging", () => {
 })
 
 describe("A handler's notifications", () => {
-  it.scoped("leave before its result, in their order, as they are", () =>
+  it.scoped("leave before its result, in order and unchanged", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const id = yield* call(peer, "act", undefined, 1)
@@ -226,7 +226,7 @@ describe("A handler's notifications", () => {
       Effect.all([context.notify("notifications/a", { a: 1 }), context.progress(1), context.notify("notifications/b")])
     )))))
 
-  it.scoped("make it wait for a client that does not read", () =>
+  it.scoped("suspend it while the client does not read", () =>
     Effect.gen(function*() {
       let told = 0
       const chatty = withContext((context) =>

@@ -53,7 +53,7 @@ const ask = (
 
 const greeting = (name: string) => ({ name: "greet", arguments: { name } })
 
-describe("An exchange", () => {
+describe("A request without a session", () => {
   it.effect("is served without a handshake", () =>
     Effect.gen(function*() {
       const { result } = yield* ask("tools/call", greeting("Ada"))
@@ -63,7 +63,7 @@ describe("An exchange", () => {
       assert.strictEqual((yield* ask("tools/call", { name: 1 })).error.code, -32602)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.effect("is answered in the words of its revision, each in its own", () =>
+  it.effect("is answered in the form of its own revision", () =>
     Effect.gen(function*() {
       for (const [version, title] of [["2025-11-25", "A"], ["2024-11-05", undefined], ["2025-06-18", "A"]] as const) {
         const { result } = yield* ask("resources/list", undefined, { version })
@@ -75,7 +75,7 @@ describe("An exchange", () => {
       Effect.succeed("A")
     )))))
 
-  it.effect("answers initialize, and another, with the revision that was asked for", () =>
+  it.effect("answers initialize, and another one, with the requested revision", () =>
     Effect.gen(function*() {
       for (const version of ["2024-11-05", "2025-06-18", "2025-06-18"] as const) {
         const { result } = yield* ask("initialize", {
@@ -89,7 +89,7 @@ describe("An exchange", () => {
       assert.strictEqual((yield* ask("tools/list")).error, undefined)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.effect("remembers nothing from one to the next: neither a level nor a subscription", () =>
+  it.effect("remembers nothing for the next: neither a level nor a subscription", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* ask("logging/setLevel", { level: "emergency" })).result, {})
       const { channel, next } = yield* post()
@@ -106,7 +106,7 @@ describe("An exchange", () => {
       McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed("A"))
     )))))
 
-  it.effect("knows its own facts, and no client", () =>
+  it.effect("has its own facts, and none of the client", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const facts = { ...RequestOrigin.none, headers: { "x-tenant": "a" }, principal: { id: "ada" } }
@@ -124,7 +124,7 @@ describe("An exchange", () => {
       assert.deepStrictEqual(seen, [{ "x-tenant": "a" }, { id: "ada" }, undefined, "2025-03-26", undefined, {}])
     }))
 
-  it.effect("tells what it has to tell on its own channel, before its answer", () =>
+  it.effect("sends notifications on its own channel, before its answer", () =>
     Effect.gen(function*() {
       const { exchange } = yield* Dispatcher
       const posts = yield* Effect.all([post(), post()])
@@ -158,7 +158,7 @@ describe("An exchange", () => {
       }).pipe(Effect.provide(serve(Layer.merge(act(Deferred.await(gate)), GreetLive))))
     }))
 
-  it.effect("is not reached by the cancel of another, nor by anything else that is no request", () =>
+  it.effect("is not reached by the cancellation of another, nor by any other message", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -178,7 +178,7 @@ describe("An exchange", () => {
       }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
     }))
 
-  it.effect("answers what is no message", () =>
+  it.effect("is answered when it is malformed", () =>
     Effect.gen(function*() {
       const { exchange } = yield* Dispatcher
       const { channel, next } = yield* post()
@@ -188,7 +188,7 @@ describe("An exchange", () => {
       assert.strictEqual(((yield* next) as Message.Failure).error.code, -32600)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.effect("has no way to ask the client anything", () =>
+  it.effect("cannot send requests to the client", () =>
     Effect.gen(function*() {
       const tags: Array<string> = []
       const asks = act(Effect.gen(function*() {
@@ -214,7 +214,7 @@ describe("An exchange", () => {
       }).pipe(Effect.provide(serve(asks)))
     }))
 
-  it.effect("is stopped and answered when the server goes", () =>
+  it.effect("is interrupted and answered when the server closes", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const started = yield* Deferred.make<void>()
@@ -236,7 +236,7 @@ describe("An exchange", () => {
       }).pipe(Effect.provide(context))
     }))
 
-  it.effect("counts as no conversation, and is told of no change", () =>
+  it.effect("does not count as a conversation, and gets no notifications of changes", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -256,7 +256,7 @@ describe("An exchange", () => {
       ))))
     }))
 
-  it.effect("that dies says \"Internal error\" on its channel, and the operator learns why", () =>
+  it.effect("is answered with \"Internal error\" on its channel when its handler dies, and the operator learns the cause", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       yield* Effect.gen(function*() {
@@ -267,7 +267,7 @@ describe("An exchange", () => {
       }).pipe(Effect.provide(Layer.provide(serve(act(Effect.die(new Error("hunter2")))), layer)))
     }))
 
-  it.effect("ends when whoever brought it says so, and no other of its id does", () =>
+  it.effect("is interrupted by its caller, and no other of its id is", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let stopped = 0
@@ -288,7 +288,7 @@ describe("An exchange", () => {
       }).pipe(Effect.provide(serve(act(waiting))))
     }))
 
-  it.effect("is refused when too many are in flight, of all clients together", () =>
+  it.effect("is refused above the limit of all clients together", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -305,7 +305,7 @@ describe("An exchange", () => {
       }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxExchanges: 2 })))
     }))
 
-  it.effect("is refused when its client has too many in flight: a principal, or a channel of nobody's", () =>
+  it.effect("is refused above the limit of its principal, or of its channel where there is no principal", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -331,7 +331,7 @@ describe("An exchange", () => {
       }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 2 })))
     }))
 
-  it.effect("is one of as many of all clients together as the server says", () =>
+  it.effect("is refused above the limit that the server sets for all clients together", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {

@@ -9,7 +9,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { Registry } from "@effect-mcp/server/Registry"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Layer } from "effect"
-import { act, connect, GreetLive, result, serve, stranger, until } from "../Serving.js"
+import { act, connect, GreetLive, result, serve, uninitialized, until } from "../Serving.js"
 
 const resource = (uri: string) => McpServer.resource(Resource.make(uri, { uri }), Effect.succeed(uri))
 
@@ -43,7 +43,7 @@ const serving = (features: Layer.Layer<never, never, Registry>, ...uris: Readonl
 
 describe("A subscription", () => {
   for (const version of Version.legacy) {
-    it.scoped(`makes a client at ${version} hear that a resource is new, each time`, () =>
+    it.scoped(`notifies a client at ${version} of each update of a resource`, () =>
       Effect.gen(function*() {
         const peer = yield* connect(version)
         assert.deepStrictEqual(yield* subscribe(peer, "file:///a"), {})
@@ -55,7 +55,7 @@ describe("A subscription", () => {
       }).pipe(Effect.provide(serving(two, "file:///a", "file:///b"))))
   }
 
-  it.scoped("ends when the client says so", () =>
+  it.scoped("ends when the client unsubscribes", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* subscribe(peer, "file:///a")
@@ -66,7 +66,7 @@ describe("A subscription", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serving(two, "file:///a", "file:///b"))))
 
-  it.scoped("is one, however often the client subscribes; and gone when it unsubscribes once, or again", () =>
+  it.scoped("is one, however often the client subscribes, and ends when it unsubscribes once", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const _ of [1, 2]) assert.deepStrictEqual(yield* subscribe(peer, "file:///a"), {})
@@ -79,7 +79,7 @@ describe("A subscription", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serving(two, "file:///a"))))
 
-  it.scoped("is of one client: another hears nothing of it", () =>
+  it.scoped("belongs to one client: another gets no notifications", () =>
     Effect.gen(function*() {
       const subscriber = yield* connect()
       const other = yield* connect()
@@ -91,7 +91,7 @@ describe("A subscription", () => {
       yield* other.expectSilence
     }).pipe(Effect.provide(serving(two, "file:///a"))))
 
-  it.scoped("may be to a resource of a template", () =>
+  it.scoped("can be to a resource of a template", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* subscribe(peer, "note:///1")
@@ -100,7 +100,7 @@ describe("A subscription", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serving(Notes, "note:///1", "note:///2"))))
 
-  it.scoped("is refused for what is not there", () =>
+  it.scoped("is refused for an unknown resource", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* refusal(peer, "resources/subscribe", "file:///c"), {
@@ -112,7 +112,7 @@ describe("A subscription", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serving(two, "file:///c"))))
 
-  it.scoped("is refused when a client has too many, and allowed when one has ended", () =>
+  it.scoped("is refused above the limit of the client, and allowed after another has ended", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const other = yield* connect()
@@ -127,14 +127,14 @@ describe("A subscription", () => {
       yield* subscribe(peer, "note:///3")
     }).pipe(Effect.provide(serve(Notes, { maxSubscriptions: 2 }))))
 
-  it.scoped("is one of a thousand and twenty-four at most, where the server says nothing else", () =>
+  it.scoped("is limited to 1,024 by default", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (let i = 0; i < 1024; i++) yield* subscribe(peer, `note:///${i}`)
       assert.strictEqual((yield* refusal(peer, "resources/subscribe", "note:///more")).code, -32600)
     }).pipe(Effect.provide(serve(Notes))))
 
-  it.scoped("is gone with its conversation", () =>
+  it.scoped("ends with its conversation", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const first = yield* connect()
@@ -146,9 +146,9 @@ describe("A subscription", () => {
       yield* again.expectSilence
     }).pipe(Effect.provide(serving(two, "file:///a"))))
 
-  it.scoped("is not for a client that has not said that it is ready", () =>
+  it.scoped("has no effect before the client is initialized", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const id = yield* peer.request("initialize", {
         protocolVersion: "2025-11-25",
         capabilities: {},
@@ -163,7 +163,7 @@ describe("A subscription", () => {
       yield* expectUpdated(peer, "file:///a")
     }).pipe(Effect.provide(serving(two, "file:///a"))))
 
-  it.scoped("says once what happens often to a client that does not read, and holds nobody up", () =>
+  it.scoped("sends one notification of many updates to a client that does not read, and waits for nothing", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const [mine, theirs] = yield* Transport.memory({ capacity: 2 })
@@ -192,9 +192,9 @@ describe("A subscription", () => {
 })
 
 describe("A server without subscriptions", () => {
-  it.scoped("says so, and knows no such method", () =>
+  it.scoped("does not advertise them, and answers -32601", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const { capabilities } = yield* peer.initialize()
       assert.deepStrictEqual((capabilities as { resources: object }).resources, { listChanged: true })
       for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
@@ -204,9 +204,9 @@ describe("A server without subscriptions", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serve(Layer.merge(two, touching("file:///a")), { subscriptions: false }))))
 
-  it.scoped("is one without resources, too", () =>
+  it.scoped("is also one without resources", () =>
     Effect.gen(function*() {
-      const peer = yield* stranger
+      const peer = yield* uninitialized
       const { capabilities } = yield* peer.initialize()
       assert.notProperty(capabilities, "resources")
       for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
@@ -215,8 +215,8 @@ describe("A server without subscriptions", () => {
     }).pipe(Effect.provide(serve(GreetLive))))
 })
 
-describe("A resource that came after the handshake", () => {
-  it.scoped("can be subscribed to, and is told of", () =>
+describe("A resource that was added after the handshake", () => {
+  it.scoped("can be subscribed to, and its updates are sent", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* result(peer, "go")
@@ -240,7 +240,7 @@ describe("A resource that came after the handshake", () => {
 })
 
 describe("A feature", () => {
-  it.scoped("may say that a resource is new at any time, from a fiber of its own", () =>
+  it.scoped("can report an update at any time, from a fiber of its own", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* subscribe(peer, "file:///a")

@@ -22,7 +22,7 @@ const changing = () => {
 }
 
 describe("Changes", () => {
-  it.scoped("are told once, however many there were in one go", () =>
+  it.scoped("are announced once, however many occur at once", () =>
     Effect.gen(function*() {
       const { change, registry } = changing()
       let told = 0
@@ -34,7 +34,7 @@ describe("Changes", () => {
       assert.strictEqual(told, 1)
     }))
 
-  it.scoped("are told again after each go", () =>
+  it.scoped("are announced again when they occur later", () =>
     Effect.gen(function*() {
       const { change, registry } = changing()
       let told = 0
@@ -45,7 +45,7 @@ describe("Changes", () => {
       }
     }))
 
-  it.scoped("that come while others are told are told after them", () =>
+  it.scoped("that occur during an announcement are announced after it", () =>
     Effect.gen(function*() {
       const { change, registry } = changing()
       const gate = yield* Deferred.make<void>()
@@ -66,7 +66,7 @@ describe("Changes", () => {
       assert.strictEqual(telling, 2)
     }))
 
-  it.scoped("are never lost, wherever in a go they come", () =>
+  it.scoped("are never lost, whenever they occur", () =>
     Effect.gen(function*() {
       const { change, registry } = changing()
       let changes = 0
@@ -80,7 +80,7 @@ describe("Changes", () => {
       }
     }))
 
-  it.effect("are told no more when the scope has closed, not even those under way", () =>
+  it.effect("are not announced after the scope has closed, not even those under way", () =>
     Effect.gen(function*() {
       const { change, listeners, registry } = changing()
       let stopped = 0

@@ -22,7 +22,7 @@ const made = (
 ) => HandlerContext.make(captured, session, request, new RequestScope(), middleware).unsafeMap
 
 describe("The context of a handler", () => {
-  it("has what its layer was built with, before that the session's, before that the middleware's", () => {
+  it("prefers the session's services to those of the layer, and the middleware's to both", () => {
     const context = made(
       services([A, "captured"], [B, "captured"], [C, "captured"]),
       services([B, "session"], [C, "session"]),
@@ -31,7 +31,7 @@ describe("The context of a handler", () => {
     assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "session", "middleware"])
   })
 
-  it("has the request's own services before all others", () => {
+  it("prefers the request's own services to all others", () => {
     const other = { other: true }
     const everywhere = services([RequestContext, other], [ServerSession, other], [Scope.Scope, other])
     const scope = new RequestScope()
@@ -41,7 +41,7 @@ describe("The context of a handler", () => {
     assert.strictEqual(unsafeMap.get(Scope.Scope.key), scope)
   })
 
-  it("changes nothing of what it is made from", () => {
+  it("does not change its sources", () => {
     const captured = services([A, "captured"])
     const session = services([B, "session"])
     made(captured, session, new Map([[C.key, "middleware"]]))

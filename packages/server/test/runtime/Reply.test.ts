@@ -11,22 +11,22 @@ const said = (exit: Exit.Exit<unknown, unknown>) =>
   Reply.fromExit(exit, "legacy", (value) => ({ result: { said: value } }))
 
 describe("Reply", () => {
-  it("says a result in the words that it is given", () => {
+  it("encodes a result with the given function", () => {
     assert.deepStrictEqual(said(Exit.succeed(1)), { result: { said: 1 } })
   })
 
-  it("says an McpError in the codes of the era", () => {
+  it("encodes an McpError with the code of the era", () => {
     const notFound = Cause.fail(new McpError.ResourceNotFound({ uri: "a" }))
     assert.strictEqual(Reply.fromCause(notFound, "legacy").error?.code, -32002)
     assert.strictEqual(Reply.fromCause(notFound, "modern").error?.code, -32602)
   })
 
-  it("says an error that is one of the wire as it is", () => {
+  it("passes a JSON-RPC error on unchanged", () => {
     const error = new JsonRpcError.JsonRpcError({ code: 7, message: "own" })
     assert.strictEqual(said(Exit.fail(error)).error, error)
   })
 
-  it("hides everything else from the peer, and keeps the cause for the operator", () => {
+  it("hides any other failure from the client, and keeps the cause for the operator", () => {
     const causes: ReadonlyArray<Cause.Cause<unknown>> = [
       Cause.die(new Error("secret")),
       Cause.fail(new Error("secret")),
@@ -39,7 +39,7 @@ describe("Reply", () => {
     }
   })
 
-  it("hides a failure that came with a defect: the bug is what counts", () => {
+  it("hides a failure that came with a defect, and reports the defect", () => {
     const failure = Cause.fail(new McpError.InvalidParams({ message: "no" }))
     const defect = Cause.die("bug")
     for (const cause of [Cause.sequential(failure, defect), Cause.parallel(defect, failure)]) {
@@ -47,13 +47,13 @@ describe("Reply", () => {
     }
   })
 
-  it("says the failure of one of several that were interrupted with it", () => {
+  it("encodes the failure of one of several fibers that were interrupted with it", () => {
     const failure = Cause.fail(new McpError.InvalidParams({ message: "no" }))
     const cause = Cause.parallel(Cause.interrupt(undefined as never), failure)
     assert.strictEqual(said(Exit.failCause(cause)).error?.code, -32602)
   })
 
-  it("takes for a result only what is one, and says nothing of what it was", () => {
+  it("accepts only a result of the method, and does not describe any other value", () => {
     const method = { name: "tools/call", isResult: (value: unknown) => value === "result" }
     assert.deepStrictEqual<unknown>(Reply.result("result", method), { result: "result" })
     const { died, error } = Reply.result("secret", method)
@@ -68,7 +68,7 @@ describe("Reply", () => {
     assert.strictEqual(Reply.quotable("x".repeat(129)), `${"x".repeat(128)}…`)
   })
 
-  it("says why a question to the client was not answered, and nothing of what is wrong with the pipe", () => {
+  it("describes why a question to the client had no answer, without the error of the transport", () => {
     const why = (error: unknown) => Reply.fromCause(Cause.fail(error), "legacy").error
     assert.deepInclude(why(new LocalError.RequestTimeout({ method: "roots/list", millis: 5 })), {
       code: -32603,
@@ -92,7 +92,7 @@ describe("Reply", () => {
     assert.include(why(new LocalError.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
   })
 
-  it("knows which failures are answers of their own", () => {
+  it("knows which failures are protocol errors", () => {
     for (
       const failure of [
         new McpError.InvalidParams({ message: "no" }),

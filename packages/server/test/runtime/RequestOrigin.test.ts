@@ -9,15 +9,15 @@ const channel = (facts?: unknown): Channel => ({
   ...(facts === undefined ? undefined : { origin: facts })
 })
 
-describe("Carrier", () => {
-  it.effect("is nothing for a channel that is no more than a pipe", () =>
+describe("RequestOrigin", () => {
+  it.effect("is empty for the channel of a transport other than HTTP", () =>
     Effect.gen(function*() {
       const carrier = RequestOrigin.of(channel())
       assert.deepStrictEqual([carrier.sessionId, carrier.headers, carrier.principal], [undefined, {}, undefined])
       yield* carrier.closeStream
     }))
 
-  it("is what the channel knows of where it comes from", () => {
+  it("is the origin that the channel has", () => {
     const facts: RequestOrigin.RequestOrigin = {
       ...RequestOrigin.none,
       sessionId: "s",

@@ -7,11 +7,11 @@ import { act, call, connect, result, serve, until } from "../Serving.js"
 const say = (what: string) => Effect.flatMap(RequestContext, (context) => context.log("info", what))
 
 describe("RequestScope", () => {
-  it("has nothing to release when nothing was put in", () => {
+  it("has nothing to release when nothing was added", () => {
     assert.isUndefined(new RequestScope().release(Exit.void))
   })
 
-  it.effect("releases what was put in, the last first, with the exit", () =>
+  it.effect("runs finalizers in reverse order, with the exit", () =>
     Effect.gen(function*() {
       const scope = new RequestScope()
       const released: Array<unknown> = []
@@ -31,7 +31,7 @@ describe("RequestScope", () => {
       assert.strictEqual(released, 1)
     }))
 
-  it.effect("is one scope to all fibers that put something in at once", () =>
+  it.effect("is one scope for all fibers that add to it at once", () =>
     Effect.gen(function*() {
       const scope = new RequestScope()
       let released = 0
@@ -53,7 +53,7 @@ describe("RequestScope", () => {
       for (const fiber of [inScope, scoped]) assert.isTrue(Exit.isInterrupted(yield* Fiber.await(fiber)))
     }))
 
-  it.effect("releases at once what is put in when it is closed, as any scope", () =>
+  it.effect("runs a finalizer at once that is added after it has closed, as any scope", () =>
     Effect.gen(function*() {
       for (const used of [true, false]) {
         const scope = new RequestScope()
@@ -72,7 +72,7 @@ describe("RequestScope", () => {
 })
 
 describe("A handler's scope", () => {
-  it.scoped("closes when the handler has ended, before the answer leaves", () =>
+  it.scoped("closes when the handler has ended, before the response leaves", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       for (const name of ["succeeds", "fails"]) {
@@ -103,7 +103,7 @@ describe("A handler's scope", () => {
       }).pipe(Effect.provide(serve(act(handler))))
     }))
 
-  it.scoped("makes a request a failure that cannot be released, and the others go on", () =>
+  it.scoped("fails the request when a finalizer fails, and the other finalizers run", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const error = yield* peer.expectError(yield* call(peer, "act"))
@@ -114,7 +114,7 @@ describe("A handler's scope", () => {
       act(Effect.void, "fine")
     )))))
 
-  it.scoped("stops what the handler has forked in it", () =>
+  it.scoped("interrupts fibers that the handler has forked in it", () =>
     Effect.gen(function*() {
       let running = 0
       const background = Effect.acquireUseRelease(
@@ -133,7 +133,7 @@ describe("A handler's scope", () => {
       })))))
     }))
 
-  it.scoped("builds layers, anew for each request, and releases them", () =>
+  it.scoped("builds layers anew for each request, and releases them", () =>
     Effect.gen(function*() {
       class Db extends Context.Tag("Db")<Db, number>() {}
       const log: Array<string> = []

@@ -5,7 +5,7 @@ import * as Middleware from "@effect-mcp/server/Middleware"
 import type { RequestContextService } from "@effect-mcp/server/RequestContext"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
-import { act, call, connect, GreetLive, names, result, serve, stranger, until } from "../Serving.js"
+import { act, call, connect, GreetLive, names, result, serve, uninitialized, until } from "../Serving.js"
 
 class Cart extends Context.Tag("Cart")<Cart, { open: boolean }>() {}
 
@@ -37,8 +37,8 @@ const hello = {
   clientInfo: { name: "test", version: "0.0.0" }
 }
 
-describe("What a session layer has built", () => {
-  it.scoped("is released when its client hangs up, and nobody else's is", () =>
+describe("The services of a session layer", () => {
+  it.scoped("are released when their client closes the transport, and those of no other client", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       yield* Effect.gen(function*() {
@@ -55,7 +55,7 @@ describe("What a session layer has built", () => {
       )))
     }))
 
-  it.scoped("is released when the server goes", () =>
+  it.scoped("are released when the server closes", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       const scope = yield* Scope.make()
@@ -68,7 +68,7 @@ describe("What a session layer has built", () => {
       }).pipe(Effect.provide(context))
     }))
 
-  it.scoped("is there for handlers while they are interrupted, to their end", () =>
+  it.scoped("are available to handlers that are being interrupted, to their end", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       const started = yield* Deferred.make<void>()
@@ -84,7 +84,7 @@ describe("What a session layer has built", () => {
         const scope = yield* Scope.make()
         const context = yield* Layer.buildWithScope(serve(handler, { session }), scope)
         yield* Effect.gen(function*() {
-          const peer = yield* stranger
+          const peer = yield* uninitialized
           yield* peer.initialize()
           yield* call(peer, "act")
           yield* Deferred.await(started)
@@ -101,7 +101,7 @@ describe("What a session layer has built", () => {
       }
     }))
 
-  it.scoped("is released when building the rest of it fails, before initialize does", () =>
+  it.scoped("are released when the rest of the layer fails, before initialize does", () =>
     Effect.gen(function*() {
       const { built, log, session } = logged()
       let broken = true
@@ -113,7 +113,7 @@ describe("What a session layer has built", () => {
       for (const layer of whole) {
         broken = true
         yield* Effect.gen(function*() {
-          const peer = yield* stranger
+          const peer = yield* uninitialized
           // However often the client tries, nothing is left behind.
           for (const _ of [1, 2, 3]) {
             yield* peer.expectError(yield* peer.request("initialize", hello))
@@ -129,7 +129,7 @@ describe("What a session layer has built", () => {
       assert.strictEqual(built(), 8)
     }))
 
-  it.scoped("is released when the client hangs up while it is being built", () =>
+  it.scoped("are released when the client closes the transport while they are built", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       const waiting = Layer.effectDiscard(Effect.onInterrupt(
@@ -138,7 +138,7 @@ describe("What a session layer has built", () => {
       ))
       yield* Effect.gen(function*() {
         const dispatcher = yield* Dispatcher
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         yield* peer.request("initialize", hello)
         yield* until(() => log.includes("waiting"))
         yield* peer.hangUp
@@ -147,7 +147,7 @@ describe("What a session layer has built", () => {
       }).pipe(Effect.provide(serve(GreetLive, { session: Layer.provideMerge(waiting, session) })))
     }))
 
-  it.scoped("may run as long as the session does, and tell its client something at any time", () =>
+  it.scoped("can have fibers that run as long as the session, and notify its client at any time", () =>
     Effect.gen(function*() {
       let stopped = 0
       let tick = false
@@ -173,7 +173,7 @@ describe("What a session layer has built", () => {
       }).pipe(Effect.provide(serve(act(Effect.void), { session })))
     }))
 
-  it.scoped("is released at once when its handshake is refused after all, and nobody is let in", () =>
+  it.scoped("are released at once when the handshake is refused after they were built", () =>
     Effect.gen(function*() {
       const { log, session } = logged()
       const refusing = Middleware.make((call, next) =>
@@ -182,7 +182,7 @@ describe("What a session layer has built", () => {
           : next
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         for (const _ of [1, 2]) {
           // Two in one breath: the second is refused before the first has ended.
           const asked = [yield* peer.request("initialize", hello), yield* peer.request("initialize", hello)]

@@ -6,7 +6,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer } from "effect"
-import { act, call, connect, GreetLive, logbook, names, result, serve, stranger, until } from "../Serving.js"
+import { act, call, connect, GreetLive, logbook, names, result, serve, uninitialized, until } from "../Serving.js"
 
 class Cart extends Context.Tag("Cart")<Cart, { readonly of: number; readonly items: Array<string> }>() {}
 
@@ -40,10 +40,10 @@ const text = (peer: TestPeer) =>
 const refusal = (peer: TestPeer, method: string, params?: object) =>
   Effect.flatMap(peer.request(method, params as never), peer.expectError)
 
-describe("What is sent while a session is being built", () => {
+describe("A message that arrives while a session is built", () => {
   const slow = (gate: Effect.Effect<void>) => Layer.effect(Cart, Effect.as(gate, { of: 1, items: [] as Array<string> }))
 
-  it.scoped("waits for it, in its order, but for pings", () =>
+  it.scoped("waits for the session, in order, except a ping", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const heard: Array<string> = []
@@ -55,7 +55,7 @@ describe("What is sent while a session is being built", () => {
         }))
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", hello())
         yield* peer.notify("notifications/initialized")
         const second = yield* call(peer, "put")
@@ -72,11 +72,11 @@ describe("What is sent while a session is being built", () => {
       }).pipe(Effect.provide(serve(features, { session: slow(Deferred.await(gate)) })))
     }))
 
-  it.scoped("can be cancelled before it has begun, and is not answered then", () =>
+  it.scoped("can be cancelled while it waits, and is not answered then", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", hello())
         const second = yield* call(peer, "put")
         const third = yield* call(peer, "count")
@@ -90,7 +90,7 @@ describe("What is sent while a session is being built", () => {
       }).pipe(Effect.provide(serve(Layer.merge(put, count), { session: slow(Deferred.await(gate)) })))
     }))
 
-  it.scoped("is refused when the session cannot be built, for it came too early then", () =>
+  it.scoped("is refused as too early when the session layer fails", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const heard: Array<string> = []
@@ -105,7 +105,7 @@ describe("What is sent while a session is being built", () => {
         Effect.zipRight(Deferred.await(gate), Effect.fail(new InvalidRequest({ message: "closed" })))
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", hello())
         yield* peer.notify("notifications/initialized")
         yield* peer.notify("notifications/roots/list_changed")
@@ -122,13 +122,13 @@ describe("What is sent while a session is being built", () => {
       }).pipe(Effect.provide(serve(features, { session })))
     }))
 
-  it.scoped("is one session, also when initialize is sent twice", () =>
+  it.scoped("belongs to one session, also when initialize is sent twice", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const { built, session } = carts()
       const slowly = Layer.provideMerge(Layer.effectDiscard(Deferred.await(gate)), session)
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         const first = yield* peer.request("initialize", hello())
         const again = yield* peer.request("initialize", hello("other"))
         assert.strictEqual((yield* peer.expectError(again)).code, -32600)
@@ -139,7 +139,7 @@ describe("What is sent while a session is being built", () => {
       }).pipe(Effect.provide(serve(count, { session: slowly })))
     }))
 
-  it.scoped("counts as in flight, and holds up no other client", () =>
+  it.scoped("counts as in flight, and does not delay other clients", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let first = true
@@ -152,7 +152,7 @@ describe("What is sent while a session is being built", () => {
         })
       )
       yield* Effect.gen(function*() {
-        const slow = yield* stranger
+        const slow = yield* uninitialized
         const hi = yield* slow.request("initialize", hello())
         const waiting = yield* call(slow, "count")
         assert.strictEqual((yield* slow.expectError(yield* call(slow, "count"))).code, -32000)
@@ -165,7 +165,7 @@ describe("What is sent while a session is being built", () => {
 })
 
 describe("A session layer that fails", () => {
-  it.effect("fails initialize, with an McpError for the client, and it may try again", () =>
+  it.effect("fails initialize, with an McpError for the client, which may try again", () =>
     Effect.gen(function*() {
       let open = false
       const session = Layer.effect(
@@ -177,7 +177,7 @@ describe("A session layer that fails", () => {
         )
       )
       yield* Effect.gen(function*() {
-        const peer = yield* stranger
+        const peer = yield* uninitialized
         assert.deepStrictEqual(yield* refusal(peer, "initialize", hello()), {
           code: -32600,
           message: "come back later",
@@ -191,12 +191,12 @@ describe("A session layer that fails", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(count, { session })))
     }))
 
-  it.effect("otherwise says \"Internal error\", and the operator learns why", () =>
+  it.effect("is answered with \"Internal error\" for any other failure, and the operator learns the cause", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       for (const failing of [Effect.fail(new Error("hunter2")), Effect.die(new Error("hunter2"))]) {
         yield* Effect.gen(function*() {
-          const peer = yield* stranger
+          const peer = yield* uninitialized
           assert.deepStrictEqual(yield* refusal(peer, "initialize", hello()), {
             code: -32603,
             message: "Internal error"
@@ -211,12 +211,12 @@ describe("A session layer that fails", () => {
       }
     }))
 
-  it.effect("costs nobody else anything", () =>
+  it.effect("does not affect other clients", () =>
     Effect.gen(function*() {
       const session = Layer.effectDiscard(Effect.flatMap(RequestContext, ({ clientInfo }) =>
         clientInfo?.name === "bad" ? Effect.fail(new InvalidRequest({ message: "no" })) : Effect.void))
       yield* Effect.gen(function*() {
-        const bad = yield* stranger
+        const bad = yield* uninitialized
         yield* refusal(bad, "initialize", hello("bad"))
         assert.deepStrictEqual(yield* names(yield* connect()), ["greet"])
       }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { session })))

@@ -13,7 +13,7 @@ import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Queue, Schema } from "effect"
-import { act, connect, result, serve, stranger } from "../Serving.js"
+import { act, connect, result, serve, uninitialized } from "../Serving.js"
 
 class Cart extends Context.Tag("Cart")<Cart, { readonly of: number; readonly items: Array<string> }>() {}
 class Db extends Context.Tag("Db")<Db, string>() {}
@@ -47,7 +47,7 @@ const text = (peer: TestPeer) =>
   )
 
 describe("The session layer", () => {
-  it.scoped("is built once for each client when it shakes hands, and never shared by two", () =>
+  it.scoped("is built once for each client during its handshake, and never shared by two", () =>
     Effect.gen(function*() {
       const { built, session } = carts()
       yield* Effect.gen(function*() {
@@ -63,7 +63,7 @@ describe("The session layer", () => {
       }).pipe(Effect.provide(serve(Layer.merge(put, count), { session })))
     }))
 
-  it.scoped("is built anew for each client also where its layer is memoised, and the application has it too", () =>
+  it.scoped("is built anew for each client, also where its layer is memoised and the application has it too", () =>
     Effect.gen(function*() {
       const { built, session } = carts()
       // One layer value, known to a memo map already; and a service of the same Tag that all could see.
@@ -89,7 +89,7 @@ describe("The session layer", () => {
       }
     }))
 
-  it.scoped("is the same for one client in whatever serves it", () =>
+  it.scoped("provides the same services to all requests of a client", () =>
     Effect.gen(function*() {
       const seen: Array<number> = []
       const note = Effect.map(Cart, ({ of }) => {
@@ -136,7 +136,7 @@ describe("The session layer", () => {
       }).pipe(Effect.provide(serve(features, { session: carts().session })))
     }))
 
-  it.scoped("can read who the client is", () =>
+  it.scoped("can read the facts of the client", () =>
     Effect.gen(function*() {
       const session = Layer.effect(
         Who,
@@ -152,9 +152,9 @@ describe("The session layer", () => {
       )
       const seen: Array<string> = []
       yield* Effect.gen(function*() {
-        const one = yield* stranger
+        const one = yield* uninitialized
         yield* one.expectResult(yield* one.request("initialize", hello("one")))
-        const two = yield* stranger
+        const two = yield* uninitialized
         yield* two.expectResult(yield* two.request("initialize", { ...hello("two"), protocolVersion: "2024-11-05" }))
         for (const peer of [two, one]) yield* result(peer, "act")
         assert.deepStrictEqual(seen, [
