@@ -2,8 +2,8 @@
  * Forms for elicitation: the fields that a person fills in, and the decoder of the answer. `make` derives both from a
  * schema, `fromFields` takes fields that are described already.
  *
- * `@effect-mcp/protocol` has the rules for fields and answers (`ElicitationForm`); filters that a form cannot express, such
- * as patterns, are checked here when the answer arrives.
+ * `@effect-mcp/protocol` has the rules for fields and answers (`ElicitationForm`); filters that a form cannot express,
+ * such as patterns, are checked here when the answer arrives.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  * @since 0.1.0
@@ -30,14 +30,15 @@ export interface Form<out A> {
 }
 
 /**
- * The form of a schema: a struct of strings, numbers, booleans, literals and arrays of literals. Throws when the schema has
- * anything else, and the error names the field.
+ * The form of a schema: a struct of strings, numbers, booleans, literals and arrays of literals. Throws when the schema
+ * has anything else, and the error names the field.
  *
  * Titles, descriptions and defaults come from annotations, defaults also from `Schema.optionalWith`. A literal with a
  * `title` is a choice that is shown by this title.
  *
- * The form of a schema value is made once and remembered. Declare the schema outside of the handler: a schema written in
- * the handler is a new value for each call, and Effect takes 20 to 200 microseconds to construct it, the form as much again.
+ * The form of a schema value is made once and remembered. Declare the schema outside of the handler: a schema written
+ * in the handler is a new value for each call, and Effect takes 20 to 200 microseconds to construct it, and about as
+ * long to make the form.
  */
 export const make = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   const known = forms.get(schema)
@@ -50,7 +51,8 @@ export const make = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
 const forms = new WeakMap<Schema.Schema.Any, Form<unknown>>()
 
 /**
- * The form of fields that are described already. An answer is checked against them. `problem` says whether they are valid.
+ * The form of fields that are described already. An answer is checked against them. `problem` checks the fields
+ * themselves.
  */
 export const fromFields = (requestedSchema: RequestedSchema): Form<ElicitContent> => ({
   requestedSchema,

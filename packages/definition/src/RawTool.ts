@@ -2,7 +2,8 @@
  * A tool declared with JSON Schemas: for tools that another server advertises, that a file describes, or that a program
  * makes while it runs. The schemas are advertised as they are, and arguments and results are validated against them.
  *
- * Importing this module loads ajv. `Tool` declares a tool with Effect schemas, `StandardTool` with those of another library.
+ * Importing this module loads ajv. `Tool` declares a tool with Effect schemas, `StandardTool` with those of another
+ * library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -17,20 +18,21 @@ import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
 export interface Options<Output> extends Tool.Description {
   /**
-   * The JSON Schema of the arguments, with `"type": "object"`. Draft 2020-12, unless `$schema` names 2019-09 or draft-07.
+   * The JSON Schema of the arguments, with `"type": "object"`. Draft 2020-12, unless `$schema` names 2019-09 or
+   * draft-07.
    */
   readonly inputSchema: JsonObject
   /** The JSON Schema of the structured content. Default: the tool returns content only. */
   readonly outputSchema?: Output | undefined
   /**
-   * Whether to run the regular expressions of the schemas. A hostile expression can run for ever, so set this to false for
-   * schemas that you do not trust, such as those of another server: a schema with an expression is then refused.
+   * Whether to run the regular expressions of the schemas. A hostile expression can run for ever, so set this to false
+   * for schemas that you do not trust, such as those of another server: a schema with an expression is then refused.
    * Default: true.
    */
   readonly patterns?: boolean | undefined
 }
 
-/** The success of a tool with this output schema: an object where the schema says so, `void` without a schema. */
+/** The success of a tool with this output schema: an object where its type is `object`, `void` without a schema. */
 export type SuccessOf<Output> = Output extends { readonly type: "object" } ? JsonObject
   : Output extends JsonObject ? unknown
   : void

@@ -98,8 +98,8 @@ export const advertise = (
 })
 
 /**
- * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64. Both get the URI and the
- * media type given here; contents keep their own.
+ * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64. Both get the URI and
+ * the media type given here; contents keep their own.
  */
 export const toResult = (
   contents: Contents,

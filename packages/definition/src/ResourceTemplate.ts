@@ -113,11 +113,12 @@ export const make =
   }
 
 /**
- * Declares a resource template from an RFC 6570 string. Throws as `make` does, and when `parameters` has a name that is not
- * a variable of the template.
+ * Declares a resource template from an RFC 6570 string. Throws as `make` does, and when `parameters` has a name that is
+ * not a variable of the template.
  *
  * A variable without a schema is a string, or an array of strings where the template has `{name*}`; in a query it is
- * optional. A variable with a schema is exactly what the schema says: give an optional schema to one that may be absent.
+ * optional. A variable with a schema has the type of the schema: give an optional schema to a variable that may be
+ * absent.
  */
 export const fromString = <const Name extends string, Fields extends Schema.Struct.Fields = {}>(
   name: Name,

@@ -1,6 +1,6 @@
 /**
- * A tool declared with the schemas of another library, such as zod, valibot or arktype: any Standard Schema. Such a schema
- * validates values, possibly asynchronously, and may provide its JSON Schema.
+ * A tool declared with the schemas of another library, such as zod, valibot or arktype: any Standard Schema. Such a
+ * schema validates values, possibly asynchronously, and may provide its JSON Schema.
  *
  * `Tool` declares a tool with Effect schemas, `RawTool` with JSON Schemas only.
  *
@@ -54,12 +54,13 @@ export interface Options<Parameters, Success> extends Tool.Description {
   /** The JSON Schema of the arguments. Default: the one that `parameters` provides; required when it provides none. */
   readonly inputSchema?: JsonObject | undefined
   /**
-   * The structured content. The server validates it before sending, a typed client after receiving: a schema that converts
-   * values must accept a converted value and leave it unchanged. Default: the tool returns content only.
+   * The structured content. The server validates it before sending, a typed client after receiving: a schema that
+   * converts values must accept a converted value and leave it unchanged. Default: the tool returns content only.
    */
   readonly success?: Success | undefined
   /**
-   * The JSON Schema of the structured content. Default: the one that `success` provides; required when it provides none.
+   * The JSON Schema of the structured content. Default: the one that `success` provides; required when it provides
+   * none.
    */
   readonly outputSchema?: JsonObject | undefined
 }
@@ -70,7 +71,7 @@ export interface Options<Parameters, Success> extends Tool.Description {
  * The handler receives the output of `parameters`, a caller passes its input. Validation that throws, or whose promise
  * rejects, is a defect.
  *
- * Throws when there is no JSON Schema to advertise, or when the one of the arguments does not describe an object.
+ * Throws when there is no JSON Schema to advertise, or when the JSON Schema of the arguments does not describe an object.
  *
  * @example
  * ```ts
@@ -110,7 +111,7 @@ export const make = <
   })
 }
 
-/** Some libraries give a union of objects no type. Arguments are always an object. */
+/** The JSON Schema that the library generates, with the type `object`, which some libraries omit for a union. */
 const inputOf = (name: string, parameters: Any): unknown => {
   const generated = generate(name, "parameters", parameters, "input")
   return generated !== undefined && generated.type === undefined ? { type: "object", ...generated } : generated

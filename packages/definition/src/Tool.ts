@@ -1,9 +1,9 @@
 /**
- * A tool as a value: its name, the schemas of its parameters, its success and its failure, and a description. The server
- * implements it, the client calls it, and the compiler checks both against it.
+ * A tool as a value: its name, the schemas of its parameters, its success and its failure, and a description. The
+ * server implements it, the client calls it, and the compiler checks both against it.
  *
- * What `tools/list` advertises and the functions of `codec` are prepared once, here. `RawTool` declares a tool with JSON
- * Schemas, `StandardTool` with the schemas of another library.
+ * What `tools/list` advertises and the functions of `codec` are prepared once, here. `RawTool` declares a tool with
+ * JSON Schemas, `StandardTool` with the schemas of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -54,8 +54,8 @@ export interface Codec<Parameters, Arguments, Success, Failure> {
 }
 
 /**
- * What a handler may return: the success value, or a `ToolResult` with that value and content of its own. The handler of a
- * tool without `success` returns a text, a `ToolResult` or nothing.
+ * What a handler may return: the success value, or a `ToolResult` with that value and content of its own. The handler
+ * of a tool without `success` returns a text, a `ToolResult` or nothing.
  */
 export type Returns<Success> = 0 extends 1 & Success ? any // `any` itself
   : [Success] extends [void] ? void | string | ToolResult<unknown>
@@ -198,8 +198,9 @@ export interface Schemas {
 }
 
 /**
- * Declares a tool from schemas and the JSON Schemas to advertise for them, as `RawTool` and `StandardTool` do. The caller
- * states the types, which the compiler does not check against the schemas. Throws when Effect's parser cannot use a schema.
+ * Declares a tool from schemas and the JSON Schemas to advertise for them, as `RawTool` and `StandardTool` do. The
+ * caller states the types, which the compiler does not check against the schemas. Throws when Effect's parser cannot
+ * use a schema.
  */
 export const fromSchemas = <const Name extends string, Parameters, Arguments, Success, Failure>(
   name: Name,

@@ -1,6 +1,7 @@
 /**
- * A result with content that a handler chooses: texts, images, audio, links and resources, and optionally the structured
- * value. A handler that needs only its `success` value returns that value instead; the server makes the content of it.
+ * A result with content that a handler chooses: texts, images, audio, links and resources, and optionally the
+ * structured value. A handler that needs only its `success` value returns that value instead; the server then makes the
+ * content from it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0

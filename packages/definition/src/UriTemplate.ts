@@ -1,7 +1,7 @@
 /**
- * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI of values, `match` finds the values in a
- * URI. Matching an expanded URI gives the values back; a template that cannot promise this has an `ambiguity` and matches
- * nothing.
+ * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI from values, `match` finds the values
+ * in a URI. Matching an expanded URI gives the values back. A template that does not always do so has an `ambiguity`,
+ * and matches nothing.
  *
  * Values are strings here. `ResourceTemplate` gives them schemas; whether a path in a value is safe to open is for the
  * application to check.
@@ -45,20 +45,20 @@ export interface UriTemplate {
 }
 
 /**
- * The values to expand a template with: a string, a list, or an associative array for each variable. A variable without a
- * value leaves nothing behind.
+ * The values to expand a template with: a string, a list, or an associative array for each variable. A variable without
+ * a value expands to nothing.
  */
 export type Values = {
   readonly [name: string]: string | ReadonlyArray<string> | { readonly [key: string]: string } | undefined
 }
 
 /**
- * The decoded values of a URI: a string for each variable, an array of strings for a list. An optional variable that the
- * URI does not hold is left out.
+ * The decoded values of a URI: a string for each variable, an array of strings for a list. An optional variable that
+ * the URI does not hold is left out.
  */
 export type Match = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-/** Parses a template. A left says what is wrong with it. */
+/** Parses a template. Left: what is wrong with it. */
 export const parse = (template: string): Either.Either<UriTemplate, string> =>
   Either.flatMap(split(template), (parts) => {
     const variables = parts.flatMap((part) =>
@@ -111,12 +111,12 @@ const split = (template: string): Either.Either<ReadonlyArray<string | UriExpres
   return Either.right(parts)
 }
 
-/** The URI that a template becomes with these values. */
+/** The URI that a template expands to with these values. */
 export const expand = (self: UriTemplate, values: Values): string => self[TypeId].expand(values)
 
 /**
- * The values with which a template expands to a URI; none when there are no such values, when the template is ambiguous,
- * or when the URI is longer than `limits.uri`. The parameters of a query may come in any order, and parameters that the
- * template does not name are ignored.
+ * The values with which a template expands to a URI; none when there are no such values, when the template is
+ * ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come in any order, and
+ * parameters that the template does not name are ignored.
  */
 export const match = (self: UriTemplate, uri: string): Option.Option<Match> => self[TypeId].match(uri)

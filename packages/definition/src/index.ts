@@ -1,5 +1,5 @@
 /**
- * What an MCP server promises, as values shared by server, client and tests.
+ * What an MCP server offers, as values that server, client and tests share.
  *
  * @since 0.1.0
  */

@@ -121,7 +121,7 @@ describe("Definition", () => {
     )
   })
 
-  it("refuses an argument that is not an entry, and says which", () => {
+  it("refuses an argument that is not an entry, and names its position", () => {
     for (const odd of [undefined, "add", { _tag: "Tool", name: "add" }]) {
       assert.throws(
         () => Definition.make(Add, odd as never),

@@ -10,7 +10,7 @@ const fields = (of: Schema.Struct.Fields) =>
 const answered = <A>(form: Form.Form<A>, content: unknown) =>
   Effect.either(form.decode(content as ElicitContent | undefined))
 
-/** What is written "low" and means "l". */
+/** Encoded as "low" and "high", decoded to "l" and "h". */
 const Levels = Schema.transformLiterals(["low", "l"], ["high", "h"])
 const Color = Schema.Literal("red", "green").annotations({ identifier: "Color" })
 
@@ -75,11 +75,11 @@ describe("A form", () => {
   it("has the titles, descriptions and defaults of the schema", () => {
     assert.deepStrictEqual(
       fields({
-        name: Schema.String.annotations({ title: "Name", description: "As on the door.", default: "Ada" }),
+        name: Schema.String.annotations({ title: "Name", description: "As in the passport.", default: "Ada" }),
         sure: Schema.optionalWith(Schema.Boolean, { default: () => false }).annotations({ title: "Sure?" })
       }),
       {
-        name: { type: "string", title: "Name", description: "As on the door.", default: "Ada" },
+        name: { type: "string", title: "Name", description: "As in the passport.", default: "Ada" },
         sure: { type: "boolean", title: "Sure?", default: false }
       }
     )

@@ -10,7 +10,7 @@ import { expectTypeOf } from "vitest"
 
 const Echo = RawTool.make("echo", {
   inputSchema: { type: "object", properties: { q: { type: "string" }, n: { type: "integer" } }, required: ["q"] },
-  outputSchema: { type: "object", required: ["said"] }
+  outputSchema: { type: "object", required: ["echoed"] }
 })
 
 const Double = StandardTool.make("double", {
@@ -21,16 +21,16 @@ const Double = StandardTool.make("double", {
 const Both = Definition.make(Echo, Double)
 
 const Live = Layer.mergeAll(
-  McpServer.tool(Echo, (args) => Effect.succeed({ said: args.q })),
+  McpServer.tool(Echo, (args) => Effect.succeed({ echoed: args.q })),
   McpServer.tool(Double, ({ n }) => Effect.succeed(`${n * 2}`))
 )
 
 it.effect("a server implements raw and standard tools, and a typed client calls them", () =>
   Effect.gen(function*() {
     const both = yield* Client.of(Both)
-    const said = yield* both.echo({ q: "x" })
-    expectTypeOf(said).toEqualTypeOf<{ readonly [key: string]: unknown }>()
-    assert.deepStrictEqual(said, { said: "x" })
+    const result = yield* both.echo({ q: "x" })
+    expectTypeOf(result).toEqualTypeOf<{ readonly [key: string]: unknown }>()
+    assert.deepStrictEqual(result, { echoed: "x" })
     assert.deepStrictEqual((yield* both.double({ n: "21" })).content, [{ type: "text", text: "42" }])
     // @ts-expect-error the input is a string
     assert.strictEqual((yield* Effect.flip(both.double({ n: 21 })))._tag, "InvalidParams")

@@ -73,7 +73,7 @@ describe("a template of a string", () => {
       assert.deepStrictEqual(yield* read(Find, "find:///here?q=x"), { where: "here", q: "x" })
     }))
 
-  it("says what is wrong when it is declared", () => {
+  it("throws an error with the problem when it is declared", () => {
     assert.throws(
       () => ResourceTemplate.fromString("a", "x:/{"),
       /Resource template "a": "x:\/\{" is not a URI template/

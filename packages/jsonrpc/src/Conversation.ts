@@ -2,9 +2,9 @@
  * A conversation over one transport: requests in both directions, each with one answer, until one side ends it. It
  * passes responses and progress to the calls that wait, and requests and notifications to its `Side`.
  *
- * Receiving is ordered and never waits; requests run concurrently. It knows no method name but
- * `notifications/cancelled` and `notifications/progress`. What the methods mean is left to the packages above, reading
- * and writing to `Transport`; `runtime/InFlight` and `runtime/Pending` hold the requests of the two directions.
+ * Receiving is ordered and never waits; requests run concurrently. The only method names it knows are
+ * `notifications/cancelled` and `notifications/progress`: the packages above know what methods mean. `Transport` reads
+ * and writes; `runtime/InFlight` and `runtime/Pending` hold the requests of the two directions.
  *
  * @since 0.1.0
  */
@@ -39,7 +39,7 @@ import * as Transport from "./Transport.js"
 export const MAX_IN_FLIGHT = 64
 
 export interface Options {
-  /** How long our requests wait for an answer, unless they say so themselves. Default: without limit. */
+  /** How long our requests wait for an answer, unless a request has its own. Default: without limit. */
   readonly timeout?: Duration.DurationInput | undefined
   /** How many requests, and how many notifications, may be handled at once; more are refused. Default: 64. */
   readonly maxInFlight?: number | undefined
@@ -52,7 +52,7 @@ export interface Options {
 }
 
 export interface Conversation extends Outbound {
-  /** Handles one message, from the transport or from another channel; its answer leaves on that channel. */
+  /** Handles one message, from the transport or from another channel; its answer is sent on that channel. */
   readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void
   /**
    * Ends the conversation: fails our calls, interrupts the handlers and answers their requests once. Waits for the end,
@@ -110,8 +110,8 @@ const start = (
   transport: Transport.Transport,
   side: Side | ((outbound: Outbound) => Side),
   options: Options
-): Live => {
-  const conversation = new Live(env, transport, options)
+): PassiveConversation => {
+  const conversation = new PassiveConversation(env, transport, options)
   conversation.side = typeof side === "function" ? side(conversation) : side
   return conversation
 }
@@ -123,7 +123,7 @@ const DEFAULT_CLOSE_TIMEOUT = "5 seconds"
  * for each adds 1 µs to a call of 3 µs. `closing` turns true once, before anything is interrupted; `result` is set
  * once, after everything has ended.
  */
-class Live implements Passive {
+class PassiveConversation implements Passive {
   side!: Side
   private readonly inflight: InFlight.InFlight
   private readonly calls: Pending.Pending
@@ -195,7 +195,7 @@ class Live implements Passive {
     )
 
   readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
-    if (Transport.isUndelivered(incoming)) return void this.calls.undelivered(incoming)
+    if (Transport.isUndelivered(incoming)) return void this.calls.onUndelivered(incoming)
     if (Message.isMalformed(incoming)) return this.onMalformed(incoming, channel)
     if (Message.isResponse(incoming)) return this.onResponse(incoming)
     if (Message.isRequest(incoming)) return this.onRequest(incoming, channel)
@@ -264,7 +264,7 @@ class Live implements Passive {
     const { method, params } = notification
     if (method === Pending.CANCELLED && Message.isRequestId(params?.requestId)) {
       this.inflight.cancel(channel, params.requestId)
-    } else if (method === Progress.METHOD && this.calls.progress(params)) {
+    } else if (method === Progress.METHOD && this.calls.onProgress(params)) {
       return
     }
     const handler = Attempt.attempt(() => this.side.onNotification(notification, channel), Effect.failCause)
@@ -288,7 +288,7 @@ class Live implements Passive {
       : undefined
     if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
     if (malformed.kind === "request") channel.unsafeSend(Message.malformedResponse(malformed))
-    if (malformed.kind === "response") this.calls.malformed(malformed)
+    if (malformed.kind === "response") this.calls.onMalformed(malformed)
     this.diagnostics.report(Diagnostic.Malformed({ malformed }))
   }
 }

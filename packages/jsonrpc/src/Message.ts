@@ -1,6 +1,6 @@
 /**
  * JSON-RPC messages as values: requests, notifications and responses. Input that is none of these becomes a `Malformed`
- * value with the code to answer and, where one can be read, the id to answer under; nothing throws.
+ * value with the code of its answer and, where it can be read, the id of its answer; nothing throws.
  *
  * Messages are the parsed JSON objects themselves, checked and passed on without a copy. This module knows no method
  * name; their text is read and written by `MessageText`.

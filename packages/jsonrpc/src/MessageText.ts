@@ -21,9 +21,10 @@ export interface Limits {
 }
 
 /**
- * Reads one message from a JSON text; the result is `Malformed` when it is none. A text with too many values is refused
+ * Reads one message from a JSON text; `Malformed` when the text is no message. A text with too many values is refused
  * before it is parsed. Its beginning and its end show whether the limit of responses applies; otherwise the limit of
- * requests does. A text that looked like a response and is a request is held to the limit of requests once it is parsed.
+ * requests does. When a text that looked like a response turns out to be a request, the limit of requests is applied
+ * after parsing.
  */
 export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
   const { maxDepth, maxNodes = Json.MAX_NODES, maxResponseNodes = Json.MAX_RESPONSE_NODES } = limits

@@ -1,7 +1,7 @@
 /**
- * The way to speak to the other side: send a request and wait for its answer, or send a notification. `Conversation`
- * implements it; the packages above send through it and know no transport. A channel that cannot carry requests refuses
- * them itself (`none`), so callers need no flag for it.
+ * How one side sends to the other: a request, whose answer it waits for, or a notification. `Conversation` implements
+ * `Outbound`; the packages above send with it and know no transport. A channel that cannot carry requests refuses them
+ * itself (`none`), so callers need no flag for it.
  *
  * @since 0.1.0
  */
@@ -22,13 +22,13 @@ export interface RequestOptions {
    * Default: the timeout of the conversation; without one, the wait has no limit.
    */
   readonly timeout?: Duration.DurationInput | undefined
-  /** Whether each progress notification restarts the timeout. It works without `onProgress`. */
+  /** Whether each progress notification restarts the timeout, also without `onProgress`. Default: false. */
   readonly resetTimeoutOnProgress?: boolean | undefined
-  /** The longest wait in all, whatever progress arrives. */
+  /** The longest wait in all, whatever progress arrives. Default: no limit. */
   readonly maxTotalTimeout?: Duration.DurationInput | undefined
   /**
    * Runs for each progress notification, one after another, all before the call returns. It is interrupted with the
-   * call. If it fails or dies, that is logged, and only that notification is lost.
+   * call. If it dies, the defect is logged, and only that notification is lost.
    */
   readonly onProgress?: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
   /** Whether to cancel the request at the peer when the caller is interrupted or the time is over. Default: true. */

@@ -32,9 +32,9 @@ export const fromParams = (params: Message.Params | undefined): Progress | undef
 }
 
 /**
- * The parameters of the notification that reports progress; `undefined` when it must not be sent: the request has no token,
- * or `progress` is not greater than `last`, the progress that was reported before. A total that is not a finite number is
- * left out.
+ * The parameters of the notification that reports progress; `undefined` when it must not be sent: the request has no
+ * token, or `progress` is not greater than `last`, the progress that was reported before. A total that is not a finite
+ * number is left out.
  */
 export const toParams = (
   token: Message.RequestId | undefined,

@@ -14,8 +14,8 @@ import * as Outcome from "./Outcome.js"
 import type { Transport } from "./Transport.js"
 
 /**
- * Both functions are called in the order of arrival, before any later message is looked at. The effects they return run
- * concurrently, each up to its first asynchronous step at once.
+ * Both functions are called in the order of arrival, before any later message is read. The effects that they return run
+ * concurrently; the steps of each up to its first asynchronous one run at once.
  */
 export interface Side {
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
@@ -40,18 +40,18 @@ export interface Work {
 }
 
 /**
- * Where the answer to a message leaves: the transport, or one of many HTTP requests. Each channel has ids of its own.
+ * Where the answer to a message is sent: the transport, or one of many HTTP requests. Each channel has ids of its own.
  */
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canRequest"> {
   /** Called for a request that will not be answered, because the peer cancelled it. A pipe leaves this out. */
   readonly onUnanswered?: ((id: Message.RequestId) => void) | undefined
-  /** What the packages above know of the origin of the messages. The conversation does not look at it. */
+  /** What the packages above know of the origin of the messages. The conversation does not read it. */
   readonly origin?: unknown
 }
 
 /**
- * One request while it is being answered, and the way to speak to its sender meanwhile. Once it is answered or
- * cancelled, requests on its behalf fail with `NoBackChannel` and notifications are dropped.
+ * One request while it is being answered, with the functions that send requests and notifications to its sender
+ * meanwhile. Once it is answered or cancelled, these requests fail with `NoBackChannel` and notifications are dropped.
  */
 export interface IncomingRequest extends Outbound {
   readonly id: Message.RequestId

@@ -4,7 +4,7 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Context, Effect } from "effect"
-import { peer } from "./Talk.js"
+import { peer } from "./ScriptedPeer.js"
 
 class Address extends Context.Tag("Address")<Address, string>() {}
 

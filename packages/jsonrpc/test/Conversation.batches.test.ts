@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Effect, Fiber } from "effect"
-import { side, talk } from "./Talk.js"
+import { connect, side } from "./ScriptedPeer.js"
 
 describe("a batch", () => {
   const batch = (...elements: ReadonlyArray<unknown>) => Message.fromUnknown(elements)
@@ -15,7 +15,7 @@ describe("a batch", () => {
   it.scoped("is refused by default", () =>
     Effect.gen(function*() {
       for (const options of [{}, { batches: () => false }]) {
-        const t = yield* talk(side({}), options)
+        const t = yield* connect(side({}), options)
         t.conversation.receive(batch(ping(1), ping(2)))
         assert.deepStrictEqual<unknown>(yield* t.peer.received, [refusal])
         assert.strictEqual((yield* t.diagnostic)._tag, "Malformed")
@@ -30,7 +30,7 @@ describe("a batch", () => {
         notified.push(method)
         return undefined
       })
-      const t = yield* talk(served, { batches: () => allowed })
+      const t = yield* connect(served, { batches: () => allowed })
       allowed = true
       t.conversation.receive(batch(ping(1), Message.notification("note"), 5, ping(2)))
       const no = { code: -32600, message: "Invalid request: expected an object, received number" }
@@ -44,7 +44,7 @@ describe("a batch", () => {
 
   it.scoped("may contain answers to our requests", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({}), { batches: () => true })
+      const t = yield* connect(side({}), { batches: () => true })
       const calls = yield* Effect.fork(Effect.all([t.conversation.request("a"), t.conversation.request("b")], {
         concurrency: "unbounded"
       }))
@@ -56,7 +56,7 @@ describe("a batch", () => {
 
   it.scoped("is refused when it is empty, or has more than 100 messages", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({}), { batches: () => true })
+      const t = yield* connect(side({}), { batches: () => true })
       t.conversation.receive(batch())
       t.conversation.receive(batch(...Array.from({ length: 101 }, (_, id) => ping(id))))
       assert.deepStrictEqual<unknown>(yield* t.peer.received, [refusal, refusal])
@@ -66,14 +66,14 @@ describe("a batch", () => {
 
   it.scoped("may not contain another batch", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({}), { batches: () => true })
+      const t = yield* connect(side({}), { batches: () => true })
       t.conversation.receive(batch([ping(1)], ping(2)))
       assert.deepStrictEqual<unknown>(yield* t.peer.received, [refusal, Message.success(2, {})])
     }))
 
   it.scoped("is refused when the option `batches` throws", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({}), {
+      const t = yield* connect(side({}), {
         batches: () => {
           throw new Error("boom")
         }
@@ -84,7 +84,7 @@ describe("a batch", () => {
 
   it.scoped("is answered on the channel that it arrived on", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({}), { batches: () => true })
+      const t = yield* connect(side({}), { batches: () => true })
       const written: Array<Message.Message> = []
       t.conversation.receive(batch(ping(1), 5), {
         send: () => Effect.void,

@@ -7,7 +7,7 @@ import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
 import { all as pairs } from "./Pairs.js"
-import { leavesNothing, peer, refusal, side, talk } from "./Talk.js"
+import { connect, leavesNothing, peer, refusal, side } from "./ScriptedPeer.js"
 
 const closed = (id: Message.RequestId) =>
   Message.failure(id, { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" })
@@ -29,7 +29,7 @@ describe("closing a conversation", () => {
   it.scoped("interrupts the requests in flight and answers each once, while the peer still reads", () =>
     Effect.gen(function*() {
       const finalized: Array<unknown> = []
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         endless: ({ id }) => Effect.onInterrupt(Effect.never, () => Effect.sync(() => finalized.push(id)))
       }))
       for (const id of [1, "a", 0]) yield* t.peer.request(id, "endless")
@@ -43,7 +43,7 @@ describe("closing a conversation", () => {
 
   it.scoped("answers a request whose handler waits for the peer, too", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         nested: (_, incoming) => incoming.request("ask"),
         forgiving: (_, incoming) => Effect.orElseSucceed(incoming.request("ask"), () => ({ forgiven: true }))
       }))
@@ -57,7 +57,7 @@ describe("closing a conversation", () => {
 
   it.scoped("lets a finalizer send notifications, and answers after it", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         polite: (_, incoming) => Effect.onInterrupt(Effect.never, () => incoming.notify("goodbye"))
       }))
       yield* t.peer.request(1, "polite")
@@ -69,7 +69,7 @@ describe("closing a conversation", () => {
   it.scoped("waits for handlers that cannot be interrupted", () =>
     Effect.gen(function*() {
       const work = yield* stubborn
-      const t = yield* talk(side({ stubborn: work.serve }))
+      const t = yield* connect(side({ stubborn: work.serve }))
       yield* t.peer.request(1, "stubborn")
       yield* work.came
       const leaving = yield* Effect.fork(t.closeScope)
@@ -84,7 +84,7 @@ describe("closing a conversation", () => {
   it.scoped("sends the result of a handler that has succeeded and is being released", () =>
     Effect.gen(function*() {
       const work = yield* stubborn
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         done: () => ({
           effect: Effect.succeed({ done: true }),
           reply: Outcome.fromExit,
@@ -111,7 +111,7 @@ describe("closing a conversation", () => {
             release: () => Effect.asVoid(Deferred.succeed(ended, undefined))
           })
         }, () => Effect.asVoid(notification.serve()))
-        const t = yield* talk(served, { closeTimeout })
+        const t = yield* connect(served, { closeTimeout })
         yield* t.peer.request(1, "stubborn")
         yield* t.peer.notify("stubborn too")
         yield* Effect.zipRight(request.came, notification.came)
@@ -134,7 +134,7 @@ describe("closing a conversation", () => {
   it.scoped("waits no longer than that for a release or a report", () =>
     Effect.gen(function*() {
       const cut = yield* Deferred.make<void>()
-      const t = yield* talk(
+      const t = yield* connect(
         side({
           released: () => ({ effect: Effect.succeed({}), reply: Outcome.fromExit, release: () => Effect.never })
         }),
@@ -170,7 +170,7 @@ describe("closing a conversation", () => {
     Effect.gen(function*() {
       const work = yield* stubborn
       const notified: Array<string> = []
-      const t = yield* talk(side({ stubborn: work.serve }, ({ method }) => Effect.sync(() => notified.push(method))))
+      const t = yield* connect(side({ stubborn: work.serve }, ({ method }) => Effect.sync(() => notified.push(method))))
       const call = yield* Effect.fork(refusal(t.conversation.request("m")))
       yield* t.peer.receive
       yield* t.peer.request(1, "stubborn")
@@ -192,7 +192,7 @@ describe("closing a conversation", () => {
 
   it.scoped("can be run any number of times, by any fiber, and ends the conversation once", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({ endless: () => Effect.never }))
+      const t = yield* connect(side({ endless: () => Effect.never }))
       yield* t.peer.request(1, "endless")
       yield* t.peer.received
       yield* Effect.all(Array.from({ length: 100 }, () => t.conversation.close), { concurrency: "unbounded" })
@@ -205,7 +205,7 @@ describe("closing a conversation", () => {
   it.scoped("continues when the fiber that ran it is interrupted", () =>
     Effect.gen(function*() {
       const work = yield* stubborn
-      const t = yield* talk(side({ stubborn: work.serve }))
+      const t = yield* connect(side({ stubborn: work.serve }))
       yield* t.peer.request(1, "stubborn")
       yield* work.came
       const closing = yield* Effect.fork(t.conversation.close)
@@ -218,7 +218,7 @@ describe("closing a conversation", () => {
   for (const how of ["close", "leave"] as const) {
     it.scoped(`can be run by a handler, through ${how}, which is then interrupted like the others`, () =>
       Effect.gen(function*() {
-        const t: Effect.Effect.Success<ReturnType<typeof talk>> = yield* talk(side({
+        const t: Effect.Effect.Success<ReturnType<typeof connect>> = yield* connect(side({
           quit: (): Effect.Effect<unknown> => Effect.as(how === "close" ? t.conversation.close : t.closeScope, {})
         }, (): Effect.Effect<void> => how === "close" ? t.conversation.close : t.closeScope))
         yield* t.peer.request(1, "quit")
@@ -235,13 +235,13 @@ describe("a peer that closes the pipe", () => {
   it.scoped("ends the conversation: handlers are interrupted, nothing is written, calls fail", () =>
     Effect.gen(function*() {
       const gone = yield* Deferred.make<void>()
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         endless: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(gone, undefined))
       }))
       yield* t.peer.request(1, "endless")
       const call = yield* Effect.fork(refusal(t.conversation.request("m")))
       yield* t.peer.receive
-      yield* t.peer.hangUp
+      yield* t.peer.disconnect
       yield* t.conversation.ended
       yield* Deferred.await(gone)
       assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
@@ -253,9 +253,9 @@ describe("a peer that closes the pipe", () => {
   it.scoped("has all its earlier messages handled first", () =>
     Effect.gen(function*() {
       const notified: Array<string> = []
-      const t = yield* talk(side({}, ({ method }) => Effect.sync(() => notified.push(method))))
+      const t = yield* connect(side({}, ({ method }) => Effect.sync(() => notified.push(method))))
       for (const method of ["a", "b"]) t.peer.transport.unsafeSend(Message.notification(method))
-      yield* t.peer.hangUp
+      yield* t.peer.disconnect
       yield* t.conversation.ended
       assert.deepStrictEqual(notified, ["a", "b"])
     }))

@@ -4,7 +4,7 @@ import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Deferred, Effect, Fiber, Stream, Supervisor } from "effect"
-import { endless, side } from "./Talk.js"
+import { endless, side } from "./ScriptedPeer.js"
 
 /** A transport that is not read, and the messages sent on it. */
 const recording = Effect.map(Transport.memory(), ([pipe]) => {

@@ -5,25 +5,25 @@ import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import type { Pair } from "./Pairs.js"
 import * as Pairs from "./Pairs.js"
-import { preempted, side } from "./Talk.js"
+import { preempted, side } from "./ScriptedPeer.js"
 
 /** Two conversations, each in a scope of its own, and their diagnostics. */
-const meet = Effect.fnUntraced(function*(pair: Pair, served: Side.Side) {
+const connect = Effect.fnUntraced(function*(pair: Pair, served: Side.Side) {
   const diagnostics: Array<Diagnostic> = []
   const report = (diagnostic: Diagnostic) => Effect.sync(() => diagnostics.push(diagnostic))
   const [left, right] = yield* pair.open
-  const join = Effect.fnUntraced(function*(end: typeof left) {
+  const start = Effect.fnUntraced(function*(end: typeof left) {
     const scope = yield* Scope.make()
     const conversation = yield* Effect.flatMap(end, (transport) => Conversation.make(transport, served, { report }))
       .pipe(Scope.extend(scope))
-    return { conversation, leave: Scope.close(scope, Exit.void) }
+    return { conversation, close: Scope.close(scope, Exit.void) }
   })
-  const [client, server] = [yield* join(left), yield* join(right)]
-  return { client, server, diagnostics, leave: Effect.zipRight(client.leave, server.leave) }
+  const [client, server] = [yield* start(left), yield* start(right)]
+  return { client, server, diagnostics, close: Effect.zipRight(client.close, server.close) }
 })
 
-const answered = Effect.fnUntraced(function*(pair: Pair) {
-  const { client, diagnostics, leave, server } = yield* meet(
+const callsAnswered = Effect.fnUntraced(function*(pair: Pair) {
+  const { client, close, diagnostics, server } = yield* connect(
     pair,
     side({
       echo: ({ params }, incoming) => Effect.as(incoming.notify("note"), { params }),
@@ -32,13 +32,13 @@ const answered = Effect.fnUntraced(function*(pair: Pair) {
   )
   assert.deepStrictEqual(yield* client.conversation.request("echo", { n: 1 }), { params: { n: 1 } })
   assert.deepStrictEqual(yield* server.conversation.request("ask"), { params: { n: 0 } })
-  yield* leave
+  yield* close
   assert.deepStrictEqual(diagnostics, [])
 })
 
-const cancelled = Effect.fnUntraced(function*(pair: Pair) {
+const requestCancelled = Effect.fnUntraced(function*(pair: Pair) {
   const [begun, stopped] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-  const { client, diagnostics, leave, server } = yield* meet(
+  const { client, close, diagnostics, server } = yield* connect(
     pair,
     side({
       endless: () =>
@@ -55,12 +55,12 @@ const cancelled = Effect.fnUntraced(function*(pair: Pair) {
   while (server.conversation.inFlight() > 0) yield* Effect.yieldNow()
   yield* client.conversation.request("ping")
   assert.strictEqual(client.conversation.pending(), 0)
-  yield* leave
+  yield* close
   assert.deepStrictEqual(diagnostics, [])
 })
 
-const givenUp = Effect.fnUntraced(function*(pair: Pair) {
-  const { client, diagnostics, leave } = yield* meet(
+const notificationInterrupted = Effect.fnUntraced(function*(pair: Pair) {
+  const { client, close, diagnostics } = yield* connect(
     pair,
     side({
       hasty: (_, incoming) =>
@@ -73,18 +73,18 @@ const givenUp = Effect.fnUntraced(function*(pair: Pair) {
     })
   )
   yield* client.conversation.request("hasty")
-  yield* leave
+  yield* close
   assert.deepStrictEqual(diagnostics, [])
 })
 
-const closed = Effect.fnUntraced(function*(pair: Pair) {
-  const { client, diagnostics, server } = yield* meet(pair, side({ endless: () => Effect.never }))
+const bothClosed = Effect.fnUntraced(function*(pair: Pair) {
+  const { client, diagnostics, server } = yield* connect(pair, side({ endless: () => Effect.never }))
   const calls = yield* Effect.all([
     Effect.fork(client.conversation.request("endless")),
     Effect.fork(server.conversation.request("endless"))
   ])
   while (client.conversation.inFlight() + server.conversation.inFlight() < 2) yield* Effect.yieldNow()
-  yield* Effect.all([client.leave, server.leave], { concurrency: 2 })
+  yield* Effect.all([client.close, server.close], { concurrency: 2 })
   for (const call of calls) assert.isTrue(Exit.isFailure(yield* Fiber.await(call)))
   for (const { conversation } of [client, server]) {
     assert.deepStrictEqual([conversation.inFlight(), conversation.pending()], [0, 0])
@@ -93,10 +93,10 @@ const closed = Effect.fnUntraced(function*(pair: Pair) {
 })
 
 const scenarios = [
-  ["every call is answered", answered],
-  ["a cancelled request stops, and is not answered", cancelled],
-  ["what was to be said for a request, and is given up, does not keep its answer back", givenUp],
-  ["closing ends every call and every handler", closed]
+  ["every call is answered", callsAnswered],
+  ["a cancelled request stops, and is not answered", requestCancelled],
+  ["an interrupted notification does not delay the answer to its request", notificationInterrupted],
+  ["closing ends every call and every handler", bothClosed]
 ] as const
 
 // Each scenario runs once for every step of every fiber in it, with that fiber yielding at that step, so that every

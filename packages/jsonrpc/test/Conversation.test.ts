@@ -6,13 +6,13 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Deferred, Effect, Fiber, Logger, TestClock } from "effect"
 import * as Diagnostics from "../src/runtime/Diagnostics.js"
-import { peer, refusal, side, talk } from "./Talk.js"
+import { connect, peer, refusal, side } from "./ScriptedPeer.js"
 
 describe("receiving", () => {
   it.scoped("is ordered: a request is started before the next message is handled", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
-      const t = yield* talk(side(
+      const t = yield* connect(side(
         {
           initialize: () =>
             Effect.sync(() => {
@@ -30,7 +30,7 @@ describe("receiving", () => {
 
   it.scoped("continues while handlers of every kind never end", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({ endless: () => Effect.never }, () => Effect.never))
+      const t = yield* connect(side({ endless: () => Effect.never }, () => Effect.never))
       yield* t.peer.request(1, "endless")
       yield* t.peer.notify("endless")
       const call = yield* Effect.fork(t.conversation.request("m"))
@@ -48,8 +48,8 @@ describe("receiving", () => {
         }
       })
       const [left, right] = yield* Transport.memory()
-      const [asker] = yield* Effect.all([Conversation.make(left, deeper), Conversation.make(right, deeper)])
-      assert.deepStrictEqual(yield* asker.request("deeper", { depth: 20 }), { bottom: true })
+      const [caller] = yield* Effect.all([Conversation.make(left, deeper), Conversation.make(right, deeper)])
+      assert.deepStrictEqual(yield* caller.request("deeper", { depth: 20 }), { bottom: true })
     }))
 })
 
@@ -77,7 +77,7 @@ describe("malformed input", () => {
   for (const [text, answer] of inputs) {
     it.scoped(`${answer === undefined ? "is not answered" : "is answered"}: ${text}, and the next message is handled`, () =>
       Effect.gen(function*() {
-        const t = yield* talk()
+        const t = yield* connect()
         const malformed = MessageText.parse(text) as Message.Malformed
         t.conversation.receive(malformed)
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Malformed", malformed })
@@ -91,7 +91,7 @@ describe("a notification", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const log: Array<unknown> = []
-      const t = yield* talk(
+      const t = yield* connect(
         side({}, ({ method, params }) => method === "slow" ? Deferred.await(gate) : Effect.sync(() => log.push(params)))
       )
       yield* t.peer.notify("slow")
@@ -111,7 +111,7 @@ describe("a notification", () => {
   for (const [name, fault] of faults) {
     it.scoped(`whose handler ${name} is reported, and the next message is handled`, () =>
       Effect.gen(function*() {
-        const t = yield* talk(side({}, ({ method }) => method === "bad" ? fault() : undefined))
+        const t = yield* connect(side({}, ({ method }) => method === "bad" ? fault() : undefined))
         yield* t.peer.notify("bad")
         assert.deepInclude(yield* t.diagnostic, { _tag: "HandlerDied", method: "bad" })
         yield* t.peer.notify("good")
@@ -123,7 +123,7 @@ describe("a notification", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let handled = 0
-      const t = yield* talk(side({}, () => Effect.zipRight(Deferred.await(gate), Effect.sync(() => handled++))))
+      const t = yield* connect(side({}, () => Effect.zipRight(Deferred.await(gate), Effect.sync(() => handled++))))
       for (let i = 0; i < 65; i++) yield* t.peer.notify("slow")
       assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Overloaded", method: "slow", limit: 64 })
       yield* Deferred.succeed(gate, undefined)
@@ -136,7 +136,7 @@ describe("a notification", () => {
 
   it.scoped("is sent with its params, or without when it has none", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       yield* t.conversation.notify("a")
       yield* t.conversation.notify("b", { c: 1 })
       assert.deepStrictEqual<unknown>(yield* t.peer.received, [
@@ -170,7 +170,7 @@ describe("report", () => {
   for (const [name, report] of faults) {
     it.scoped(`that ${name} does not affect the conversation`, () =>
       Effect.gen(function*() {
-        const t = yield* talk(side({ bug: () => Effect.die("boom") }, () => Effect.die("boom")), { report })
+        const t = yield* connect(side({ bug: () => Effect.die("boom") }, () => Effect.die("boom")), { report })
         t.conversation.receive(Message.fromUnknown({ method: "m" }))
         yield* t.peer.answer(7)
         yield* t.peer.notify("m")
@@ -188,7 +188,7 @@ describe("report", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let reports = 0
-      const t = yield* talk(side({}), {
+      const t = yield* connect(side({}), {
         report: () => {
           reports++
           return Deferred.await(gate)
@@ -232,7 +232,7 @@ describe("Conversation.make", () => {
   it.scoped("works in an uninterruptible region: its handlers and calls can still be interrupted", () =>
     Effect.gen(function*() {
       const gone = yield* Deferred.make<void>()
-      const t = yield* Effect.uninterruptible(talk(side({
+      const t = yield* Effect.uninterruptible(connect(side({
         endless: () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(gone, undefined))
       }, () => Effect.never)))
       yield* t.peer.request(1, "endless")

@@ -4,7 +4,7 @@ import type * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as ProgressDelivery from "../src/runtime/ProgressDelivery.js"
-import { leavesNothing, refusal, side, talk } from "./Talk.js"
+import { connect, leavesNothing, refusal, side } from "./ScriptedPeer.js"
 
 const note = (progressToken: unknown, progress: unknown, more?: Message.Params) =>
   Message.notification("notifications/progress", { progressToken, progress, ...more })
@@ -15,7 +15,7 @@ const calling = Effect.fnUntraced(function*(
   options?: Outbound.RequestOptions
 ) {
   const notified: Array<Message.Notification> = []
-  const t = yield* talk(side({}, (notification) => {
+  const t = yield* connect(side({}, (notification) => {
     notified.push(notification)
     return undefined
   }))
@@ -38,7 +38,7 @@ const gated = Effect.map(Deferred.make<void>(), (gate) => {
 describe("progress of a call", () => {
   it.scoped("is requested with the id of the request as its token, beside other members of _meta", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const onProgress = () => Effect.void
       yield* Effect.fork(t.conversation.request("m", undefined, { onProgress }))
       yield* Effect.fork(t.conversation.request("m", { a: 1, _meta: { trace: "x" } }, { onProgress }))
@@ -108,7 +108,7 @@ describe("progress of a call", () => {
   it.scoped("that was not requested is passed to the notification handler", () =>
     Effect.gen(function*() {
       const notified: Array<string> = []
-      const t = yield* talk(side({}, ({ method }) => {
+      const t = yield* connect(side({}, ({ method }) => {
         notified.push(method)
         return undefined
       }))

@@ -3,7 +3,7 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Side from "@effect-mcp/jsonrpc/Side"
 import { Context, Effect } from "effect"
-import { talk } from "./Talk.js"
+import { connect } from "./ScriptedPeer.js"
 
 describe("Side.make", () => {
   class Db extends Context.Tag("Db")<Db, string>() {}
@@ -19,7 +19,7 @@ describe("Side.make", () => {
           }),
         onNotification: ({ method }) => Effect.map(Db, (db) => notified.push(`${db}: ${method}`))
       }).pipe(Effect.provideService(Db, "notes"))
-      const t = yield* talk(served)
+      const t = yield* connect(served)
       yield* t.peer.notify("hello")
       yield* t.peer.request(1, "which")
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.notification("note"))
@@ -36,7 +36,7 @@ describe("Side.make", () => {
           return method === "fails" ? error : Effect.die("s3cret")
         }
       })
-      const t = yield* talk(served)
+      const t = yield* connect(served)
       yield* t.peer.notify("ignored")
       for (const method of ["fails", "throws", "dies"]) yield* t.peer.request(method, method)
       const answers = [yield* t.peer.receive, yield* t.peer.receive, yield* t.peer.receive]

@@ -3,7 +3,7 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Chunk, Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
-import { leavesNothing } from "./Talk.js"
+import { leavesNothing } from "./ScriptedPeer.js"
 
 const word = (text: string) => Message.notification(text)
 const words = (incoming: Iterable<Transport.Delivery>) =>

@@ -9,7 +9,7 @@ import type * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import type { End, Pair } from "./Pairs.js"
-import { refusal, side } from "./Talk.js"
+import { refusal, side } from "./ScriptedPeer.js"
 
 /** One end of the pair with a conversation over it, in a scope of its own. */
 const join = Effect.fnUntraced(function*(

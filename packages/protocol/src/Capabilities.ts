@@ -1,6 +1,6 @@
 /**
- * What a client and a server declare that they can do, and how code asks whether a capability is declared. The objects
- * are open: unknown keys stay. Most capabilities are empty objects, and their presence declares them.
+ * What a client and a server declare that they can do, and functions that test for a capability. The objects are open:
+ * unknown keys stay. Most capabilities are empty objects, and their presence declares them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation
  * @since 0.1.0
@@ -14,7 +14,7 @@ const presence = Schema.optional(JsonObject)
 const listChanged = Schema.optional(Schema.Boolean)
 const settings = Schema.optional(Schema.Record({ key: Key, value: JsonObject }))
 
-// 2025-06-18 knows forms only: a client that opens URLs and has no forms declares nothing there.
+// 2025-06-18 has forms only: a client that opens URLs and shows no forms does not declare `elicitation` there.
 const hasForms = (elicitation: unknown): boolean => {
   const { form, url } = elicitation as { readonly form?: unknown; readonly url?: unknown }
   return form !== undefined || url === undefined
@@ -26,12 +26,12 @@ export const ClientCapabilities = Schema.Struct({
   experimental: settings,
   /** The client has roots, and may notify the server when they change. */
   roots: Schema.optional(Schema.Struct({ listChanged: until("2025-11-25", listChanged) })),
-  /** The client calls a model; `tools`: with tools of the server; `context`: with context from other servers. */
+  /** The client can call a model. `tools`: with tools of the server. `context`: with context from its servers. */
   sampling: Schema.optional(Schema.Struct({
     context: since("2025-11-25", presence),
     tools: since("2025-11-25", presence)
   })),
-  /** The client asks its user, by a form or by a URL to open. An empty object declares forms. */
+  /** The client can ask its user, by a form or by a URL to open. An empty object declares forms. */
   elicitation: limitedUntil(
     "2025-06-18",
     hasForms,
@@ -95,7 +95,7 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
     const { elicitation } = capabilities as ClientCapabilities
     return elicitation !== undefined && hasForms(elicitation)
   }
-  return isThere(at(capabilities, path.split(".")))
+  return isPresent(at(capabilities, path.split(".")))
 }
 
 /** The required capabilities that are not declared; `undefined` when all are. */
@@ -116,13 +116,13 @@ const at = (value: unknown, path: ReadonlyArray<string>): unknown =>
 
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
 
-const isThere = (value: unknown): boolean => value !== undefined && value !== null && value !== false
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null && value !== false
 
 const lacking = (declared: unknown, required: JsonObject): JsonObject | undefined => {
   const rest = Object.entries(required).flatMap(([key, value]): Array<readonly [string, unknown]> => {
-    if (!isThere(value)) return []
+    if (!isPresent(value)) return []
     const found = at(declared, [key])
-    if (!isThere(found)) return [[key, value]]
+    if (!isPresent(found)) return [[key, value]]
     const inner = isObject(value) ? lacking(found, value) : undefined
     return inner === undefined ? [] : [[key, inner]]
   })

@@ -1,6 +1,6 @@
 /**
- * The types of completion: a client sends what its user has typed of a prompt's argument or of a resource template's
- * variable, and the server suggests values.
+ * The types of completion: a client sends the beginning of a value, for a prompt's argument or a resource template's
+ * variable, and the server suggests whole values.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  * @since 0.1.0

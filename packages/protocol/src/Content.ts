@@ -1,6 +1,6 @@
 /**
  * The content of messages, tool results and prompts: text, images, audio, links to resources and embedded resources.
- * Base64 stays text. A kind of content that a revision does not know is sent to its peers as text.
+ * Base64 stays text. A peer of a revision that does not know a kind of content receives text in its place.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0

@@ -14,7 +14,7 @@ import { rewritten, since, until } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 import * as Tasks from "./Tasks.js"
 
-const asked = {
+const commonFields = {
   /** Shown to the user. */
   message: Schema.String,
   ...Tasks.taskField,
@@ -25,7 +25,7 @@ export interface ElicitFormParams extends Schema.Schema.Type<typeof ElicitFormPa
 
 /** A form. `mode` may be absent. */
 export const ElicitFormParams = Schema.Struct({
-  ...asked,
+  ...commonFields,
   mode: since("2025-11-25", Schema.optional(Schema.Literal("form"))),
   requestedSchema: RequestedSchema
 })
@@ -34,7 +34,7 @@ export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlPara
 
 /** A URL to open, which needs the capability `elicitation.url`. */
 export const ElicitUrlParams = Schema.Struct({
-  ...asked,
+  ...commonFields,
   mode: Schema.Literal("url"),
   /** The client shows it in full and opens it only with the user's consent. */
   url: Uri

@@ -1,7 +1,7 @@
 /**
- * The two eras of the protocol, in the specification's words: *legacy*, which begins with a handshake and may keep a
- * session, and *modern*, in which every request stands alone. A server classifies each message once, where it arrives; the
- * modules after that point belong to one era or to both.
+ * The two eras of the protocol, in the specification's words: *legacy*, which begins with a handshake and may have a
+ * session, and *modern*, in which every request carries all that the server needs to know. A server classifies each
+ * message once, where it arrives; the modules after that point belong to one era or to both.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  * @since 0.1.0
@@ -25,8 +25,8 @@ const date = /^\d{4}-\d{2}-\d{2}$/
  * The era of a request or a notification: modern when its `_meta` names a revision, known or not, else legacy.
  * `initialize` is legacy whatever its `_meta` holds.
  *
- * `header` is the `MCP-Protocol-Version` of an HTTP request. When it names a modern or a later revision and the body names
- * none, the request is modern and its envelope is incomplete.
+ * `header` is the `MCP-Protocol-Version` of an HTTP request. When it names a modern or a later revision and the body
+ * names none, the request is modern and its envelope is incomplete.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 export const ofMessage = (

@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import { since } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
-/** Its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme. */
+/** An image: its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme. */
 export interface Icon extends Schema.Schema.Type<typeof Icon> {}
 
 export const Icon = Schema.Struct({

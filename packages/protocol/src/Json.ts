@@ -10,7 +10,7 @@ export interface JsonObject {
   readonly [key: string]: unknown
 }
 
-/** A member's name that a peer chose. */
+/** The name of a member, as a peer chose it. */
 export const Key: Schema.Schema<string> = Schema.String.annotations({
   arbitrary: () => (fc) => fc.string({ maxLength: 12 }).filter((key) => key !== "__proto__")
 })

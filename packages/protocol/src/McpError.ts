@@ -41,7 +41,7 @@ export class InvalidParams extends Data.TaggedError("InvalidParams")<{
   readonly data?: unknown
 }> {}
 
-/** The receiver failed and does not say how. */
+/** The receiver failed, for a reason that it does not report. */
 export class InternalError extends Data.TaggedError("InternalError")<{
   readonly message: string
   readonly data?: unknown
@@ -54,7 +54,7 @@ export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{ rea
   }
 }
 
-/** The request names a revision that the server does not speak. */
+/** The request names a revision that the server does not support. */
 export class UnsupportedVersion extends Data.TaggedError("UnsupportedVersion")<{
   readonly requested: string
   readonly supported: ReadonlyArray<string>
@@ -73,7 +73,7 @@ export class MissingClientCapability extends Data.TaggedError("MissingClientCapa
   }
 }
 
-/** A header of an HTTP request says something else than its body. */
+/** A header of an HTTP request differs from the body, or is missing. */
 export class HeaderMismatch extends Data.TaggedError("HeaderMismatch")<{ readonly message: string }> {}
 
 /** A URL that the user must open, and the id with which the server will report that it is done. */
@@ -174,8 +174,8 @@ const dataOf = (error: Exclude<McpError, PeerError>, era: Era): unknown => {
 }
 
 /**
- * The meaning of an error that a peer sent, in either era. An error whose code is unknown, or whose data does not fit its
- * code, is a `PeerError`, which keeps all that was sent.
+ * The meaning of an error that a peer sent, in either era. An error whose code is unknown, or whose data does not fit
+ * its code, is a `PeerError` with all that the peer sent.
  */
 export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
   const { code, message } = error

@@ -22,7 +22,7 @@ interface Common<Name extends string, Params> {
   readonly params: Schema.Schema<Params>
   /** Checks parameters; absent ones count as `{}`. */
   readonly decodeParams: (params: unknown) => Either.Either<Params, ParseResult.ParseError>
-  /** What to send to a peer of a revision: without newer fields, and with older kinds of content for newer ones. */
+  /** What a peer of a revision receives: without newer fields, and with older kinds of content for newer ones. */
   readonly narrowParams: (version: Version) => (params: Params) => unknown
   /** The capability that the method needs, as a path: `resources.subscribe`. */
   readonly capability: string | undefined
@@ -69,7 +69,7 @@ export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undef
 /** A result, or the parameters of a notification, without members of its own. */
 export const Empty: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined }> = Schema.Struct(Meta.any)
 
-/** By default every revision has it, and it needs no capability. */
+/** A request. By default every revision has it, and it needs no capability. */
 export const request = <const Name extends string, Params, Result>(options: {
   readonly name: Name
   readonly from: Sender
@@ -98,7 +98,7 @@ export const request = <const Name extends string, Params, Result>(options: {
   }
 }
 
-/** By default every revision has it, and it needs no capability. */
+/** A notification. By default every revision has it, and it needs no capability. */
 export const notification = <const Name extends string, Params>(options: {
   readonly name: Name
   readonly from: Sender

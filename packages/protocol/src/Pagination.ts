@@ -1,5 +1,5 @@
 /**
- * Lists in pages: an opaque cursor says where the next page begins. Only the server that made a cursor reads it; the
+ * Lists in pages: an opaque cursor marks where the next page begins. Only the server that made a cursor reads it; the
  * client sends it back unchanged.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination

@@ -1,6 +1,6 @@
 /**
- * The content of messages to and from a model: text, images and audio as everywhere, uses of tools and their results. A
- * kind that a revision does not know is sent to its peers as text.
+ * The content of messages to and from a model: text, images, audio, uses of tools and their results. A peer of a
+ * revision that does not know a kind of content receives text in its place.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content
  * @since 0.1.0
@@ -76,7 +76,7 @@ export const SamplingBlock: Schema.Schema<SamplingContent> = Schema.Union(
 /** Any number of blocks. */
 export const SamplingBlocks: Schema.Schema<ReadonlyArray<SamplingContent>> = Schema.Array(SamplingBlock)
 
-/** The content of a message as one block: the only block, or the text of all. */
+/** The content of a message as one block: its only block, or the joined text of all blocks. */
 export const asOneBlock = (content: SamplingContent | ReadonlyArray<SamplingContent>): SamplingContent => {
   if (!Array.isArray(content)) return content as SamplingContent
   const blocks = content as ReadonlyArray<SamplingContent>

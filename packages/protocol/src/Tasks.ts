@@ -1,7 +1,7 @@
 /**
  * The experimental tasks of 2025-11-25: a request may be answered with a task at once, and its result fetched later.
  * Only types and the transitions between statuses; nothing here runs a task. The tasks extension of 2026-07-28 is not
- * part of the core and not here.
+ * part of the core, and not part of this package.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -18,7 +18,7 @@ export const TaskStatus: Schema.Literal<["working", "input_required", "completed
 
 export type TaskStatus = typeof TaskStatus.Type
 
-/** Whether a task with this status keeps it for ever. */
+/** Whether a status is final: a task that has it never changes again. */
 export const isTerminal = (status: TaskStatus): boolean => status !== "working" && status !== "input_required"
 
 /** Whether a task may change from one status to another. */
@@ -26,7 +26,7 @@ export const mayBecome = (from: TaskStatus, to: TaskStatus): boolean => !isTermi
 
 export interface TaskMetadata extends Schema.Schema.Type<typeof TaskMetadata> {}
 
-/** Asks for a task; `ttl`: for how many milliseconds the receiver should keep it. */
+/** Requests a task. `ttl`: for how many milliseconds the receiver should store it. */
 export const TaskMetadata = Schema.Struct({ ttl: Schema.optional(Integer) })
 
 /** The field of requests that can be answered with a task. */
@@ -55,7 +55,7 @@ export const Task = Schema.Struct({
 
 export interface CreateTaskResult extends Schema.Schema.Type<typeof CreateTaskResult> {}
 
-/** The result of a request that asked for a task. */
+/** The result of a request with `TaskMetadata`. */
 export const CreateTaskResult = Schema.Struct({ task: Task, ...Meta.any })
 
 export interface TaskParams extends Schema.Schema.Type<typeof TaskParams> {}

@@ -61,8 +61,8 @@ export const isAtLeast = (version: string, than: Version): boolean => version >=
 export const hasBatches = (version: string | undefined): boolean => version === "2025-03-26"
 
 /**
- * Whether a resumable SSE stream begins with an event that has an id and no data. Clients of older revisions take such an
- * event for a message.
+ * Whether a resumable SSE stream begins with an event that has an id and no data. Clients of older revisions take such
+ * an event for a message.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
 export const primesStreams = (version: string | undefined): boolean => version !== undefined && version >= "2025-11-25"
@@ -75,7 +75,7 @@ export const primesStreams = (version: string | undefined): boolean => version !
 export const hasArgumentErrorResults = (version: string): boolean => version >= "2025-11-25"
 
 /**
- * The revision that a server answers to `initialize`: the requested one if it speaks it, else the latest it speaks.
+ * The revision that a server answers to `initialize`: the requested one if it supports it, else its latest.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  */
 export const negotiate = (
@@ -86,8 +86,8 @@ export const negotiate = (
     supported.reduce((latest, version) => version > latest ? version : latest)
 
 /**
- * The revision of the conversation once a server has answered `initialize`. None when the client does not speak it: then
- * the client must disconnect.
+ * The revision of the conversation once a server has answered `initialize`. None when the client does not support it:
+ * then the client must disconnect.
  */
 export const agreed = (
   answered: string,

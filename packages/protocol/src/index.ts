@@ -1,5 +1,5 @@
 /**
- * What may be said: the vocabulary of the Model Context Protocol, every revision.
+ * The message types of the Model Context Protocol, for all its revisions.
  *
  * @since 0.1.0
  */

@@ -54,7 +54,7 @@ const stamp = Stamp.make("tools/call", { serverInfo: { name: "test", version: "1
 const [legacyParams, legacyResult] = Canonical.legacy["tools/call"]!
 const [modernParams] = Canonical.modern["tools/call"]!
 
-const roads: Readonly<Record<string, () => unknown>> = {
+const scenarios: Readonly<Record<string, () => unknown>> = {
   "a call at 2024-11-05": () => {
     Either.getOrThrow(Legacy.callTool.decodeParams(legacyParams))
     return LegacyNarrow.compile(Legacy.callTool.result, "2024-11-05")(legacyResult as never)
@@ -71,9 +71,9 @@ const roads: Readonly<Record<string, () => unknown>> = {
 }
 
 describe("what is allocated per message", () => {
-  for (const [road, walk] of Object.entries(roads)) {
-    it(`${road}: no schema, no syntax tree, no parser, no compiled check or projection`, () => {
-      const found = allocating(walk)
+  for (const [name, run] of Object.entries(scenarios)) {
+    it(`${name}: no schema, no syntax tree, no parser, no compiled check or projection`, () => {
+      const found = allocating(run)
       expect(found.filter((frame) => building.test(frame) || compiling.test(frame))).toEqual([])
     })
   }

@@ -109,7 +109,7 @@ export const judge = (version: Version, name: string, reading: Reading = {}): Ju
 const rewritten = (node: unknown): unknown =>
   JSON.parse(JSON.stringify(node).replaceAll("\"#/$defs/", "\"#/definitions/")) as unknown
 
-/** Objects that the text of the specification leaves open, whatever the schema says. */
+/** Objects that the text of the specification leaves open, whatever the schema has. */
 const open = /Meta(?:Object)?$|^_meta$|Capabilities$|^(?:inputSchema|outputSchema)$/
 
 const closedOf = (all: Readonly<Record<string, Node>>): unknown => {

@@ -1,5 +1,6 @@
 /**
- * Both tables against the unions of each official schema: who may say what, in which revision, and nothing else.
+ * Both tables against the unions of each official schema: which side may send what, in which revision,
+ * and nothing else.
  */
 import * as Legacy from "@effect-mcp/protocol/legacy/Methods"
 import * as Method from "@effect-mcp/protocol/Method"

@@ -38,11 +38,11 @@ describe("negotiation at initialize", () => {
       ["2025-11-25", ["2024-11-05", "2025-03-26"], "2025-03-26"],
       ["2024-11-05", ["2025-06-18", "2025-03-26"], "2025-06-18"]
     ] as const
-  )("a server that is asked for %j and speaks %j answers %s", (requested, supported, answer) => {
+  )("requested %j, a server that supports %j answers %s", (requested, supported, answer) => {
     expect(Version.negotiate(requested, supported)).toBe(answer)
   })
 
-  it("a client disconnects when it does not speak the answered version", () => {
+  it("a client disconnects when it does not support the answered version", () => {
     expect(Version.agreed("2025-03-26")).toEqual(Option.some("2025-03-26"))
     expect(Version.agreed("2025-03-26", ["2025-11-25"])).toEqual(Option.none())
     expect(Version.agreed("2026-07-28")).toEqual(Option.none())

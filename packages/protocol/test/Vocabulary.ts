@@ -33,7 +33,7 @@ import * as Schema from "effect/Schema"
 import * as Text from "../src/schema/Text.js"
 import * as MessageParts from "./MessageParts.js"
 
-const rooms: Readonly<Record<string, object>> = {
+const modules: Readonly<Record<string, object>> = {
   Capabilities,
   Completion,
   Content,
@@ -66,9 +66,9 @@ const rooms: Readonly<Record<string, object>> = {
 }
 
 export const schemas: ReadonlyArray<readonly [name: string, schema: Schema.Schema<any>]> = [
-  ...Object.entries(rooms).flatMap(([room, exports]) =>
+  ...Object.entries(modules).flatMap(([module, exports]) =>
     Object.entries(exports).flatMap(([name, value]) =>
-      Schema.isSchema(value) ? [[`${room}.${name}`, value as Schema.Schema<any>] as const] : []
+      Schema.isSchema(value) ? [[`${module}.${name}`, value as Schema.Schema<any>] as const] : []
     )
   ),
   ...MessageParts.modern.map((messagePart) => [messagePart.title, messagePart.schema] as const)

@@ -60,7 +60,7 @@ describe("A form", () => {
   it("cannot be made from a schema that a form cannot ask for", () => {
     assert.throws(
       () => Ask.elicit({ message: "?", schema: Schema.Struct({ in: Schema.Struct({}) }) }),
-      `Form: the field "in" cannot be asked for`
+      `Form: the field "in" has a type that a form cannot have`
     )
   })
 
@@ -140,7 +140,7 @@ describe("Messages for the client's model", () => {
     )
     assert.strictEqual(
       Ask.sample({ messages: [said("user", use("1"))], maxTokens: 1 }).problem,
-      "message 0: only the assistant uses tools"
+      "message 0: only a message of the assistant may use tools"
     )
   })
 

@@ -1,6 +1,6 @@
 /**
- * The fields of a form, made from the JSON Schema that `JsonSchema` generates: elicitation allows only a restricted subset
- * of JSON Schema, of flat objects with primitive properties. Throws for a property that no form can have.
+ * The fields of a form, made from the JSON Schema that `JsonSchema` generates: elicitation allows only a restricted
+ * subset of JSON Schema, of flat objects with primitive properties. Throws for a property that no form can have.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */
@@ -86,7 +86,7 @@ const fieldOf = (name: string, property: Property): JsonObject => {
     }
   }
   throw new Error(
-    `Form: the field ${quoted(name)} cannot be asked for: use a string, a number, a boolean, ` +
+    `Form: the field ${quoted(name)} has a type that a form cannot have: use a string, a number, a boolean, ` +
       "a literal, or an array of literals"
   )
 }

@@ -1,6 +1,6 @@
 /**
- * The arguments that a prompt advertises: name, title, description and whether each is required, taken from the fields of
- * its schema. MCP sends every argument as a string, so each field must be encoded as one.
+ * The arguments that a prompt advertises: name, title, description and whether each is required, taken from the fields
+ * of its schema. MCP sends every argument as a string, so each field must be encoded as one.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#data-types
  */

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 
-/** For each field of a struct that has such strings, by its encoded name: the strings in the schema's order. */
+/** The strings of each such field of a struct, in the schema's order, by the encoded name of the field. */
 export const make = (schema: Schema.Schema.All): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(
     AST.getPropertySignatures(AST.encodedBoundAST(schema.ast)).flatMap(({ name, type }) => {

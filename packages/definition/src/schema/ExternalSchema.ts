@@ -1,6 +1,6 @@
 /**
- * Schemas that Effect did not make (JSON Schema, Standard Schema) as Effect schemas. Their errors become the parse issues
- * that Effect's own parser would report, so that server and client word both kinds alike.
+ * Schemas that Effect did not make (JSON Schema, Standard Schema) as Effect schemas. Their errors become the parse
+ * issues that Effect's own parser would report, so that server and client report both kinds in the same words.
  *
  * `JsonSchemaValidator` and `StandardTool` do the checking.
  */
@@ -14,8 +14,8 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /**
- * The most errors reported of one value; the longest JSON text of an advertised schema, in characters; and its deepest
- * nesting, which leaves room for the levels of the message that lists it.
+ * The most errors reported for one value; the longest JSON text of an advertised schema, in characters; and its deepest
+ * nesting, which is less than that of a message, because a message lists the schema some levels deep.
  */
 export const limits = { errors: 20, size: 262_144, depth: 56 } as const
 
@@ -57,8 +57,8 @@ export const make = <A>(
   Schema.declare([], { decode: () => parsers.decode, encode: () => parsers.encode as Parse<any> })
 
 /**
- * A copy of a JSON Schema to advertise, which later changes of the original do not reach. A left is the rest of a sentence
- * that begins with the schema: it is not an object or not JSON, or it exceeds `limits`.
+ * A copy of a JSON Schema to advertise; changing the original later does not change the copy. Left: why the schema is
+ * refused, as the end of a sentence whose subject is the schema. It is not an object or not JSON, or exceeds `limits`.
  */
 export const copy = (schema: unknown): Either.Either<JsonObject, string> => {
   const text = Predicate.isRecord(schema) ? Json.stringify(schema) : undefined
@@ -67,7 +67,7 @@ export const copy = (schema: unknown): Either.Either<JsonObject, string> => {
   const copied = Json.parse(text, limits.depth)
   return copied instanceof Json.Refused
     ? Either.left(problems[copied.reason])
-    // An object with a `toJSON` method may have become something else.
+    // An object with a `toJSON` method may be written as something else.
     : Either.filterOrLeft(Either.right(copied), Predicate.isRecord, () => problems.syntax)
 }
 

@@ -1,8 +1,9 @@
 /**
- * The text that Effect's built-in types and filters add to a JSON Schema: titles and descriptions that repeat the keywords
- * (`"title": "between(0, 5)"`) and cost a model tokens, and patterns with unescaped text.
+ * The text that Effect's built-in types and filters add to a JSON Schema: titles and descriptions that repeat the
+ * keywords (`"title": "between(0, 5)"`) and cost a model tokens, and patterns with unescaped text.
  *
- * Recognized by the keywords it belongs to, so that no text of an author is taken for Effect's. `JsonSchema` removes it.
+ * This module recognizes the text by the keywords that it repeats, so that the text of an author stays. `JsonSchema`
+ * removes what is recognized.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -10,11 +11,11 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 export interface FilterText {
   readonly titles: ReadonlySet<unknown>
   readonly descriptions: ReadonlySet<unknown>
-  /** The corrected pattern; `undefined` when the schema has no pattern, or a correct one. */
+  /** The pattern with its text escaped; `undefined` when the schema has no pattern, or a correct one. */
   readonly pattern: string | undefined
 }
 
-/** Of a schema without title and description, which Effect's text always comes with. */
+/** For a schema without title and description, in which Effect has put no text. */
 export const none: FilterText = { titles: new Set(), descriptions: new Set(), pattern: undefined }
 
 /** The text that Effect could have added to a schema with these keywords. */
@@ -36,7 +37,7 @@ export const make = (schema: JsonObject): FilterText => {
   return { titles, descriptions, pattern: correctPattern(schema, add) }
 }
 
-/** Adds the text of one filter when its keyword is there. */
+/** Adds the text of one filter when the schema has its keyword. */
 type Add = (when: unknown, title: string, ...descriptions: ReadonlyArray<string>) => void
 
 const types = ({ $id }: JsonObject, add: Add): void => {

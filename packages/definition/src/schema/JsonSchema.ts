@@ -1,7 +1,7 @@
 /**
  * The JSON Schema (draft 2020-12) that a schema advertises: of its encoded side, without the text that Effect's filters
- * add. Effect generates it; this module corrects empty structs and references, and gives a root that is always an object
- * its type.
+ * add. Effect generates it; this module corrects empty structs and references, and adds the type `object` at the root
+ * where every value is an object.
  *
  * `SchemaAnnotations` generates, `FilterText` recognizes the text to remove.
  *
@@ -32,7 +32,7 @@ export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
 
 type Definitions = Readonly<Record<string, JsonObject | undefined>>
 
-/** Whether every value has this type: the schema says so, or each member of a union does. */
+/** Whether every value has this type: the schema has it, or each member of a union has. */
 const isAlways = (
   type: string,
   schema: JsonObject,

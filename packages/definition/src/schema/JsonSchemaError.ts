@@ -1,6 +1,6 @@
 /**
- * Words the errors of ajv for the person or model that sent the value: the path leads to the member that is wrong, not to
- * the object around it, and the message names the values that are allowed.
+ * Words the errors of ajv for the person or model that sent the value: the path leads to the member that is wrong, not
+ * to the object around it, and the message names the values that are allowed.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { ErrorObject } from "ajv"

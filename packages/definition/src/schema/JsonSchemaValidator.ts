@@ -1,6 +1,6 @@
 /**
- * Validates values against a JSON Schema, such as one that a peer advertised. It fetches nothing, runs no text of a schema
- * as code, and bounds the work that a value can cause through references.
+ * Validates values against a JSON Schema, such as one that a peer advertised. It fetches nothing, runs no text of a
+ * schema as code, and bounds the work that a value can cause through references.
  *
  * The only module that loads ajv, which takes long to load. `RawTool` and the client's output check use it; tools with
  * Effect schemas do not.
@@ -21,7 +21,9 @@ import * as ExternalSchema from "./ExternalSchema.js"
 import * as JsonSchemaError from "./JsonSchemaError.js"
 import * as ValueSize from "./ValueSize.js"
 
-/** The most references to follow for one value: a schema that refers to itself twice doubles the work at each level. */
+/**
+ * How many references are followed for one value: a schema that refers to itself twice doubles the work at each level.
+ */
 const MAX_REFERENCES = 200_000
 
 /**
@@ -32,18 +34,18 @@ export type JsonSchemaValidator = (value: unknown) => ReadonlyArray<SchemaError>
 
 export interface Options {
   /**
-   * Whether to run regular expressions. A hostile expression can run for ever, so set this to false for schemas that you
-   * do not trust: a schema with an expression is then refused. Default: true.
+   * Whether to run regular expressions. A hostile expression can run for ever, so set this to false for schemas that
+   * you do not trust: a schema with an expression is then refused. Default: true.
    */
   readonly patterns?: boolean | undefined
 }
 
 /**
- * Compiles a schema to a validator. A left is the rest of a sentence that begins with the schema.
+ * Compiles a schema to a validator. Left: why not, as the end of a sentence whose subject is the schema.
  *
- * The dialect is draft 2020-12, or 2019-09 or draft-07 where `$schema` names them. `format` is an annotation, as the drafts
- * have it by default, and is not checked; defaults are not filled in. ajv compiles with `new Function`: the schema is refused
- * where the platform forbids that.
+ * The dialect is draft 2020-12, or 2019-09 or draft-07 where `$schema` names them. `format` is an annotation, as the
+ * drafts have it by default, and is not checked; defaults are not filled in. ajv compiles with `new Function`: the
+ * schema is refused where the platform forbids that.
  */
 export const make = (schema: JsonObject, options: Options = {}): Either.Either<JsonSchemaValidator, string> =>
   Either.gen(function*() {
@@ -115,7 +117,7 @@ const dialectOf = ({ $schema }: JsonObject): Either.Either<Dialect, string> => {
   )
 }
 
-// ajv leaves the errors on the function itself. Its own type is a type guard, which does not fit here.
+// ajv sets the errors on the function itself. The function's type in ajv is a type guard, which does not fit here.
 interface Check {
   (value: unknown): boolean
   errors?: ReadonlyArray<Parameters<typeof JsonSchemaError.make>[0]> | null

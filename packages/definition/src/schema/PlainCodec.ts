@@ -1,6 +1,6 @@
 /**
- * Compiles a schema of plain data (no transformations) to one function that copies the members of a value that the schema
- * names. It does what Effect's parser does at a fraction of its cost, and serves both directions.
+ * Compiles a schema of plain data (no transformations) to one function that copies the members of a value that the
+ * schema names. The result is that of Effect's parser, at a fraction of its cost, for decoding and for encoding.
  *
  * It gives no reason for a mismatch: `SchemaParser` then runs Effect's parser, which explains it.
  */
@@ -14,7 +14,7 @@ export const mismatch: unique symbol = Symbol.for("@effect-mcp/definition/PlainC
 /** A copy of the value without the members that the schema does not name, or `mismatch`. */
 export type PlainCodec = (u: unknown) => unknown
 
-/** `undefined` for a schema that is more: transformations, classes, records, tuples, recursive types. */
+/** `undefined` for a schema that is not plain data: transformations, classes, records, tuples, recursive types. */
 export const compile = (schema: Schema.Schema.All): PlainCodec | undefined => make(schema.ast)
 
 const make = (ast: AST.AST): PlainCodec | undefined => {

@@ -1,6 +1,6 @@
 /**
- * Generates JSON Schema with Effect, and adds the annotations that Effect leaves out: the title, description, examples and
- * default of a filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`).
+ * Generates JSON Schema with Effect, and adds the annotations that Effect leaves out: the title, description, examples
+ * and default of a filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`).
  *
  * `JsonSchema` removes from the result what models do not need.
  */

@@ -1,6 +1,6 @@
 /**
- * Decoders and encoders of a schema, prepared once: values of plain data go through `PlainCodec`, everything else through
- * Effect's parser, which also explains each mismatch.
+ * Decoders and encoders of a schema, prepared once: values of plain data go through `PlainCodec`, everything else
+ * through Effect's parser, which also explains each mismatch.
  */
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -15,13 +15,13 @@ export type Parser = (u: unknown) => Effect.Effect<any, ParseResult.ParseIssue>
 /** `all` reports every error of a small value; `first` stops at the first error. */
 export type Errors = "all" | "first"
 
-/** Throws what Effect's parser throws of a schema that it cannot use. */
+/** Throws the error of Effect's parser for a schema that it cannot use. */
 export const decoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
   const parse = withErrors(errors, ParseResult.decodeUnknown(schema))
   return plainOr(schema, () => parse)
 }
 
-/** Throws what Effect's parser throws of a schema that it cannot use. */
+/** Throws the error of Effect's parser for a schema that it cannot use. */
 export const encoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
   const parse = withErrors(errors, ParseResult.encodeUnknown(schema))
   return plainOr(schema, () => parse)

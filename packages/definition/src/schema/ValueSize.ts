@@ -1,6 +1,6 @@
 /**
- * Whether a value is small enough to report everything that is wrong with it. A peer chooses how much it sends; of a large
- * value the parsers report only the first error.
+ * Whether a value is small enough to report everything that is wrong with it. A peer chooses how much it sends; of a
+ * large value the parsers report only the first error.
  */
 
 /** The most values that a small value consists of: itself and everything inside it. */

@@ -1,5 +1,5 @@
 /**
- * The JSON Schemas that a tool advertises, or an error that names the tool and says what to change. Shared by `Tool`,
+ * The JSON Schemas that a tool advertises, or an error that names the tool and what to change. Shared by `Tool`,
  * `RawTool` and `StandardTool`.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
@@ -18,7 +18,7 @@ export const refuse = (tool: string, part: string, problem: string, cause?: unkn
   })
 }
 
-/** The value, or an error of the part when computing it throws. */
+/** The result of `f`; when `f` throws, an error that names the tool and the part. */
 export const attempt = <A>(tool: string, part: string, problem: string, f: () => A): A =>
   Either.getOrElse(
     Either.try({ try: f, catch: (cause) => cause }),
@@ -35,7 +35,7 @@ export const make = (tool: string, part: string, schema: Schema.Schema<any, any>
     : advertised
 }
 
-/** The same JSON Schema, when it says that arguments are an object. */
+/** The same JSON Schema; throws when it does not describe an object. */
 export const input = (
   tool: string,
   part: string,

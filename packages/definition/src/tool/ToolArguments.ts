@@ -15,7 +15,7 @@ export interface ToolArguments {
   readonly encodeArguments: (args: unknown) => Effect.Effect<JsonObject, ParseResult.ParseIssue>
 }
 
-/** Throws what Effect's parser throws of a schema that it cannot use. */
+/** Throws the error of Effect's parser for a schema that it cannot use. */
 export const make = (parameters: Schema.Schema<any, any>): ToolArguments => {
   const encode = SchemaParser.encoder(parameters, "all")
   const withDefaults = constructorOf(parameters)

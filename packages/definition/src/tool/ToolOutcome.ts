@@ -30,7 +30,7 @@ export interface ToolOutcome {
 
 type AnySchema = Schema.Schema<any, any>
 
-/** Throws what Effect's parser throws of a schema that it cannot use. */
+/** Throws the error of Effect's parser for a schema that it cannot use. */
 export const make = (schemas: {
   readonly success: AnySchema | undefined
   readonly failure: AnySchema | typeof Schema.Never
@@ -105,7 +105,7 @@ const orDie = <A, B>(encoded: Effect.Effect<A, ParseResult.ParseIssue>, f: (enco
     ? Effect.succeed(f(encoded.right as A))
     : Effect.map(Effect.orDieWith(encoded, (issue) => new Error(Issue.sentence(issue))), f)
 
-// The structured value of an error is not the tool's success, and is not checked.
+// The structured value of an error is not a success of the tool, and is not checked.
 const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult =>
   withMeta(
     { content, ...(structured === undefined ? undefined : { structuredContent: structured }), isError: true },

@@ -58,7 +58,7 @@ const varspec = (text: string): Either.Either<Varspec, string> => {
     : Either.right({ name, explode, prefix: prefix === undefined ? undefined : Number(prefix) })
 }
 
-/** Parses the text between the braces; a left says what is wrong with it. */
+/** Parses the text between the braces. Left: what is wrong with it. */
 export const parse = (text: string): Either.Either<Expression, string> => {
   const operator = /^[+#./;?&]/.test(text) ? text.charAt(0) as Operator : ""
   return Either.map(
@@ -70,7 +70,7 @@ export const parse = (text: string): Either.Either<Expression, string> => {
 /** A string, a list or an associative array. Matching never yields an associative array. */
 export type Value = string | ReadonlyArray<string> | { readonly [key: string]: string }
 
-/** Expands an expression. A variable without a value is undefined and leaves nothing behind. */
+/** Expands an expression. A variable without a value expands to nothing. */
 export const expand = (
   { operator, variables }: Expression,
   values: { readonly [name: string]: Value | undefined }

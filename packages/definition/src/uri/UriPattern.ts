@@ -2,7 +2,7 @@
  * A URI template prepared for matching: literals and captures, and for each capture the character that delimits it on
  * either side. Prepared once per template, so that `UriMatcher` reads a URI without backtracking.
  *
- * A template is ambiguous when matching an expanded URI might not give the values back. `make` says why, and
+ * A template is ambiguous when matching an expanded URI might not give the values back. `make` returns the reason, and
  * `UriMatcher` then matches nothing.
  */
 import type { Expression, Varspec } from "./UriExpression.js"
@@ -66,12 +66,12 @@ export const make = (parts: ReadonlyArray<string | Expression>): UriPattern => {
   const ambiguity = query !== undefined && parts.at(-1) !== query
     ? "the query must be the last part"
     : before.some(hasLostSeparators)
-    ? "the values of a list cannot be told apart"
+    ? "the values of a list cannot be distinguished"
     : query !== undefined && (path.some((segment) => typeof segment === "object" && segment.kind === "reserved") ||
         (query.operator === "?" && nth > 0))
-    ? "the query cannot be told apart from the part before it"
+    ? "the query cannot be distinguished from the part before it"
     : undelimited(path) > 1
-    ? "two variables cannot be told apart"
+    ? "two variables cannot be distinguished"
     : undefined
   return { ambiguity, path, query: query && { mark: query.operator, nth, variables: query.variables } }
 }

@@ -1,6 +1,6 @@
 /**
- * The values of variables, decoded from the part of a URI that a capture or a query holds. A value that decodes to
- * nothing valid makes the whole URI a mismatch.
+ * The values of variables, decoded from the part of a URI that a capture or a query holds. When one value cannot be
+ * decoded, the whole URI does not match.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { JSONSchema, Schema } from "effect"
 import * as FilterText from "../../src/schema/FilterText.js"
 
-/** What Effect generates of a schema, and what is made of it. */
+/** The JSON Schema that Effect generates, and the text that `FilterText` recognizes in it. */
 const generated = (schema: Schema.Schema<any, any>) => {
   const made = JSONSchema.fromAST(schema.ast, {
     definitions: {},

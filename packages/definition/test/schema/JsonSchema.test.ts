@@ -5,7 +5,7 @@ import * as JsonSchema from "../../src/schema/JsonSchema.js"
 
 const ajv = new Ajv2020({ strict: true, strictTuples: false, strictTypes: false, validateFormats: false })
 
-/** The advertised schema, which a validator of the draft has taken. */
+/** The advertised schema, which a validator of the draft has accepted. */
 const advertised = (schema: Schema.Schema<any, any>) => {
   const made = JsonSchema.make(schema)
   assert.isTrue(ajv.validateSchema(made), JSON.stringify(ajv.errors))
@@ -16,7 +16,7 @@ const advertised = (schema: Schema.Schema<any, any>) => {
 const text = (schema: Schema.Schema<any, any>) => JSON.stringify(advertised(schema))
 
 describe("JsonSchema", () => {
-  it("tells a number from an integer", () => {
+  it("distinguishes a number from an integer", () => {
     assert.deepStrictEqual(advertised(Schema.Number), { type: "number" })
     assert.deepStrictEqual(advertised(Schema.Finite), { type: "number" })
     assert.deepStrictEqual(advertised(Schema.Int), { type: "integer" })
@@ -251,11 +251,11 @@ describe("JsonSchema", () => {
       empty: Schema.Struct({}),
       nested: Schema.Array(Schema.Union(Schema.Struct({ a: Schema.Int }), Schema.Unknown))
     })
-    const said = text(all)
+    const generated = text(all)
     for (
       const mark of ["$id", "$comment", "/schemas/", "TypeScript", `"title"`, `"description"`, "additionalProperties"]
     ) {
-      assert.notInclude(said, mark)
+      assert.notInclude(generated, mark)
     }
   })
 

@@ -217,7 +217,7 @@ const schemas = fc.letrec<Record<"leaf" | "array" | "struct" | "union" | "filter
   })
 ).schema
 
-/** What the parser makes of it; `undefined` where it throws, as it does when it cannot write a discriminator out. */
+/** What Effect's parser returns; `undefined` where it throws, as it does when it cannot print a discriminator. */
 const parse = (parser: (u: unknown) => unknown, u: unknown): Either.Either<unknown, unknown> | undefined =>
   Either.getOrUndefined(Either.try(() => parser(u) as Either.Either<unknown, unknown>))
 
@@ -255,7 +255,7 @@ describe("PlainCodec agrees with Effect's parser", () => {
       }),
       { numRuns: 300 }
     )
-    // A property that nothing reaches says nothing.
+    // Enough of the generated values must conform, or the comparison proves nothing.
     assert.isAbove(taken, 500)
   })
 

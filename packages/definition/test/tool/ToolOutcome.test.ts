@@ -113,8 +113,8 @@ describe("Tool's success", () => {
       structuredContent,
       _meta: { took: 1 }
     })
-    const said = at(ToolResult.text(""))
-    assert.deepStrictEqual<unknown>(succeed(tool, said), { content: said.content, structuredContent })
+    const returned = at(ToolResult.text(""))
+    assert.deepStrictEqual<unknown>(succeed(tool, returned), { content: returned.content, structuredContent })
     const named = Tool.make("named", { success: Schema.String })
     assert.deepStrictEqual<unknown>(succeed(named, picture.pipe(ToolResult.withStructured("a \"b\""))).content, [
       ...picture.content,

@@ -8,10 +8,10 @@ const parse = (template: string): UriTemplate.UriTemplate => Either.getOrThrow(U
 describe("UriMatcher", () => {
   it("reads at most one variable that no character delimits", () => {
     expect(parse("a/{x}/b/{+y}/{z}").ambiguity).toBeUndefined()
-    expect(parse("{+x}/{+y}").ambiguity).toBe("two variables cannot be told apart")
+    expect(parse("{+x}/{+y}").ambiguity).toBe("two variables cannot be distinguished")
   })
 
-  it("reads from both ends what it cannot read from one", () => {
+  it("reads from both ends a URI that it cannot read from one", () => {
     const template = parse("{x}/{+y}/{z}")
     expect(UriTemplate.match(template, "1/2/3/4/5")).toEqual(Option.some({ x: "1", z: "5", y: "2/3/4" }))
     expect(UriTemplate.match(template, "1/2")).toEqual(Option.none())

@@ -1,6 +1,6 @@
 /**
- * The `send` of transports and channels that know when they are full: it suspends while they are, then calls `unsafeSend`.
- * `Outbox.offer` does the same for an outbox.
+ * The `send` of transports and channels that know when they are full: it suspends while they are, then calls
+ * `unsafeSend`. `Outbox.offer` does the same for an outbox.
  */
 import * as Effect from "effect/Effect"
 import type { TransportError } from "../LocalError.js"

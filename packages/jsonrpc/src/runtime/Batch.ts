@@ -1,5 +1,5 @@
 /**
- * JSON-RPC batches, which the revision 2025-03-26 alone has: how large they may be, and the messages in them. Whether a
+ * JSON-RPC batches, which only revision 2025-03-26 has: how large they may be, and the messages in them. Whether a
  * batch is allowed at all is decided by its readers: conversations and both sides of HTTP.
  */
 import * as Message from "../Message.js"

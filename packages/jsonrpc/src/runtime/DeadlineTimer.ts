@@ -1,6 +1,8 @@
 /**
- * One sleeping fiber for any number of deadlines. Its owner keeps the deadlines, sets the timer no later than the first
- * one, and is called back when it is reached. It reads Effect's `Clock`, which tests can control.
+ * One sleeping fiber for any number of deadlines. The owner of a timer, such as `Pending`, has the list of deadlines
+ * and sets the timer to the first of them; the timer calls the owner at that time. It reads Effect's `Clock`, which
+ * tests can control.
+ *
  * A class with mutable fields, because a timer per request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and setting
  * a later deadline here is one comparison. `at` is the next deadline, `Infinity` for none and `-Infinity` after `stop`;
  * a fiber sleeps exactly while `at` is finite, except while the callback runs.
@@ -12,7 +14,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 
-// A timer of Node with more than 2^31-1 milliseconds fires at once.
+// A timer of Node with more than 2^31-1 milliseconds fires at once: a longer sleep is divided.
 const LONGEST_SLEEP = 2 ** 30
 
 /** The milliseconds of a duration: never negative, `Infinity` for no deadline. */
@@ -37,11 +39,12 @@ export class DeadlineTimer {
       : Runtime.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
   }
 
+  /** The time of the clock, in milliseconds. Deadlines are times of this clock. */
   now(): number {
     return Number(this.clock.unsafeCurrentTimeNanos()) / 1_000_000
   }
 
-  /** Calls back at this time, or earlier. */
+  /** Makes the timer call back at this time, unless it is already set to an earlier one. */
   set(at: number): void {
     if (at >= this.at) return
     this.at = at

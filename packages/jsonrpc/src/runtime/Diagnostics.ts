@@ -1,14 +1,16 @@
 /**
  * Reports the diagnostics of one conversation to the application, each on a fiber of its own, so that a slow or broken
- * `report` cannot stop the reader. The number of reports in progress is bounded; further diagnostics are dropped.
+ * callback cannot stop the reader. The number of reports in progress is bounded; further diagnostics are dropped.
+ *
  * A class with a mutable field, because diagnostics arise in the observers of fibers, where no Effect can run. The
- * field holds exactly the reports that have not ended; it is allocated with the first.
+ * field holds exactly the reports that have not ended; the first report allocates it.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import type { Diagnostic } from "../Diagnostic.js"
 
+/** How many reports may be in progress at once. */
 export const MAX_REPORTS = 64
 
 export class Diagnostics {

@@ -1,10 +1,11 @@
 /**
- * The incoming half of a transport whose messages arrive by function calls, one HTTP request each, instead of a pipe that
- * a fiber reads. Each delivery has the channel on which its answers leave. Exactly one reader takes the deliveries: a
- * function passed to `receiveWith` (without a fiber), `run`, or the stream `incoming`. HTTP transports use it.
+ * The incoming half of a transport whose messages arrive by function calls, one HTTP request each, instead of a pipe
+ * that a fiber reads. Each delivery has the channel on which its answers are sent. Exactly one reader takes the
+ * deliveries: a function passed to `receiveWith` (without a fiber), `run`, or the stream `incoming`. HTTP transports
+ * use it.
  *
- * A class with mutable fields, because an idle HTTP session may hold no fiber and no queue: while messages arrive, either
- * `receiver` or `queue` is set, and the queue exists only while a reader pulls or has not started.
+ * A class with mutable fields, because an idle HTTP session may hold no fiber and no queue: while messages arrive,
+ * either `receiver` or `queue` is set, and the queue exists only while a reader pulls or has not started.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -22,7 +23,7 @@ export interface FedTransport extends Transport {
   readonly feed: Feed
 }
 
-/** Receives one delivery; its answers leave on the channel, or else on the transport. */
+/** Receives one delivery; its answers are sent on the channel, or else on the transport. */
 export type Receiver = (delivery: Delivery, channel?: Channel) => void
 
 interface Waiting {

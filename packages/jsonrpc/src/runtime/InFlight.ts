@@ -1,6 +1,7 @@
 /**
  * The requests we are answering, by channel and id. It starts the fiber of each request, records why it was
- * interrupted, and ends each in one answer, or in none if the peer cancelled it. Our own requests are in `Pending`.
+ * interrupted, and sends one answer to each, or none if the peer cancelled it. Our own requests are in `Pending`.
+ *
  * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect
  * can run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table
  * from before its fiber starts until it is answered; `count` is the number of requests in the table.
@@ -81,7 +82,7 @@ export class InFlight {
     /** How many requests, and how many handlers of notifications, may run at once. */
     readonly limit: number,
     private readonly report: (diagnostic: Diagnostic) => void,
-    /** The channel that stays: its table is kept while it is empty. */
+    /** The channel of the transport. It lasts as long as the conversation, so its table stays when it is empty. */
     private readonly mainChannel?: Channel
   ) {}
 
@@ -93,7 +94,7 @@ export class InFlight {
     return this.count === 0 && (this.notifications?.size ?? 0) === 0
   }
 
-  /** Adds the request to the table; returns why not when its id is busy or the limit is reached. */
+  /** Adds the request to the table. Returns `busy` when its id is in flight, `full` when the limit is reached. */
   reserve(channel: Channel, { id, method }: Message.Request): ActiveRequest | "busy" | "full" {
     let requests = this.channels.get(channel)
     if (requests?.has(id) === true) return "busy"
@@ -150,7 +151,7 @@ export class InFlight {
     for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
   }
 
-  /** Waits until everything has ended, no longer than the timeout; then answers the requests that still run. */
+  /** Waits until every handler has ended, no longer than the timeout; then answers the requests that still run. */
   close(timeout: Duration.Duration): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.isIdle
@@ -159,6 +160,7 @@ export class InFlight {
     )
   }
 
+  /** Answers the requests whose handlers still run, and no longer waits for them. */
   private detach(): void {
     for (const request of this.requests()) {
       this.report(Diagnostic.Detached({ method: request.method }))
@@ -181,6 +183,7 @@ export class InFlight {
     return [...this.channels.values()].flatMap((requests) => [...requests.values()])
   }
 
+  /** The only request with this id, on any channel. */
   private search(id: Message.RequestId): ActiveRequest | "several" | undefined {
     let found: ActiveRequest | undefined
     for (const requests of this.channels.values()) {

@@ -1,7 +1,7 @@
 /**
- * Parses and writes JSON text, within limits: the depth of a document is bounded, no member may be named `__proto__`, and
- * the values in a text can be counted before it is parsed. The only module that calls `JSON.parse` and `JSON.stringify`;
- * `MessageText` chooses the limits and turns a refusal into an answer.
+ * Parses and writes JSON text, within limits: the depth of a document is bounded, no member may be named `__proto__`,
+ * and the values in a text can be counted before it is parsed. All JSON that a peer sends or receives passes here.
+ * `MessageText` chooses the limits and turns a `Refused` into an answer.
  */
 
 /** How deep objects and arrays may nest. */
@@ -14,11 +14,12 @@ export const MAX_NODES = 100_000
 export const MAX_RESPONSE_NODES = 1_000_000
 
 /**
- * Whether a document holds more values than `max`, nested ones included. The text is not parsed and need not be JSON.
+ * Whether a document holds more values than `max`, nested ones included. It does not parse the text, which need not be
+ * JSON.
  *
- * A value takes at least two characters, its own and a separator, so a text of at most twice `max` characters is not
- * read. In a longer one the characters that begin a value are counted first, strings included: that count is never too
- * low, and few texts exceed the limit by it. Only those are read exactly.
+ * A value takes at least two characters, its own and a separator, so a text of at most twice `max` characters cannot
+ * hold too many. In a longer text, a first count takes every character that may begin a value, also inside strings.
+ * This count is never too low. Only a text that exceeds `max` by it is counted exactly.
  */
 export const holdsMoreThan = (text: string, max: number): boolean =>
   text.length > 2 * max && mayHold(text, max) && holds(text, max)
@@ -46,7 +47,7 @@ export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
   }
   try {
     if (mayBeDeeper(text, maxDepth) && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
-    return mayName(text) && namesPrototype(value)
+    return mayNamePrototype(text) && namesPrototype(value)
       ? new Refused("prototype", `Invalid request: a member is named "__proto__"`, value)
       : value
   } catch {
@@ -67,7 +68,7 @@ export const stringify = (value: unknown): string | undefined => {
   }
 }
 
-/** Whether the text has more opening brackets than the limit: a cheap test that most documents do not pass. */
+/** Whether the text has more opening brackets than the limit. Few documents have, and only those are walked. */
 const mayBeDeeper = (text: string, limit: number): boolean => {
   if (text.length <= 2 * limit) return false
   let seen = 0
@@ -80,7 +81,7 @@ const mayBeDeeper = (text: string, limit: number): boolean => {
   return false
 }
 
-/** Each value but the first follows a comma or begins an object or array. Ends with the first that is too many. */
+/** Each value but the first follows a comma or an opening bracket. The count stops as soon as it exceeds `max`. */
 const mayHold = (text: string, max: number): boolean => {
   let seen = 1
   for (const begin of [",", "{", "["]) {
@@ -97,7 +98,7 @@ const BACKSLASH = 0x5c
 
 const holds = (text: string, max: number): boolean => {
   let seen = 1
-  // Whether the last thing read began an object or array, which holds nothing if its end comes next.
+  // Whether the previous token opened an object or array, which is empty if the next token closes it.
   let opened = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -112,10 +113,10 @@ const holds = (text: string, max: number): boolean => {
   return seen > max
 }
 
-/** How many characters of a string are read one by one before the rest is searched for its end. */
+/** How many characters of a string are read one by one before `indexOf` searches the rest for its end. */
 const NEAR = 32
 
-/** Where the quote stands that ends a string; the end of the text when there is none. */
+/** The position of the quote that ends a string; the end of the text when there is none. */
 const endOfString = (text: string, from: number): number => {
   let at = from
   while (at < text.length) {
@@ -152,7 +153,7 @@ const deeperThan = (value: unknown, depth: number): boolean => {
 // Any letter of `__proto__` may be written as an escape sequence.
 const escapedName = /\\u00(?:5f|6f|7[024])/i
 
-const mayName = (text: string): boolean => text.includes("__proto__") || escapedName.test(text)
+const mayNamePrototype = (text: string): boolean => text.includes("__proto__") || escapedName.test(text)
 
 const namesPrototype = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null) return false

@@ -1,9 +1,9 @@
 /**
- * Reads from the text of a message, without parsing it, whether it is a request or a response, and its id. `MessageText`
- * uses it to refuse a text that is too large to parse.
+ * Reads from the text of a message, without parsing it, whether it is a request or a response, and its id.
+ * `MessageText` uses it to refuse a text that is too large to parse.
  *
- * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. A kind or an
- * id that stands between them is not found.
+ * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. A kind or
+ * an id that stands between them is not found.
  */
 import * as Message from "../Message.js"
 import * as Json from "./Json.js"

@@ -1,9 +1,10 @@
 /**
  * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer`
  * (for answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it.
+ *
  * A class with mutable fields, because Effect's `Queue` can neither exceed its capacity nor end with an exit, and every
- * message passes here. `values` is what waits, in order; `reader` is set while the writer waits for a value; once
- * `exit` is set no value is added.
+ * message passes here. `values` are the values that wait, in order; `reader` is set while the writer waits for a value;
+ * once `exit` is set no value is added.
  */
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
@@ -52,6 +53,7 @@ export class Outbox<in out A, in out E = never> {
     return true
   }
 
+  /** Adds the value as soon as there is space; `false` when the outbox has ended. */
   offer(value: A): Effect.Effect<boolean> {
     return Effect.suspend(() =>
       this.isFull
@@ -68,6 +70,7 @@ export class Outbox<in out A, in out E = never> {
     this.wakeReader()
   }
 
+  /** Takes all values that wait; an empty array when there are none. */
   unsafeTakeAll(): Array<A> {
     const taken = this.values
     if (taken.length > 0) {
@@ -90,6 +93,7 @@ export class Outbox<in out A, in out E = never> {
     })
   }
 
+  /** The values, in order, until the outbox has ended and is empty. */
   get stream(): Stream.Stream<A, E> {
     return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Chunk.unsafeFromArray))
   }

@@ -1,6 +1,7 @@
 /**
  * The requests that we sent and that wait for an answer, by id. It issues ids, keeps deadlines, finds the call that an
  * answer or a progress notification belongs to, and ends every call once. The peer's requests are in `InFlight`.
+ *
  * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides,
  * to which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
  * resumed; after `close` the table only shrinks.
@@ -33,7 +34,9 @@ interface Call {
   readonly resume: (exit: CallExit) => void
   readonly cancelOnAbandon: boolean
   readonly started: number
+  /** The timeout of the call. */
   readonly millis: number
+  /** The deadline that no progress extends. */
   readonly latest: number
   readonly resetOnProgress: boolean
   readonly delivery: ProgressDelivery | undefined
@@ -65,7 +68,7 @@ export class Pending {
     return this.calls.size
   }
 
-  /** Whether we issued this id before. It distinguishes a late answer from one to a request that we never sent. */
+  /** Whether we issued this id before: an answer to it is late, and not an answer to a request that we never sent. */
   wasIssued(id: Message.RequestId): boolean {
     const ours = typeof id === "number" ? id : otherForm(id)
     return typeof ours === "number" && ours >= 1 && ours <= this.lastId
@@ -166,14 +169,14 @@ export class Pending {
       call,
       Message.isSuccess(response)
         ? Effect.succeed(response.result)
-        // `toObject` copies the three members of an error: others from the peer must not become fields of our error.
+        // `toObject` copies the three members of an error: other members of the peer must not become fields of ours.
         : Effect.fail(new JsonRpcError.JsonRpcError(JsonRpcError.toObject(response.error)))
     )
     return true
   }
 
   /** Ends the call that a malformed response was meant to answer; `false` when there is none. */
-  malformed(malformed: Message.Malformed): boolean {
+  onMalformed(malformed: Message.Malformed): boolean {
     const call = this.find(malformed.id)
     if (call === undefined) return false
     this.end(call, Effect.fail(new TransportError({ reason: "Decode", message: malformed.message })))
@@ -181,7 +184,7 @@ export class Pending {
   }
 
   /** Ends the call whose request or answer the transport has lost; `false` when there is none. */
-  undelivered({ error, id }: Undelivered): boolean {
+  onUndelivered({ error, id }: Undelivered): boolean {
     const call = this.find(id)
     if (call === undefined) return false
     this.end(call, Effect.fail(error))
@@ -189,7 +192,7 @@ export class Pending {
   }
 
   /** Passes progress to the call that its token names; `false` when no call wants it. */
-  progress(params: Message.Params | undefined): boolean {
+  onProgress(params: Message.Params | undefined): boolean {
     const call = this.find(Progress.token(params))
     const progress = Progress.fromParams(params)
     if (call === undefined || progress === undefined) return false

@@ -1,6 +1,7 @@
 /**
- * Passes the progress of one call to its callback, one notification at a time, on a fiber that lives while there is
- * some. `Pending` decides which call a notification belongs to, and ends the call after the delivery.
+ * Passes the progress of one call to its callback, one notification at a time, on a fiber that exists only while
+ * notifications wait. `Pending` decides which call a notification belongs to, and ends the call after the delivery.
+ *
  * A class with mutable fields, because notifications arrive in the read loop, where no Effect can run, and because a
  * call without progress must not have a fiber. While `running`, one fiber takes from `waiting`, in order; after `stop`,
  * nothing more is delivered and `onDrained` is never called.
@@ -33,7 +34,7 @@ export class ProgressDelivery {
     if (this.waiting.length === MAX_WAITING) this.waiting.shift()
     this.waiting.push(progress)
     if (this.running) return
-    // The callback may cause more progress before `runFork` returns.
+    // Set first: the callback runs before `runFork` returns, and may cause more progress.
     this.running = true
     const fiber = Runtime.runFork(this.runtime, this.deliver)
     this.fiber = fiber
@@ -46,7 +47,7 @@ export class ProgressDelivery {
     if (this.stopped) fiber.unsafeInterruptAsFork(fiber.id())
   }
 
-  /** Calls back once everything that was offered has been delivered: at once, if nothing waits. */
+  /** Calls `onDrained` once everything that was offered has been delivered: at once, if nothing waits. */
   whenDrained(onDrained: () => void): void {
     if (!this.running) onDrained()
     else this.onDrained = onDrained

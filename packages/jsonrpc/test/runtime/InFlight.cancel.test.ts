@@ -4,14 +4,14 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Deferred, Effect } from "effect"
-import { endless, refusal, side, talk } from "../Talk.js"
+import { connect, endless, refusal, side } from "../ScriptedPeer.js"
 
 describe("notifications/cancelled", () => {
   for (const id of [1, 0, "", "0", "x", -1]) {
     it.scoped(`SHOULD stop the request ${JSON.stringify(id)}, and SHOULD NOT answer it`, () =>
       Effect.gen(function*() {
         const work = yield* endless
-        const t = yield* talk(side({ endless: work.serve }))
+        const t = yield* connect(side({ endless: work.serve }))
         yield* t.peer.request(id, "endless")
         yield* t.peer.cancel(id)
         yield* work.stops(1)
@@ -26,7 +26,7 @@ describe("notifications/cancelled", () => {
   it.scoped("stops that request only", () =>
     Effect.gen(function*() {
       const work = yield* endless
-      const t = yield* talk(side({ endless: work.serve }))
+      const t = yield* connect(side({ endless: work.serve }))
       for (const id of [1, 2, 3]) yield* t.peer.request(id, "endless")
       yield* t.peer.cancel(2)
       yield* work.stops(1)
@@ -39,7 +39,7 @@ describe("notifications/cancelled", () => {
     it.scoped(`stops ${JSON.stringify(id)} when it names ${JSON.stringify(cancelled)}`, () =>
       Effect.gen(function*() {
         const work = yield* endless
-        const t = yield* talk(side({ endless: work.serve }))
+        const t = yield* connect(side({ endless: work.serve }))
         yield* t.peer.request(id, "endless")
         yield* t.peer.cancel(cancelled)
         yield* work.stops(1)
@@ -50,7 +50,7 @@ describe("notifications/cancelled", () => {
   it.scoped("stops the exact id when both forms are in flight", () =>
     Effect.gen(function*() {
       const work = yield* endless
-      const t = yield* talk(side({ endless: work.serve }))
+      const t = yield* connect(side({ endless: work.serve }))
       yield* t.peer.request(7, "endless")
       yield* t.peer.request("7", "endless")
       yield* t.peer.cancel("7")
@@ -64,7 +64,7 @@ describe("notifications/cancelled", () => {
     it.scoped(`MAY be ignored when it names ${JSON.stringify(id) ?? "nothing"}, and 1 is in flight`, () =>
       Effect.gen(function*() {
         const work = yield* endless
-        const t = yield* talk(side({ endless: work.serve }))
+        const t = yield* connect(side({ endless: work.serve }))
         yield* t.peer.request(1, "endless")
         yield* t.peer.cancel(id)
         assert.deepStrictEqual(yield* t.peer.received, [])
@@ -76,7 +76,7 @@ describe("notifications/cancelled", () => {
 
   it.scoped("MAY be ignored when the request is answered, or has no params at all", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       yield* t.peer.request(1, "ping")
       yield* t.peer.receive
       yield* t.peer.cancel(1)
@@ -89,7 +89,7 @@ describe("notifications/cancelled", () => {
     Effect.gen(function*() {
       const work = yield* endless
       const notified: Array<unknown> = []
-      const t = yield* talk(side({ endless: work.serve }, ({ params }) => {
+      const t = yield* connect(side({ endless: work.serve }, ({ params }) => {
         notified.push(params?.requestId)
         return undefined
       }))
@@ -102,7 +102,7 @@ describe("notifications/cancelled", () => {
   it.scoped("never overtakes its request", () =>
     Effect.gen(function*() {
       const work = yield* endless
-      const t = yield* talk(side({ endless: work.serve }))
+      const t = yield* connect(side({ endless: work.serve }))
       for (let id = 1; id <= 60; id++) {
         yield* t.peer.request(id, "endless")
         yield* t.peer.cancel(id)
@@ -116,7 +116,7 @@ describe("notifications/cancelled", () => {
   it.scoped("stops a request that is cancelled in its own first steps", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
-      const t = yield* talk((outbound) =>
+      const t = yield* connect((outbound) =>
         side({
           suicide: ({ id }) =>
             Effect.zipRight(
@@ -155,7 +155,7 @@ describe("a cancelled request", () => {
       Effect.gen(function*() {
         const [came, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
         const ended = yield* Deferred.make<void>()
-        const t = yield* talk(side({
+        const t = yield* connect(side({
           stubborn: () => ({
             effect: Effect.uninterruptible(
               Deferred.succeed(came, undefined).pipe(Effect.zipRight(Deferred.await(go)), Effect.zipRight(ending))
@@ -181,7 +181,7 @@ describe("a cancelled request", () => {
       const came = yield* Deferred.make<void>()
       const released = yield* Deferred.make<void>()
       let replies = 0
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         endless: () => ({
           effect: Effect.zipRight(Deferred.succeed(came, undefined), Effect.never),
           reply: (exit) => {
@@ -203,7 +203,7 @@ describe("a cancelled request", () => {
     Effect.gen(function*() {
       const requests = yield* Deferred.make<Side.IncomingRequest>()
       const refused = yield* Deferred.make<string>()
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         talkative: (_, incoming) =>
           Effect.onInterrupt(
             Effect.zipRight(Deferred.succeed(requests, incoming), Effect.never),
@@ -223,7 +223,7 @@ describe("a cancelled request", () => {
 
   it.scoped("cancels the requests that it had sent to its sender", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({ nested: (_, incoming) => incoming.request("why") }))
+      const t = yield* connect(side({ nested: (_, incoming) => incoming.request("why") }))
       yield* t.peer.request(5, "nested")
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.request(1, "why"))
       yield* t.peer.cancel(5)
@@ -236,7 +236,7 @@ describe("a cancelled request", () => {
   it.scoped("continues when it is not cancellable, and is answered", () =>
     Effect.gen(function*() {
       const [came, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         initialize: () => ({
           effect: Deferred.succeed(came, undefined).pipe(Effect.zipRight(Deferred.await(go)), Effect.as({ ok: true })),
           reply: Outcome.fromExit,

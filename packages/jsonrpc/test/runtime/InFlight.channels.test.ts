@@ -7,7 +7,7 @@ import { Clock, Deferred, Effect, Fiber } from "effect"
 import * as DeadlineTimer from "../../src/runtime/DeadlineTimer.js"
 import * as InFlight from "../../src/runtime/InFlight.js"
 import * as Pending from "../../src/runtime/Pending.js"
-import { endless, side, talk } from "../Talk.js"
+import { connect, endless, side } from "../ScriptedPeer.js"
 
 describe("several channels in one conversation", () => {
   const channel = () => {
@@ -22,7 +22,7 @@ describe("several channels in one conversation", () => {
   it.scoped("keep equal ids apart", () =>
     Effect.gen(function*() {
       const gates = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         echo: ({ params }, incoming) =>
           Effect.gen(function*() {
             yield* incoming.notify("note", params)
@@ -49,7 +49,7 @@ describe("several channels in one conversation", () => {
   it.scoped("refuse an id that is in flight on the same channel, on that channel", () =>
     Effect.gen(function*() {
       const work = yield* endless
-      const t = yield* talk(side({ endless: work.serve }))
+      const t = yield* connect(side({ endless: work.serve }))
       const post = channel()
       t.conversation.receive(Message.request(1, "endless"), post.channel)
       t.conversation.receive(Message.request(1, "ping"), post.channel)
@@ -61,7 +61,7 @@ describe("several channels in one conversation", () => {
   it.scoped("let a cancel reach the only request with its id, from any channel", () =>
     Effect.gen(function*() {
       const work = yield* endless
-      const t = yield* talk(side({ endless: work.serve }))
+      const t = yield* connect(side({ endless: work.serve }))
       const posts = [channel(), channel(), channel()]
       t.conversation.receive(Message.request("a", "endless"), posts[0]!.channel)
       t.conversation.receive(Message.request(8, "endless"), posts[1]!.channel)
@@ -77,7 +77,7 @@ describe("several channels in one conversation", () => {
     it.scoped(`report a cancel of ${JSON.stringify(requestId)} that matches two requests, and stop neither`, () =>
       Effect.gen(function*() {
         const work = yield* endless
-        const t = yield* talk(side({ endless: work.serve }))
+        const t = yield* connect(side({ endless: work.serve }))
         const posts = [channel(), channel()]
         for (const post of posts) t.conversation.receive(Message.request(1, "endless"), post.channel)
         yield* t.peer.cancel(requestId)
@@ -110,7 +110,7 @@ describe("several channels in one conversation", () => {
   it.scoped("carry the requests on behalf of a request on its own channel, and their cancels", () =>
     Effect.gen(function*() {
       const fibers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         nested: (_, incoming) =>
           Effect.flatMap(Effect.forkDaemon(incoming.request("why")), (fiber) => {
             fibers.push(fiber)
@@ -132,7 +132,7 @@ describe("several channels in one conversation", () => {
   it.scoped("are notified of the request that a cancel leaves without an answer", () =>
     Effect.gen(function*() {
       const work = yield* endless
-      const t = yield* talk(side({ endless: work.serve }))
+      const t = yield* connect(side({ endless: work.serve }))
       const { channel: post, written } = channel()
       const unanswered: Array<Message.RequestId> = []
       t.conversation.receive(Message.request(1, "endless"), {
@@ -153,7 +153,7 @@ describe("several channels in one conversation", () => {
 
   it.scoped("may each refuse to carry requests", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         ask: (_, incoming) =>
           Effect.map(Effect.either(incoming.request("question")), (answer) => ({
             answer: answer._tag === "Left" ? answer.left.message : answer.right

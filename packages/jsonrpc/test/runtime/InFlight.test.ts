@@ -5,7 +5,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Cause, Context, Deferred, Effect, Exit, Fiber } from "effect"
-import { refusal, side, talk } from "../Talk.js"
+import { connect, refusal, side } from "../ScriptedPeer.js"
 
 const internal = (id: Message.RequestId) => Message.failure(id, JsonRpcError.internal)
 
@@ -25,7 +25,7 @@ describe("a request", () => {
   it.scoped("is answered with its result, under its unchanged id", () =>
     Effect.gen(function*() {
       const result = { echo: true }
-      const t = yield* talk(side({ echo: () => Effect.succeed(result) }))
+      const t = yield* connect(side({ echo: () => Effect.succeed(result) }))
       for (const id of [7, "7", 0, "", -1, "x"]) {
         yield* t.peer.request(id, "echo")
         assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(id, result))
@@ -35,7 +35,7 @@ describe("a request", () => {
   it.scoped("is answered with the error that its handler fails with, unchanged", () =>
     Effect.gen(function*() {
       const error = { code: -32042, message: "no", data: { why: [1] } }
-      const t = yield* talk(side({ no: () => new JsonRpcError.JsonRpcError(error) }))
+      const t = yield* connect(side({ no: () => new JsonRpcError.JsonRpcError(error) }))
       yield* t.peer.request(1, "no")
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.failure(1, error))
       assert.deepStrictEqual(t.diagnostics, [])
@@ -44,7 +44,7 @@ describe("a request", () => {
   it.scoped("is answered when its handler has ended, whatever request came before", () =>
     Effect.gen(function*() {
       const slow = yield* gate
-      const t = yield* talk(side({ slow: slow.serve }))
+      const t = yield* connect(side({ slow: slow.serve }))
       yield* t.peer.request(1, "slow")
       yield* t.peer.request(2, "ping")
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(2, {}))
@@ -57,7 +57,7 @@ describe("a request", () => {
   it.scoped("is removed when its handler ends at once", () =>
     Effect.gen(function*() {
       const seen: Array<number> = []
-      const t = yield* talk((outbound) =>
+      const t = yield* connect((outbound) =>
         side({ now: () => Effect.sync(() => ({ seen: seen.push(outbound.inFlight()) })) })
       )
       for (let i = 1; i <= 200; i++) {
@@ -72,7 +72,7 @@ describe("a request", () => {
     Effect.gen(function*() {
       class Name extends Context.Tag("Name")<Name, string>() {}
       const name = Effect.map(Effect.context<never>(), (context) => ({ name: Context.unsafeGet(context, Name) }))
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         own: () => ({
           effect: name,
           context: Context.make(Name, "own") as Context.Context<never>,
@@ -125,7 +125,7 @@ describe("a request", () => {
   for (const [name, work] of bugs) {
     it.scoped(`whose handler ${name} is answered "Internal error", and the operator learns why`, () =>
       Effect.gen(function*() {
-        const t = yield* talk(side({ bug: work }))
+        const t = yield* connect(side({ bug: work }))
         yield* t.peer.request(1, "bug")
         assert.deepStrictEqual<unknown>(yield* t.peer.receive, internal(1))
         const diagnostic = yield* t.diagnostic
@@ -140,7 +140,7 @@ describe("a request", () => {
     Effect.gen(function*() {
       const slow = yield* gate
       const exits: Array<Exit.Exit<unknown, unknown>> = []
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         released: ({ params }) => ({
           effect: params?.fails === true ? Effect.fail("no") : Effect.succeed({}),
           reply: (exit) => ({ result: { succeeded: Exit.isSuccess(exit) } }),
@@ -163,7 +163,7 @@ describe("a request", () => {
 
   it.scoped("keeps its own failure when its release fails, too", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         no: () => ({
           effect: new JsonRpcError.JsonRpcError({ code: 5, message: "no" }),
           reply: Outcome.fromExit,
@@ -179,7 +179,7 @@ describe("an id that is in flight", () => {
   it.scoped("is refused a second time, and the first request continues", () =>
     Effect.gen(function*() {
       const slow = yield* gate
-      const t = yield* talk(side({ slow: slow.serve }))
+      const t = yield* connect(side({ slow: slow.serve }))
       yield* t.peer.request(0, "slow")
       yield* slow.came
       yield* t.peer.request(0, "ping")
@@ -193,7 +193,7 @@ describe("an id that is in flight", () => {
   it.scoped("differs from its other form", () =>
     Effect.gen(function*() {
       const slow = yield* gate
-      const t = yield* talk(side({ slow: slow.serve }))
+      const t = yield* connect(side({ slow: slow.serve }))
       yield* t.peer.request(7, "slow")
       yield* slow.came
       yield* t.peer.request("7", "ping")
@@ -204,7 +204,7 @@ describe("an id that is in flight", () => {
   it.scoped("is free again when the request is answered", () =>
     Effect.gen(function*() {
       const slow = yield* gate
-      const t = yield* talk(side({ slow: slow.serve }))
+      const t = yield* connect(side({ slow: slow.serve }))
       yield* t.peer.request(1, "slow")
       yield* slow.came
       yield* slow.open
@@ -220,7 +220,7 @@ describe("the number of requests in flight", () => {
       Effect.gen(function*() {
         const bound = limit ?? 64
         const slow = yield* gate
-        const t = yield* talk(side({ slow: slow.serve }), { maxInFlight: limit })
+        const t = yield* connect(side({ slow: slow.serve }), { maxInFlight: limit })
         for (let id = 1; id <= bound; id++) yield* t.peer.request(id, "slow")
         yield* t.peer.request("one more", "ping")
         const refused = { code: JsonRpcError.UNAVAILABLE, message: `Too many requests: ${bound} are in flight` }
@@ -238,7 +238,7 @@ describe("the number of requests in flight", () => {
 describe("an incoming request", () => {
   it.scoped("has the id and method of its request, and sends requests and notifications to its sender", () =>
     Effect.gen(function*() {
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         nested: (_, incoming) =>
           Effect.gen(function*() {
             yield* incoming.notify("note", { a: 1 })
@@ -257,7 +257,7 @@ describe("an incoming request", () => {
   it.scoped("refuses requests and drops notifications once it is answered", () =>
     Effect.gen(function*() {
       const slow = yield* gate
-      const t = yield* talk(side({ slow: slow.serve }))
+      const t = yield* connect(side({ slow: slow.serve }))
       yield* t.peer.request(1, "slow")
       const incoming = yield* slow.came
       const waiting = yield* Effect.fork(incoming.request("ask"))
@@ -275,12 +275,12 @@ describe("an incoming request", () => {
   it.scoped("is answered after its notifications, even those that still wait for space", () =>
     Effect.gen(function*() {
       const requests = yield* Deferred.make<Side.IncomingRequest>()
-      const [done, released, room] = yield* Effect.all([
+      const [done, released, space] = yield* Effect.all([
         Deferred.make<void>(),
         Deferred.make<void>(),
         Deferred.make<void>()
       ])
-      const t = yield* talk(side({
+      const t = yield* connect(side({
         slow: (_, incoming) => ({
           effect: Deferred.succeed(requests, incoming).pipe(
             Effect.zipRight(Deferred.await(done)),
@@ -292,7 +292,7 @@ describe("an incoming request", () => {
       }))
       const written: Array<Message.Message> = []
       const narrow: Side.Channel = {
-        send: (message) => Effect.zipRight(Deferred.await(room), Effect.sync(() => written.push(message))),
+        send: (message) => Effect.zipRight(Deferred.await(space), Effect.sync(() => written.push(message))),
         unsafeSend: (message) => written.push(message) > 0
       }
       t.conversation.receive(Message.request(1, "slow"), narrow)
@@ -304,7 +304,7 @@ describe("an incoming request", () => {
       yield* incoming.notify("late")
       yield* t.peer.received
       assert.deepStrictEqual(written, [])
-      yield* Deferred.succeed(room, undefined)
+      yield* Deferred.succeed(space, undefined)
       yield* Fiber.join(early)
       assert.deepStrictEqual<unknown>(written, [Message.notification("early"), Message.success(1, { ok: 1 })])
       assert.strictEqual(t.conversation.inFlight(), 0)
@@ -313,7 +313,7 @@ describe("an incoming request", () => {
   it.scoped("is answered when a notification that waits for space is interrupted", () =>
     Effect.gen(function*() {
       const slow = yield* gate
-      const t = yield* talk(side({ slow: slow.serve }))
+      const t = yield* connect(side({ slow: slow.serve }))
       const written: Array<Message.Message> = []
       const stuck: Side.Channel = { send: () => Effect.never, unsafeSend: (message) => written.push(message) > 0 }
       t.conversation.receive(Message.request(1, "slow"), stuck)
@@ -331,7 +331,7 @@ describe("a channel that throws", () => {
   it.scoped("loses the answer, and is reported", () =>
     Effect.gen(function*() {
       const slow = yield* gate
-      const t = yield* talk(side({ slow: slow.serve }))
+      const t = yield* connect(side({ slow: slow.serve }))
       const broken: Side.Channel = {
         send: () => Effect.void,
         unsafeSend: () => {

@@ -7,14 +7,14 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Duration, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
-import { refusal, side, talk } from "../Talk.js"
+import { connect, refusal, side } from "../ScriptedPeer.js"
 
 /** Forks a call and waits until the peer has received it. */
 const calling = Effect.fnUntraced(function*(
   options: Outbound.RequestOptions,
   conversationOptions?: Conversation.Options
 ) {
-  const t = yield* talk(side({}), conversationOptions)
+  const t = yield* connect(side({}), conversationOptions)
   const fiber = yield* Effect.fork(t.conversation.request("slow", {}, options))
   const request = (yield* t.peer.receive) as Message.Request
   const progress = (progress: number) =>
@@ -83,7 +83,7 @@ describe("a timeout", () => {
   for (const timeout of [0, -1, NaN, Duration.zero]) {
     it.scoped(`of ${String(timeout)} fails at once and sends nothing, whatever the timeout of the conversation`, () =>
       Effect.gen(function*() {
-        const t = yield* talk(side({}), { timeout: "1 minute" })
+        const t = yield* connect(side({}), { timeout: "1 minute" })
         const error = yield* refusal(t.conversation.request("slow", {}, { timeout }))
         assert.deepInclude(error, { _tag: "RequestTimeout", method: "slow", millis: 0 })
         assert.deepStrictEqual(yield* t.peer.received, [])
@@ -123,7 +123,7 @@ describe("a timeout", () => {
 
   it.scoped("ends calls in the order of their deadlines, and each of them once", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const order: Array<number> = []
       for (const timeout of [300, 100, 200, 100]) {
         yield* Effect.forkScoped(Effect.ensuring(
@@ -218,7 +218,7 @@ describe("maxTotalTimeout", () => {
 
   it.scoped("of 0 fails at once", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const error = yield* refusal(t.conversation.request("slow", {}, { maxTotalTimeout: 0 }))
       assert.strictEqual(error._tag, "RequestTimeout")
       assert.deepStrictEqual(yield* t.peer.received, [])

@@ -6,13 +6,13 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as RequestIds from "../../src/runtime/RequestIds.js"
-import { refusal, side, talk } from "../Talk.js"
+import { connect, refusal, side } from "../ScriptedPeer.js"
 
 const requestOf = (incoming: Message.Incoming) => incoming as Message.Request
 
 /** Forks a call and waits until the peer has received it. */
 const calling = Effect.fnUntraced(function*(
-  { conversation, peer }: Effect.Effect.Success<ReturnType<typeof talk>>,
+  { conversation, peer }: Effect.Effect.Success<ReturnType<typeof connect>>,
   ...args: Parameters<Conversation.Conversation["request"]>
 ) {
   const fiber = yield* Effect.fork(conversation.request(...args))
@@ -22,7 +22,7 @@ const calling = Effect.fnUntraced(function*(
 describe("a call", () => {
   it.scoped("sends a request, and its answer is the result", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber, request } = yield* calling(t, "add", { a: 1 })
       assert.deepStrictEqual<unknown>(request, { jsonrpc: "2.0", id: 1, method: "add", params: { a: 1 } })
       assert.strictEqual(t.conversation.pending(), 1)
@@ -34,7 +34,7 @@ describe("a call", () => {
 
   it.scoped("leaves params out when it has none, and requests no progress without onProgress", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { request } = yield* calling(t, "list")
       assert.deepStrictEqual(Object.keys(request), ["jsonrpc", "id", "method"])
       const other = yield* calling(t, "list", { a: 1 }, { timeout: "1 minute" })
@@ -43,7 +43,7 @@ describe("a call", () => {
 
   it.scoped("gets its own answer, whatever the order of the answers", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const calls = []
       for (let i = 0; i < 10; i++) calls.push(yield* calling(t, "m", { i }))
       for (const { request } of [...calls].reverse()) yield* t.peer.answer(request.id, { echo: request.params?.i })
@@ -52,7 +52,7 @@ describe("a call", () => {
 
   it.scoped("fails with the error that the peer answered with, unchanged", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber } = yield* calling(t, "m")
       yield* t.peer.send(Message.failure(1, { code: -32042, message: "no", data: { why: [1] } }))
       const error = yield* Effect.flip(Fiber.join(fiber))
@@ -61,7 +61,7 @@ describe("a call", () => {
 
   it.scoped("takes code, message and data of the error of the peer, and no other member", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber } = yield* calling(t, "m")
       const hostile = { _tag: "ConnectionClosed", name: "x", stack: "x", cause: "x", toString: "x", pipe: "x" }
       yield* t.peer.send({ jsonrpc: "2.0", id: 1, error: { ...hostile, code: 1, message: "no" } })
@@ -76,7 +76,7 @@ describe("a call", () => {
 describe("the id of a call", () => {
   it.scoped("is never used twice", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const ids = new Set<unknown>()
       for (let i = 0; i < 50; i++) {
         const { fiber, request } = yield* calling(t, "m", undefined, { cancelOnAbandon: false })
@@ -89,7 +89,7 @@ describe("the id of a call", () => {
 
   it.scoped("may be returned as a string", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const calls = [yield* calling(t, "m"), yield* calling(t, "m")]
       yield* t.peer.answer("1", { first: true })
       yield* t.peer.send(Message.failure("2", { code: 5, message: "no" }))
@@ -100,7 +100,7 @@ describe("the id of a call", () => {
   for (const id of ["01", "1.0", " 1", "1e0", "+1", "true", "", 0, -1, 2, "x"]) {
     it.scoped(`is not ${JSON.stringify(id)} when it is 1; such an answer is reported`, () =>
       Effect.gen(function*() {
-        const t = yield* talk()
+        const t = yield* connect()
         const { fiber } = yield* calling(t, "m")
         yield* t.peer.answer(id)
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, {
@@ -114,7 +114,7 @@ describe("the id of a call", () => {
 
   it.scoped("is not true when it is 1", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber } = yield* calling(t, "m")
       t.conversation.receive(Message.fromUnknown({ jsonrpc: "2.0", id: true, result: {} }))
       assert.strictEqual((yield* t.diagnostic)._tag, "Malformed")
@@ -148,7 +148,7 @@ describe("the id of a call", () => {
 describe("an answer to no call that waits", () => {
   it.scoped("is reported as late when its id was one of ours, and ends nothing", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber } = yield* calling(t, "m")
       yield* t.peer.answer(1)
       yield* Fiber.join(fiber)
@@ -167,7 +167,7 @@ describe("an answer to no call that waits", () => {
 
   it.scoped("is reported when it is an error without an id, and ends no call", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber } = yield* calling(t, "m")
       const error = { code: -32700, message: "what?" }
       yield* t.peer.send(Message.failure(undefined, error))
@@ -183,7 +183,7 @@ describe("a malformed answer", () => {
   for (const id of [1, "1"]) {
     it.scoped(`ends the call that it names as ${JSON.stringify(id)}, with reason Decode`, () =>
       Effect.gen(function*() {
-        const t = yield* talk()
+        const t = yield* connect()
         const { fiber } = yield* calling(t, "m")
         t.conversation.receive(Message.fromUnknown({ jsonrpc: "2.0", id, result: "not an object" }))
         const error = yield* Effect.flip(Fiber.join(fiber))
@@ -195,7 +195,7 @@ describe("a malformed answer", () => {
 
   it.scoped("without an id, or of an id that does not wait, ends nothing", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber } = yield* calling(t, "m")
       t.conversation.receive(Message.fromUnknown({ jsonrpc: "2.0", result: {} }))
       t.conversation.receive(Message.fromUnknown({ jsonrpc: "2.0", id: 7, result: null }))
@@ -207,7 +207,7 @@ describe("a malformed answer", () => {
 describe("a call that the transport could not deliver", () => {
   it.scoped("fails with the error of the transport at once, and no other call does", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber, request } = yield* calling(t, "lost")
       const other = yield* calling(t, "m")
       const error = new SessionExpired({ method: "lost" })
@@ -219,7 +219,7 @@ describe("a call that the transport could not deliver", () => {
 
   it.scoped("that has ended already is ignored", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       t.conversation.receive(new Transport.Undelivered(7, new SessionExpired({ method: "m" })))
       yield* t.peer.request(1, "ping")
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, {}))
@@ -273,7 +273,7 @@ describe("a pipe that throws", () => {
 describe("interrupting the caller", () => {
   it.scoped("cancels the request once, by its id", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber, request } = yield* calling(t, "m")
       yield* Fiber.interrupt(fiber)
       const reason = "the caller was interrupted"
@@ -285,7 +285,7 @@ describe("interrupting the caller", () => {
 
   it.scoped("ends that call only, and a late answer is reported", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const [gone, stays] = [yield* calling(t, "m"), yield* calling(t, "m")]
       yield* Fiber.interrupt(gone.fiber)
       yield* t.peer.answer(gone.request.id)
@@ -296,7 +296,7 @@ describe("interrupting the caller", () => {
 
   it.scoped("MUST NOT cancel a request with cancelOnAbandon false", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber } = yield* calling(t, "initialize", {}, { cancelOnAbandon: false })
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(yield* t.peer.received, [])
@@ -305,7 +305,7 @@ describe("interrupting the caller", () => {
 
   it.scoped("sends nothing when the request was never sent", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const gate = yield* Deferred.make<void>()
       const fiber = yield* Effect.fork(Effect.zipRight(Deferred.await(gate), t.conversation.request("m")))
       yield* Effect.yieldNow()
@@ -315,7 +315,7 @@ describe("interrupting the caller", () => {
 
   it.scoped("sends nothing when the answer has arrived already", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const { fiber, request } = yield* calling(t, "m")
       t.conversation.receive(Message.success(request.id, {}))
       yield* Fiber.interrupt(fiber)
@@ -326,7 +326,7 @@ describe("interrupting the caller", () => {
 describe("when the conversation closes", () => {
   it.scoped("every call fails with ConnectionClosed, and so do later ones", () =>
     Effect.gen(function*() {
-      const t = yield* talk()
+      const t = yield* connect()
       const calls = [yield* calling(t, "m"), yield* calling(t, "m", {}, { timeout: 1000 })]
       yield* t.conversation.close
       for (const { fiber } of calls) {

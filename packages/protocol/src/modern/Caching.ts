@@ -1,6 +1,6 @@
 /**
  * For how long, and for whom, a client may cache a modern result: the two hints, the results that carry them, and the
- * key of a cached result. No cache and no clock is here.
+ * key of a cached result. It contains no cache and reads no clock.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0
@@ -26,7 +26,7 @@ export const hintFields = { ttlMs: Schema.optional(Schema.Finite), cacheScope: S
 /** The hints of a result that must not be cached. */
 export const noCache: CacheHints = { ttlMs: 0, cacheScope: "private" }
 
-/** Whole milliseconds, not negative; the default is `noCache`. */
+/** The hints as a server sends them: whole milliseconds, not negative. Default: `noCache`. */
 export const of = (
   { cacheScope = noCache.cacheScope, ttlMs = 0 }: {
     readonly ttlMs?: number | undefined
@@ -34,7 +34,7 @@ export const of = (
   }
 ): CacheHints => ({ ttlMs: ttlMs > 0 ? Math.min(Math.trunc(ttlMs), Number.MAX_SAFE_INTEGER) : 0, cacheScope })
 
-/** The methods whose results are cacheable, and the parameter that tells their results apart. */
+/** The methods whose results are cacheable, and the parameter that distinguishes their results. */
 const keyParameters: ReadonlyMap<string, "cursor" | "uri" | undefined> = new Map([
   ["server/discover", undefined],
   ["tools/list", "cursor"],

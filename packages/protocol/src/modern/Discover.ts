@@ -1,6 +1,6 @@
 /**
- * The types of `server/discover`: the revisions that a server speaks and its capabilities. A client may send it before
- * any other request; it carries nothing but the envelope.
+ * The types of `server/discover`: the revisions that a server supports and its capabilities. A client may send it
+ * before any other request; it carries nothing but the envelope.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
  * @since 0.1.0

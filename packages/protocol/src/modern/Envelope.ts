@@ -60,7 +60,7 @@ export const notification: { readonly _meta: Schema.optional<Schema.Schema<Notif
   _meta: Schema.optional(NotificationMeta)
 }
 
-/** What a request says about itself and its client. */
+/** The revision of a request, and what it tells the server about its client. */
 export interface Envelope {
   readonly version: Version.ModernVersion
   readonly capabilities: ClientCapabilities
@@ -83,8 +83,8 @@ export const versionOf = (params: Params | undefined): string | undefined => {
 }
 
 /**
- * Reads the envelope of a request. Checks the required keys first, then whether the server speaks the revision, and the
- * rest last: a later revision may write the rest in another way.
+ * Reads the envelope of a request. Checks the required keys first, then whether the server supports the revision, and
+ * the rest last: a later revision may write the rest in another way.
  */
 export const decode = (
   params: Params | undefined,

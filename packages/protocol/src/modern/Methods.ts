@@ -1,6 +1,6 @@
 /**
- * The methods of the modern era, and the table of them: a method that is not in it does not exist from 2026-07-28 on.
- * What a server asks its client for is not a method in this era: see `InputRequired`.
+ * The methods of the modern era, and the table of them: a method that is not in it does not exist from 2026-07-28 on. A
+ * modern server sends no requests; its input requests are in `InputRequired`.
  *
  * @since 0.1.0
  */
@@ -39,7 +39,7 @@ const resultFields = { ...ResultType.complete, ...Envelope.result }
 const cacheableFields = { ...Caching.hintFields, ...resultFields }
 const retryFields = { ...InputRequired.retryFields, ...Envelope.request }
 
-// Tasks left the core: a modern server ignores the member `task`.
+// The core no longer has tasks: a modern server ignores the member `task`.
 const { task: _, ...callToolFields } = Tools.CallToolParams.fields
 
 const paginated = over(Pagination.PaginatedParams, Envelope.request)

@@ -1,7 +1,7 @@
 /**
  * Adds to a result what the modern era requires: its type, the name of the server, and caching hints where the method's
  * results carry them. It is the last step before a result is sent, after the method's `narrowResult`. Hints that a
- * handler gave stay.
+ * handler returned stay.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0
@@ -27,7 +27,7 @@ export interface Options {
   readonly hints?: Partial<Caching.CacheHints> | undefined
 }
 
-/** Gives the stamp of a method's results; made once for each method and server. */
+/** The function that stamps the results of a method; made once for each method and server. */
 export const make = (method: string, { hints = {}, serverInfo }: Options = {}): Stamp => {
   const own = serverInfo === undefined ? undefined : { [Meta.keys.serverInfo]: serverInfo }
   const cacheable = Caching.isCacheable(method)

@@ -1,7 +1,7 @@
 /**
  * The rules of forms beyond their JSON Schema: which forms a server may send, and whether an answer fits a form. The
  * client checks its answer before it sends it, and the server checks what it receives. The shape of a form is in
- * `ElicitationSchema`; showing one is left to the application.
+ * `ElicitationSchema`; showing a form to the user is left to the application.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */
 import * as Either from "effect/Either"
@@ -133,7 +133,7 @@ const textProblem = (field: Of<"string">, value: string): string | undefined => 
 
 /**
  * An answer that fits a form, or the fields that do not fit. A text is accepted for a list, because a peer of
- * 2025-06-18 was sent a choice of one. Values that the form does not ask for stay, unchecked.
+ * 2025-06-18 receives such a field as a choice of one. Values for fields that the form does not have stay, unchecked.
  */
 export const check = (
   { properties, required = [] }: RequestedSchema,

@@ -1,6 +1,6 @@
 /**
  * Which `file:` URIs a program may open: those whose path cannot leave its folder, however it is written. A URI that
- * could be read in two ways is refused. Nothing here touches a disk: the program must still check symbolic links.
+ * could be read in two ways is refused. This module reads no disk: the program must still check symbolic links.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources#security-considerations
  */
 import * as Either from "effect/Either"

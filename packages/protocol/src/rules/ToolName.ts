@@ -1,10 +1,10 @@
 /**
  * Which names a tool should have. Most peers accept other names too, so a server that registers such a tool logs a
- * warning, and a client calls it all the same.
+ * warning, and a client can call it.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
  */
 
-/** In characters. */
+/** The longest valid name, in characters. */
 export const MAX_LENGTH = 128
 
 /** What is wrong with a name; `undefined` when it is valid. */

@@ -21,29 +21,34 @@ const isResult = (block: SamplingContent): block is ToolResultContent => block.t
 
 /** The first broken rule in a list of messages; `undefined` when none is broken. */
 export const problem = (messages: ReadonlyArray<SamplingMessage>): Problem | undefined => {
-  let asked: ReadonlySet<string> = new Set()
+  // The ids of the tool uses in the message before.
+  let unanswered: ReadonlySet<string> = new Set()
   for (let at = 0; at < messages.length; at++) {
-    const wrong = broken(messages[at]!, asked)
+    const wrong = broken(messages[at]!, unanswered)
     if (wrong !== undefined) return { at, message: wrong }
     const uses = blocks(messages[at]!).filter(isUse)
-    asked = new Set(uses.map(({ id }) => id))
-    if (asked.size < uses.length) return { at, message: "two tool uses have the same id" }
+    unanswered = new Set(uses.map(({ id }) => id))
+    if (unanswered.size < uses.length) return { at, message: "two tool uses have the same id" }
   }
-  return asked.size === 0 ? undefined : { at: messages.length - 1, message: "a tool use is not answered" }
+  return unanswered.size === 0 ? undefined : { at: messages.length - 1, message: "a tool use is not answered" }
 }
 
-const broken = (message: SamplingMessage, asked: ReadonlySet<string>): string | undefined => {
+const broken = (message: SamplingMessage, unanswered: ReadonlySet<string>): string | undefined => {
   const content = blocks(message)
   const results = content.filter(isResult)
   if (results.length > 0) {
-    if (message.role !== "user") return "only the user gives tool results"
-    if (results.length < content.length) return "a message of tool results has nothing else"
+    if (message.role !== "user") return "only a message of the user may have tool results"
+    if (results.length < content.length) return "a message with tool results must not have other content"
   }
-  if (content.some(isUse) && message.role !== "assistant") return "only the assistant uses tools"
+  if (content.some(isUse) && message.role !== "assistant") return "only a message of the assistant may use tools"
   const answered = new Set(results.map(({ toolUseId }) => toolUseId))
   if (answered.size < results.length) return "a tool use is answered twice"
-  if ([...answered].some((id) => !asked.has(id))) return "a tool result answers no tool use of the message before"
-  return [...asked].some((id) => !answered.has(id)) ? "a tool use of the message before is not answered" : undefined
+  if ([...answered].some((id) => !unanswered.has(id))) {
+    return "a tool result answers no tool use of the message before"
+  }
+  return [...unanswered].some((id) => !answered.has(id))
+    ? "a tool use of the message before is not answered"
+    : undefined
 }
 
 /**

@@ -1,8 +1,9 @@
 /**
  * What a schema expects, as a short text: `string`, `an integer`, `{ readonly q: string }`, `"a" | "b"`.
  *
- * The words are those of Effect's own formatter. Unlike it, this module writes no more than a given number of characters
- * and stops there, so that a large schema costs no more than a small one. It never sees a value; `Issue` does.
+ * The words are those of Effect's own formatter. Unlike it, this module writes no more than a given number of
+ * characters and stops there, so that a large schema costs no more than a small one. `Issue` describes the actual
+ * value.
  */
 import * as Option from "effect/Option"
 import * as AST from "effect/SchemaAST"
@@ -29,7 +30,7 @@ export const describeAny = (asts: ReadonlyArray<AST.AST>, max: number): string =
   return clip([...texts].join(" | "), max)
 }
 
-/** A filter's description says more of a refused value than the name of its type. */
+/** The description of a filter explains a refused value better than the name of its type does. */
 const describeFilter = (ast: AST.Refinement, max: number): string =>
   AST.getDescriptionAnnotation(ast).pipe(
     Option.orElse(() => AST.getTitleAnnotation(ast)),

@@ -1,9 +1,9 @@
 /**
  * Where and why a value does not conform, in words that may be shown to the peer that sent it: one line for each place.
  *
- * No value is ever formatted. A text names what was expected, from the schema, and what came only by its kind; a short
- * string, a number and a boolean are quoted. A walk over the issue ends after ten places, and after a fixed number of
- * steps, so that a refusal costs the same whatever the peer sent.
+ * No value is ever formatted. A text describes what the schema expects, and names only the kind of the actual value; a
+ * short string, a number and a boolean are quoted. A walk over the issue ends after ten places, and after a fixed
+ * number of steps, so that a refusal costs the same whatever the peer sent.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -30,9 +30,9 @@ const MAX_PLACES = 10
 const MAX_MESSAGE = 200
 const MAX_EXPECTED = 140
 const MAX_PATH = 200
-/** How long a string may be that is quoted. */
+/** The longest string that is quoted, in characters. */
 const MAX_QUOTED = 40
-/** How many issues one walk looks at. */
+/** How many issues one walk visits. */
 const MAX_STEPS = 1000
 
 /** The places where a value does not conform, at most ten. */
@@ -110,7 +110,7 @@ export const explain = (issue: ParseResult.ParseIssue): Explanation => {
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** A key may be as long as its sender likes, and so may the path. */
+/** The sender chooses how long a key and a path are, so both are cut. */
 const pathText = (path: Path): string => {
   let text = ""
   for (const key of path) {
@@ -190,7 +190,10 @@ const choose = (issue: Annotated, given: ReturnType<AST.MessageAnnotation>): str
 const textOf = (message: string | Effect.Effect<string>): string | undefined =>
   Predicate.isString(message) ? message : Exit.getOrElse(Effect.runSyncExit(message), () => undefined)
 
-/** What a member of a union expected in place of this very value, when nothing else is to be said of it. */
+/**
+ * What a member of a union expected in place of the whole value; `undefined` when its issue is about a part of the
+ * value or has its own text.
+ */
 const expectedAsAWhole = (issue: ParseResult.ParseIssue, actual: unknown): AST.AST | undefined => {
   if (annotated(issue) !== undefined) return undefined
   switch (issue._tag) {

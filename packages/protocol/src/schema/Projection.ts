@@ -1,8 +1,8 @@
 /**
- * Compiles a schema of the vocabulary and a revision into one function: what to send of a value to a peer of that
- * revision. Unknown fields are left out, unknown kinds of content are replaced, and a value that needs no change is
- * returned as it is. It reads the annotations of `Since` and knows no type by name. `Method` and the two `Narrow`
- * modules use it.
+ * Compiles a schema of the vocabulary and a revision into one function, which converts a value to what a peer of that
+ * revision may receive. Unknown fields are left out, unknown kinds of content are replaced, and a value that needs no
+ * change is returned as it is. It reads the annotations of `Since` and knows no type by name. `Method` and the two
+ * `Narrow` modules use it.
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
@@ -19,7 +19,7 @@ const compiled = new WeakMap<AST.AST, Map<string, Project | undefined>>()
 
 const identity: Project = (value) => value
 
-/** The same function for the same schema and revision. */
+/** The function for a schema and a revision; equal arguments give the same function. */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: Version): Projection<A> =>
   projection(schema.ast, version) ?? identity
 

@@ -1,7 +1,7 @@
 /**
  * Compiles a schema of the vocabulary into one predicate. It is many times faster than decoding, which the vocabulary
  * does not need: it has no transformations, and unknown members stay in the value. Effect's own decoder runs only after
- * a failed check, to report where the value is wrong. A schema with a transformation throws.
+ * a failed check, to report where the value is wrong. `compile` throws for a schema with a transformation.
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

@@ -14,14 +14,14 @@ describe("modern/Caching", () => {
     expect(Caching.isCacheable("toString")).toBe(false)
   })
 
-  it.each<[said: Parameters<typeof Caching.of>[0], understood: Caching.CacheHints]>([
+  it.each<[hints: Parameters<typeof Caching.of>[0], expected: Caching.CacheHints]>([
     [{}, { ttlMs: 0, cacheScope: "private" }],
     [{ ttlMs: 5 }, { ttlMs: 5, cacheScope: "private" }],
     [{ ttlMs: -5, cacheScope: "public" }, { ttlMs: 0, cacheScope: "public" }],
     [{ ttlMs: 1.9 }, { ttlMs: 1, cacheScope: "private" }],
     [{ ttlMs: NaN }, { ttlMs: 0, cacheScope: "private" }],
     [{ ttlMs: 1e300 }, { ttlMs: Number.MAX_SAFE_INTEGER, cacheScope: "private" }]
-  ])("SHOULD read %j as %j", (said, understood) => expect(Caching.of(said)).toEqual(understood))
+  ])("SHOULD read %j as %j", (hints, expected) => expect(Caching.of(hints)).toEqual(expected))
 
   it("MUST NOT use one key for two results", () => {
     const key = (method: string, params: object) => Option.getOrUndefined(Caching.key(method, params as {}))

@@ -58,7 +58,7 @@ describe("reading an envelope", () => {
     expect(refusal({ _meta: { [VERSION]: "2030-01-01", [CLIENT]: "all" } }).code).toBe(-32022)
   })
 
-  it("MUST refuse a revision that the server does not speak", () => {
+  it("MUST refuse a revision that the server does not support", () => {
     expect(refusal({ _meta: good }, ["2025-11-25"]).code).toBe(-32022)
   })
 

@@ -57,9 +57,9 @@ describe("modern/InputRequired", () => {
   })
 
   it("knows each input request, its capability and its response", () => {
-    for (const [key, question] of Object.entries(Canonical.inputRequests)) {
-      const kind = InputRequired.inputMethods.get(question.method)!
-      expect(Either.isRight(kind.decodeParams(question.params))).toBe(true)
+    for (const [key, inputRequest] of Object.entries(Canonical.inputRequests)) {
+      const kind = InputRequired.inputMethods.get(inputRequest.method)!
+      expect(Either.isRight(kind.decodeParams(inputRequest.params))).toBe(true)
       const answer = Canonical.inputResponses[key as keyof typeof Canonical.inputResponses]
       expect(kind.kind === "request" && kind.isResult(answer)).toBe(true)
     }
@@ -68,15 +68,15 @@ describe("modern/InputRequired", () => {
   })
 
   it("replaces the legacy error with URLs", () => {
-    const asked = InputRequired.ofUrlElicitations([
+    const result = InputRequired.ofUrlElicitations([
       { message: "Open", url: "https://a.b", elicitationId: "e" } as never
     ])
-    expect(asked).toEqual({
+    expect(result).toEqual({
       resultType: "input_required",
       inputRequests: {
         "url-0": { method: "elicitation/create", params: { mode: "url", message: "Open", url: "https://a.b" } }
       }
     })
-    expect(official(asked)).toBeUndefined()
+    expect(official(result)).toBeUndefined()
   })
 })

@@ -11,8 +11,8 @@ const assistant = (...content: ReadonlyArray<any>): SamplingMessage => ({ role: 
 describe("ToolUseRules", () => {
   it.each<[what: string, messages: ReadonlyArray<SamplingMessage>]>([
     ["nothing", []],
-    ["words", [user(text), assistant(text), { role: "user", content: text }]],
-    ["a use and its answer", [user(text), assistant(use("a")), user(result("a"))]],
+    ["text", [user(text), assistant(text), { role: "user", content: text }]],
+    ["a use and its result", [user(text), assistant(use("a")), user(result("a"))]],
     ["two at once, in any order", [user(text), assistant(text, use("a"), use("b")), user(result("b"), result("a"))]],
     ["one after the other, with one id", [
       assistant(use("a")),
@@ -23,17 +23,17 @@ describe("ToolUseRules", () => {
   ])("accepts %s", (_, messages) => expect(ToolUseRules.problem(messages)).toBeUndefined())
 
   it.each<[what: string, messages: ReadonlyArray<SamplingMessage>, at: number, message: string]>([
-    ["words beside answers", [assistant(use("a")), user(result("a"), text)], 1, "nothing else"],
-    ["a use without an answer", [assistant(use("a"))], 0, "not answered"],
-    ["words in place of an answer", [assistant(use("a")), user(text)], 1, "not answered"],
-    ["half of the answers", [assistant(use("a"), use("b")), user(result("a"))], 1, "not answered"],
-    ["a late answer", [assistant(use("a")), user(text), user(result("a"))], 1, "not answered"],
-    ["an answer to nothing", [user(result("a"))], 0, "answers no tool use"],
-    ["an answer to something else", [assistant(use("a")), user(result("a"), result("b"))], 1, "answers no tool use"],
-    ["an answer twice", [assistant(use("a")), user(result("a"), result("a"))], 1, "twice"],
+    ["text beside a result", [assistant(use("a")), user(result("a"), text)], 1, "must not have other content"],
+    ["a use without a result", [assistant(use("a"))], 0, "not answered"],
+    ["text in place of a result", [assistant(use("a")), user(text)], 1, "not answered"],
+    ["half of the results", [assistant(use("a"), use("b")), user(result("a"))], 1, "not answered"],
+    ["a late result", [assistant(use("a")), user(text), user(result("a"))], 1, "not answered"],
+    ["a result without a use", [user(result("a"))], 0, "answers no tool use"],
+    ["a result of another use", [assistant(use("a")), user(result("a"), result("b"))], 1, "answers no tool use"],
+    ["a result twice", [assistant(use("a")), user(result("a"), result("a"))], 1, "twice"],
     ["one id for two uses", [assistant(use("a"), use("a")), user(result("a"))], 0, "same id"],
-    ["answers of the assistant", [assistant(use("a")), assistant(result("a"))], 1, "only the user"],
-    ["uses of the user", [user(use("a")), user(result("a"))], 0, "only the assistant"]
+    ["results of the assistant", [assistant(use("a")), assistant(result("a"))], 1, "only a message of the user"],
+    ["uses of the user", [user(use("a")), user(result("a"))], 0, "only a message of the assistant"]
   ])("MUST refuse %s", (_, messages, at, message) => {
     expect(ToolUseRules.problem(messages)).toMatchObject({ at, message: expect.stringContaining(message) })
   })

@@ -18,7 +18,7 @@ const Branches = Schema.suspend((): Schema.Schema<Tree> => Tree)
 const Tree: Schema.Schema<Tree> = Schema.Struct({ children: Schema.Array(Branches) })
 
 describe("ExpectedType", () => {
-  it("reads as Effect writes it", () => {
+  it("writes a type as Effect does", () => {
     const schemas: ReadonlyArray<{ readonly ast: AST.AST }> = [
       Schema.String,
       Schema.Never,
@@ -46,7 +46,7 @@ describe("ExpectedType", () => {
     for (const schema of schemas) expect(describeAll(schema)).toBe(String(schema.ast))
   })
 
-  it("says of a filter what it wants", () => {
+  it("describes a filter by its description, identifier or title", () => {
     expect(describeAll(Schema.Int)).toBe("an integer")
     expect(describeAll(Schema.Number.pipe(Schema.filter(() => true)))).toBe("{ number | filter }")
     expect(describeAll(Schema.String.pipe(Schema.filter(() => true, { identifier: "Name" })))).toBe("Name")
@@ -59,13 +59,13 @@ describe("ExpectedType", () => {
     expect(describeAll(Schema.suspend(() => Schema.Struct({})))).toBe("<suspended schema>")
   })
 
-  it("joins several, each once", () => {
+  it("joins several types, each once", () => {
     const asts = [Schema.String, Schema.Number, Schema.String, Schema.Int].map(({ ast }) => ast)
     expect(ExpectedType.describeAny(asts, 100)).toBe("string | number | an integer")
     expect(ExpectedType.describeAny(asts, 10)).toBe("string | n…")
   })
 
-  it("writes no more than it may, and reads little more of the schema", () => {
+  it("writes no more than `max` characters, and reads little more of the schema", () => {
     let reads = 0
     const literals = Array.from({ length: 100_000 }, (_, i) => new AST.Literal(`choice-${i}`))
     const types = new Proxy(literals, {

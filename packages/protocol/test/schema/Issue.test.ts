@@ -21,32 +21,32 @@ const nested = (levels: number): unknown => {
 }
 
 describe("Issue", () => {
-  it("says where and why, on one line", () => {
+  it("reports where and why, on one line", () => {
     expect(Issue.sentence(issue(Search, { limit: 1.5, tags: ["x", 1] }))).toBe(
       "q: is missing; limit: Expected an integer, actual 1.5; tags.1: Expected string, actual 1"
     )
     expect(Issue.sentence(issue(Search, 5, false))).toMatch(/^Expected \{.*\}, actual 5$/)
   })
 
-  it("does not say that an optional field could be nothing", () => {
+  it("does not report `undefined` as a type of an optional field", () => {
     expect(Issue.places(issue(Search, { q: "x", limit: "many" }))).toEqual([
       { path: "limit", message: "Expected number, actual \"many\"" }
     ])
   })
 
-  it("says what the schema says, if it does", () => {
+  it("uses the message of a filter that has one", () => {
     const even = Schema.Number.pipe(Schema.filter((n) => n % 2 === 0, { message: () => "must be even" }))
     expect(Issue.sentence(issue(Schema.Struct({ n: even }), { n: 1 }))).toBe("n: must be even")
   })
 
-  it("says little about much", () => {
+  it("limits the length of a message and the number of places", () => {
     const [place] = Issue.places(issue(Search, { q: { big: "x".repeat(1_000_000) } }))
     expect(place!.message.length).toBeLessThanOrEqual(201)
     const many = Schema.Struct(Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`f${i}`, Schema.String])))
     expect(Issue.places(issue(many, {})).length).toBe(10)
   })
 
-  it("does not follow a peer into the depths", () => {
+  it("does not format a value that is nested 10,000 levels deep", () => {
     expect(Issue.places(issue(Search, { q: nested(10_000) }))).toEqual([
       { path: "q", message: "Expected string, actual an object" }
     ])
@@ -60,7 +60,7 @@ describe("Issue", () => {
     expect(Issue.places(issue(Schema.Struct({ a: Schema.Int, b: Schema.Int }), { a: nested(10_000) })).length).toBe(2)
   })
 
-  it("names what came by its kind, and quotes only what is short", () => {
+  it("names the kind of the actual value, and quotes only short ones", () => {
     const refused: ReadonlyArray<readonly [unknown, string]> = [
       [{}, "an object"],
       [new Date(), "an object"],
@@ -82,7 +82,7 @@ describe("Issue", () => {
     }
   })
 
-  it("gives text and places from one walk", () => {
+  it("returns the sentence and the places of one walk", () => {
     const { places, sentence } = Issue.explain(issue(Search, { limit: "x" }))
     expect(places).toEqual([
       { path: "q", message: "is missing" },
@@ -91,7 +91,7 @@ describe("Issue", () => {
     expect(sentence).toBe(`q: is missing; limit: Expected number, actual "x"`)
   })
 
-  it("says once what the members of a union expect", () => {
+  it("lists what the members of a union expect once", () => {
     const either = Schema.Struct({
       a: Schema.optional(Schema.Union(Schema.String, Schema.Int, Schema.Null))
     })
@@ -106,33 +106,35 @@ describe("Issue", () => {
     expect(Issue.sentence(issue(Schema.Undefined, 1))).toBe("Expected undefined, actual 1")
   })
 
-  it("takes the words of the schema's author, where there are any", () => {
+  it("uses the messages and titles of the schema's author", () => {
     const positive = Schema.Number.pipe(Schema.positive())
-    const said = (schema: Schema.Schema<any, any>, value: unknown = "x") => Issue.sentence(issue(schema, value))
-    expect(said(positive, -1)).toBe("Expected a positive number, actual -1")
-    expect(said(positive.annotations({ message: () => "above zero" }), -1)).toBe("above zero")
-    // An outer text is about what only the outer schema refuses, unless it overrides.
-    expect(said(positive.annotations({ message: () => "above zero" }))).toBe(`Expected number, actual "x"`)
-    expect(said(positive.annotations({ message: () => ({ message: "above zero", override: true }) }))).toBe(
+    const sentenceOf = (schema: Schema.Schema<any, any>, value: unknown = "x") => Issue.sentence(issue(schema, value))
+    expect(sentenceOf(positive, -1)).toBe("Expected a positive number, actual -1")
+    expect(sentenceOf(positive.annotations({ message: () => "above zero" }), -1)).toBe("above zero")
+    // The message of an outer schema applies only to what that schema refuses, unless it overrides.
+    expect(sentenceOf(positive.annotations({ message: () => "above zero" }))).toBe(`Expected number, actual "x"`)
+    expect(sentenceOf(positive.annotations({ message: () => ({ message: "above zero", override: true }) }))).toBe(
       "above zero"
     )
     const Point = Schema.Struct({ x: Schema.Number })
-    expect(said(Point.annotations({ message: () => "a point" }), {})).toBe("x: is missing")
-    expect(said(Point.annotations({ message: () => ({ message: "a point", override: true }) }), {})).toBe("a point")
-    expect(said(Schema.Number.annotations({ message: () => Effect.succeed("a number") }))).toBe("a number")
+    expect(sentenceOf(Point.annotations({ message: () => "a point" }), {})).toBe("x: is missing")
+    expect(sentenceOf(Point.annotations({ message: () => ({ message: "a point", override: true }) }), {})).toBe(
+      "a point"
+    )
+    expect(sentenceOf(Schema.Number.annotations({ message: () => Effect.succeed("a number") }))).toBe("a number")
     const late = Effect.as(Effect.sleep("1 second"), "late")
-    expect(said(Schema.Number.annotations({ message: () => late }))).toBe(`Expected number, actual "x"`)
-    expect(said(Schema.Number.annotations({ parseIssueTitle: () => "the title" }))).toBe("the title")
-    const asked = Schema.propertySignature(Schema.Number).annotations({ missingMessage: () => "please" })
-    expect(said(Schema.Struct({ n: asked }), {})).toBe("n: please")
-    expect(said(Schema.NumberFromString)).toMatch(/^Unable to decode "x"/)
-    expect(said(Schema.NumberFromString.annotations({ message: () => "digits" }))).toBe("digits")
-    expect(said(Schema.Union(Schema.Number.annotations({ message: () => "a number" }), Schema.Boolean))).toBe(
+    expect(sentenceOf(Schema.Number.annotations({ message: () => late }))).toBe(`Expected number, actual "x"`)
+    expect(sentenceOf(Schema.Number.annotations({ parseIssueTitle: () => "the title" }))).toBe("the title")
+    const field = Schema.propertySignature(Schema.Number).annotations({ missingMessage: () => "please" })
+    expect(sentenceOf(Schema.Struct({ n: field }), {})).toBe("n: please")
+    expect(sentenceOf(Schema.NumberFromString)).toMatch(/^Unable to decode "x"/)
+    expect(sentenceOf(Schema.NumberFromString.annotations({ message: () => "digits" }))).toBe("digits")
+    expect(sentenceOf(Schema.Union(Schema.Number.annotations({ message: () => "a number" }), Schema.Boolean))).toBe(
       `Expected boolean, actual "x"; a number`
     )
   })
 
-  it("says what must not be there", () => {
+  it("reports what must not be present", () => {
     const strict = Search.annotations({ parseOptions: { onExcessProperty: "error" } })
     expect(Issue.sentence(issue(strict, { q: "x", more: 1 }))).toMatch(/^more: is unexpected, expected: /)
     expect(Issue.sentence(new ParseResult.Unexpected(1))).toBe("is unexpected")
@@ -140,7 +142,7 @@ describe("Issue", () => {
   })
 })
 
-describe("A refusal costs the same whatever came: it", () => {
+describe("The cost of an issue does not depend on the value: a walk", () => {
   /** A value that counts how often anything is looked up in it. */
   const watched = (value: object) => {
     const looks = { count: 0 }
@@ -192,7 +194,7 @@ describe("A refusal costs the same whatever came: it", () => {
     expect(looks.count).toBeLessThan(3000)
   })
 
-  it("stops in an issue that has no end in sight", () => {
+  it("stops in an issue that is 100,000 levels deep", () => {
     let deep: ParseResult.ParseIssue = refusal
     for (let i = 0; i < 100_000; i++) deep = new ParseResult.Pointer("a", {}, deep)
     expect(Issue.places(deep)).toEqual([{ path: "", message: "does not conform" }])
@@ -201,7 +203,7 @@ describe("A refusal costs the same whatever came: it", () => {
     expect(Issue.sentence(deep)).toBe("does not conform")
   })
 
-  it("cuts keys that are too long, and paths of too many", () => {
+  it("cuts keys that are too long, and paths of too many keys", () => {
     const record = Schema.Record({ key: Schema.String, value: Schema.String })
     const [place] = Issue.places(issue(record, { ["k".repeat(1_000_000)]: 1 }))
     expect(place).toEqual({ path: `${"k".repeat(200)}…`, message: "Expected string, actual 1" })

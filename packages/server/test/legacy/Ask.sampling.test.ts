@@ -96,10 +96,14 @@ describe("The client's model", () => {
     [
       "an answer among other things",
       [assistant(use), user([found, text("!")])],
-      "message 1: a message of tool results has nothing else"
+      "message 1: a message with tool results must not have other content"
     ],
-    ["a user that uses tools", [user(use)], "message 0: only the assistant uses tools"],
-    ["an assistant that answers", [assistant(use), assistant(found)], "message 1: only the user gives tool results"]
+    ["a user that uses tools", [user(use)], "message 0: only a message of the assistant may use tools"],
+    [
+      "an assistant that answers",
+      [assistant(use), assistant(found)],
+      "message 1: only a message of the user may have tool results"
+    ]
   ]
   for (const [what, messages, why] of dialogues) {
     it.effect(`MUST NOT be asked to continue ${what}, and nothing is sent`, () =>

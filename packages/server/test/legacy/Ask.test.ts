@@ -116,7 +116,7 @@ describe("A form", () => {
         yield* result(peer, "act")
         assert.include(
           Cause.pretty(yield* Effect.flip(Effect.sandbox(Effect.flatten(outcome)))),
-          `the field "in" cannot be asked for`
+          `the field "in" has a type that a form cannot have`
         )
         yield* peer.expectSilence
       }).pipe(Effect.scoped, Effect.provide(serve(live)))

@@ -1,6 +1,6 @@
 /**
- * One conversation and, at the other end of its transport, a peer that sends exactly what a test scripts and keeps what it
- * receives. Also sides made of a record of methods, and a check that no fiber and no timer is left.
+ * One conversation and, at the other end of its transport, a peer that sends exactly what a test scripts and records
+ * what it receives. Also sides made of a record of methods, and a check that no fiber and no timer is left.
  */
 import { assert } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
@@ -45,7 +45,7 @@ export interface Peer {
   readonly receive: Effect.Effect<Message.Incoming>
   /** Sends a "ping" and returns the messages that arrive before its answer: all that were sent up to now. */
   readonly received: Effect.Effect<Array<Message.Incoming>>
-  readonly hangUp: Effect.Effect<void>
+  readonly disconnect: Effect.Effect<void>
   /** Waits until the other side has closed the pipe; returns the messages that the test has not taken. */
   readonly closed: Effect.Effect<Array<Message.Incoming>>
 }
@@ -77,12 +77,12 @@ export const peer = (transport: Transport.Transport): Effect.Effect<Peer, never,
           before.push(next)
         }
       }),
-      hangUp: Effect.asVoid(Fiber.interrupt(reader)),
+      disconnect: Effect.asVoid(Fiber.interrupt(reader)),
       closed: Effect.zipRight(Fiber.await(reader), Effect.map(Queue.takeAll(queue), (all) => [...all]))
     }
   })
 
-export interface Talk {
+export interface Connected {
   readonly conversation: Conversation.Conversation
   readonly peer: Peer
   /** Everything that was reported, in order. */
@@ -94,11 +94,11 @@ export interface Talk {
 }
 
 /** A conversation with a scripted peer; it has a scope of its own. */
-export const talk = (
+export const connect = (
   served: Side.Side | ((outbound: Conversation.Conversation) => Side.Side) = side({}),
   options: Conversation.Options = {},
   capacity?: number
-): Effect.Effect<Talk, never, Scope.Scope> =>
+): Effect.Effect<Connected, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [here, there] = yield* Transport.memory({ capacity })
     const diagnostics: Array<Diagnostic> = []
