@@ -21,6 +21,8 @@ export interface ListOptions extends CallOptions {
 
 /** The options of a call to a tool. */
 export interface CallToolOptions extends CallOptions {
-  /** Whether the result is checked against the tool's output schema. Default: the `checkOutputs` option of the client. */
+  /**
+   * Whether the result is checked against the tool's output schema. Default: the `checkOutputs` option of the client.
+   */
   readonly checkOutput?: boolean | undefined
 }

@@ -98,7 +98,9 @@ export interface ClientSessionService extends Notifications {
     args?: Readonly<Record<string, string>>,
     options?: CallOptions
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
-  /** Suggests values for an argument of a prompt or a resource template. `others` are the arguments that have a value. */
+  /**
+   * Suggests values for an argument of a prompt or a resource template. `others` are the arguments that have a value.
+   */
   readonly complete: (
     ref: Completion.CompleteParams["ref"],
     argument: Completion.CompleteParams["argument"],

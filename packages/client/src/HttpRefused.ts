@@ -13,10 +13,6 @@ import * as MediaType from "./http/MediaType.js"
 /** How many characters of the body a message quotes. */
 const QUOTE = 200
 
-/**
- * @since 0.1.0
- * @category errors
- */
 export class HttpRefused extends Data.TaggedError("HttpRefused")<{
   readonly method: string
   /** Without its query. */

@@ -11,10 +11,6 @@ import type * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { HttpRefused } from "./HttpRefused.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<out R = never> {
   /**
    * The transport that the server implements.
@@ -53,7 +49,9 @@ export interface Options<out R = never> {
   readonly maxRedirects?: number | undefined
   /** How many requests may be in flight, each on an HTTP request of its own; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
-  /** How many messages may wait to be sent before `send` suspends, and to be read before reading stops. Default: 256. */
+  /**
+   * How many messages may wait to be sent before `send` suspends, and to be read before reading stops. Default: 256.
+   */
   readonly capacity?: number | undefined
   /** The most bytes that a JSON body may have. Default: 10 MiB. */
   readonly maxBodyBytes?: number | undefined
@@ -67,7 +65,9 @@ export interface Options<out R = never> {
   readonly maxResponseNodes?: number | undefined
   /** How long the server may take to accept a notification or a response, and to open HTTP+SSE. Default: 30 seconds. */
   readonly acceptTimeout?: Duration.DurationInput | undefined
-  /** How long closing waits for each of its steps: for messages in flight, then for the session's end. Default: 1 second. */
+  /**
+   * How long closing waits for each of its steps: for messages in flight, then for the session's end. Default: 1 second.
+   */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /** Whether the `HttpClient` makes spans, which have no parent. Default: false. */
   readonly tracing?: boolean | undefined
@@ -76,9 +76,6 @@ export interface Options<out R = never> {
 /**
  * The default waits before attempts to resume a stream: from 1 second on, half as long again each time, up to 30 seconds;
  * each at random between nothing and that.
- *
- * @since 0.1.0
- * @category constants
  */
 export const reconnect: Schedule.Schedule<Duration.Duration> = Schedule.exponential("1 second", 1.5).pipe(
   Schedule.modifyDelay((_, delay) => Duration.min(delay, Duration.seconds(30))),

@@ -47,6 +47,5 @@ export const USER_REJECTED = -1
  * The code with which servers of the legacy era refuse a request of a session that they do not know. The specification
  * names the HTTP status only; the code is that of the official servers.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
- * @since 0.1.0 @category codes
  */
 export const SESSION_NOT_FOUND = -32001

@@ -24,7 +24,9 @@ const declaredLength = (headers: Headers.Headers): number | undefined => {
   return length === undefined || encoding !== undefined || !/^\d{1,15}$/.test(length) ? undefined : Number(length)
 }
 
-/** The whole body. Fails with reason `Read` when it has more bytes or is cut off, and with `Decode` when it is not UTF-8. */
+/**
+ * The whole body. Fails with reason `Read` when it has more bytes or is cut off, and with `Decode` when it is not UTF-8.
+ */
 export const text = (
   response: Response,
   maxBytes: number,

@@ -26,7 +26,9 @@ export interface HttpConnection extends HttpSender {
   readonly settings: Settings
   readonly reader: Reader
   readonly requests: Limiter
-  /** For notifications and responses. Requests have a limit of their own: the server may need a response to answer one. */
+  /**
+   * For notifications and responses. Requests have a limit of their own: the server may need a response to answer one.
+   */
   readonly messages: Limiter
   readonly isOpen: () => boolean
   /** Starts an effect that is interrupted when the connection ends. */

@@ -77,7 +77,9 @@ export const make = (
       () => Fiber.interruptFork(sending)
     )
 
-  /** Takes a message. Gives what its sender can wait for; `undefined` when the message cannot be sent any more, or at all. */
+  /**
+   * Takes a message. Gives what its sender can wait for; `undefined` when the message cannot be sent any more, or at all.
+   */
   const take = (
     message: Message.Message,
     onFailure: (error: TransportError) => Effect.Effect<void>

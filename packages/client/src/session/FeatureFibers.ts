@@ -9,7 +9,9 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { FeaturesService } from "../Features.js"
 
-/** Runs the logging feature, if there is one. It listens when this returns, so it misses no message that comes later. */
+/**
+ * Runs the logging feature, if there is one. It listens when this returns, so it misses no message that comes later.
+ */
 export const handleLogs = (
   { logging }: FeaturesService,
   logs: Stream.Stream<LoggingMessage>
