@@ -47,7 +47,7 @@ describe("EventStream", () => {
       for (const text of ["a", "b", "c", "d", "e"]) stream.push(text)
       assert.strictEqual(visit.text, "a")
       assert.isTrue(stream.isFull)
-      const waiting = yield* Effect.fork(stream.room)
+      const waiting = yield* Effect.fork(stream.space)
       yield* Effect.yieldNow()
       assert.isNull(waiting.unsafePoll())
       // A sender that cannot wait adds its event nevertheless.
@@ -84,7 +84,7 @@ describe("EventStream", () => {
       const { closed, stream, visit } = yield* open()
       visit.stalled = true
       for (const text of ["a", "b", "c"]) stream.push(text)
-      const waiting = yield* Effect.fork(stream.room)
+      const waiting = yield* Effect.fork(stream.space)
       visit.hangUp()
       yield* Fiber.join(waiting)
       assert.deepStrictEqual(closed, [["b", "c"]])

@@ -27,7 +27,7 @@ describe("SerialQueue", () => {
       assert.isTrue(steps.isRunning && steps.isFull)
       assert.deepStrictEqual(done, [])
       yield* Deferred.succeed(gate, undefined)
-      yield* steps.room
+      yield* steps.space
       yield* until(() => !steps.isRunning)
       assert.deepStrictEqual(done, ["a", "b", "c", "rest"])
     }))
