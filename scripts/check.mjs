@@ -13,12 +13,15 @@ const sources = filesUnder(root, "packages", () => true).map((path) => path.spli
 
 const stages = [
   ["rules", script("rules.mjs")],
-  ["imports", tool(
-    "dependency-cruiser/bin/dependency-cruise.mjs",
-    "--config",
-    ".dependency-cruiser.mjs",
-    ...new Set(sources)
-  )],
+  [
+    "imports",
+    tool(
+      "dependency-cruiser/bin/dependency-cruise.mjs",
+      "--config",
+      ".dependency-cruiser.mjs",
+      ...new Set(sources)
+    )
+  ],
   ["generated", script("codegen.mjs", "--check")],
   ["lock files", script("lock.mjs")],
   ["unused", tool("knip/bin/knip.js", "--no-progress")],

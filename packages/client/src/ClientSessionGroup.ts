@@ -2,7 +2,7 @@
  * Many servers as one: their entries together, calls that go to the server that has the entry, and entries that follow
  * their servers while these come, change and go. A server that ends takes only its own entries with it.
  *
- * `Members` holds the connections, `SharedEntries` the entries; this module connects the two and routes calls.
+ * `Members` holds the connections, `CurrentEntries` the entries; this module connects the two and routes calls.
  *
  * @since 0.1.0
  */
@@ -25,11 +25,11 @@ import * as Client from "./Client.js"
 import type { ClientError, ConnectError } from "./ClientError.js"
 import type { ClientSessionService } from "./ClientSession.js"
 import type * as Features from "./Features.js"
+import * as CurrentEntries from "./group/CurrentEntries.js"
 import { readable } from "./group/Entries.js"
 import * as Members from "./group/Members.js"
 import * as Reconnect from "./group/Reconnect.js"
 import * as ServerLists from "./group/ServerLists.js"
-import * as SharedEntries from "./group/SharedEntries.js"
 import type { Entries, Entry, Kind, NameHook } from "./GroupEntries.js"
 import type { DuplicateEntry, DuplicateServer, UnknownServer } from "./GroupError.js"
 import { UnknownEntry } from "./GroupError.js"
@@ -107,7 +107,7 @@ export const make = (
 ): Effect.Effect<ClientSessionGroupService, never, Scope.Scope> =>
   Effect.gen(function*() {
     const members = yield* Members.make
-    const shared = yield* SharedEntries.make(options.nameHook ?? ((name) => name))
+    const shared = yield* CurrentEntries.make(options.nameHook ?? ((name) => name))
     return {
       connect: (name, connector, serverOptions) =>
         members.join(name, (member, joined) =>
@@ -137,7 +137,7 @@ export const make = (
 /** Puts a connected server into the group, until the scope closes. */
 const enter = (
   members: Members.Members,
-  shared: SharedEntries.SharedEntries,
+  shared: CurrentEntries.CurrentEntries,
   name: string,
   member: Members.Member,
   session: ClientSessionService
@@ -158,7 +158,7 @@ const enter = (
 
 const calls = (
   members: Members.Members,
-  { current }: SharedEntries.SharedEntries
+  { current }: CurrentEntries.CurrentEntries
 ): Pick<ClientSessionGroupService, "callTool" | "readResource" | "getPrompt"> => {
   /** Runs a call at the server of an entry. */
   const route = <A, B>(

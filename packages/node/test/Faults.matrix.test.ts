@@ -267,8 +267,8 @@ const testFault = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (
     const connecting = yield* Effect.exit(Client.make(yield* launching(stage, fault, mark), {
       timeout: timeoutFor(row.connecting)
     }))
-    const asked = stage === "connect" || stage === "initialize"
-    expect("connecting", yield* outcome(connecting), asked ? row.connecting : "answered")
+    const isConnecting = stage === "connect" || stage === "initialize"
+    expect("connecting", yield* outcome(connecting), isConnecting ? row.connecting : "answered")
     if (Exit.isFailure(connecting)) return
     const client = connecting.value
     const ended = yield* Effect.fork(client.ended)
@@ -300,7 +300,7 @@ const testFault = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (
       yield* Fiber.join(watching)
       expect("the end", yield* outcome(Fiber.join(ended)), row.ended)
     }
-    if (!asked) assert.deepStrictEqual(diagnostics, [...row.diagnostics ?? []])
+    if (!isConnecting) assert.deepStrictEqual(diagnostics, [...row.diagnostics ?? []])
   })
 
 const testClose = (fault: string) => (mark: string) =>

@@ -294,7 +294,7 @@ describe("StdioServer", () => {
       child.stdout!.pause()
       say(...range(10).map((n) => Message.request(n, "flood")))
       say(Message.notification("notifications/flood"))
-      yield* until(() => stderr().includes("told"))
+      yield* until(() => stderr().includes("notified"))
       child.kill("SIGTERM")
       // It exited by itself: the signal did not kill it.
       assert.isNumber(yield* exited)

@@ -2,8 +2,8 @@
  * Questions that a handler can ask the client, as values: a form or a page for a person, messages for a model, the roots. A
  * question names the capability that the client must have, and decodes the answer. Each era sends questions in its own way.
  *
- * Ask first, act afterwards: in an era without requests to the client, the handler is stopped at the question, and runs
- * again from its beginning with the answer.
+ * A handler should ask before it changes anything: an era without requests to the client interrupts the handler at the
+ * question, and runs it again from its beginning when the answer has come.
  *
  * @since 0.1.0
  */
@@ -41,7 +41,7 @@ export type Elicited<A> =
   | { readonly action: "cancel" }
 
 /**
- * A form for a person, from a schema or from a requested schema as the protocol has it.
+ * A form for a person, from a schema or from a requested schema as the protocol defines it.
  *
  * Throws when a form cannot ask for the schema's type. A form must not ask for secrets; use a page (`url`) for them. Make
  * the question, or at least its schema, outside of the handler: each new schema object is compiled again.

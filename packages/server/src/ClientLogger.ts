@@ -1,5 +1,5 @@
 /**
- * A logger that sends what handlers log with Effect to the client of their request, beside the loggers of the application.
+ * A logger that sends what handlers log with Effect to the client of their request. The application's other loggers remain.
  * It ignores what is logged outside of a request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
@@ -24,7 +24,7 @@ import { RequestContext } from "./RequestContext.js"
 export const MAX_WAITING = 64
 
 /**
- * Sends the message, and the annotations beside it, if the client wants messages of the level. It does not send causes:
+ * Sends the message with its annotations, if the client wants messages of the level. It does not send causes:
  * they are for the operator. `name` is the `logger` of the messages.
  *
  * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower it with
@@ -88,7 +88,7 @@ const send = (
   fiber.addObserver(() => waiting.set(request, waiting.get(request)! - 1))
 }
 
-// A log call has one argument or several. One with only a cause has no data to send.
+// A log call has one argument or several. A call with only a cause has no data to send.
 const dataOf = (message: unknown): unknown => {
   const parts = Array.isArray(message) ? message.map(plain) : [plain(message)]
   return parts.length > 1 ? parts : parts[0]

@@ -30,11 +30,11 @@ export interface DispatcherService {
   readonly open: (transport: Transport, onEnd: () => void) => FedConversation
   /**
    * Serves one message that belongs to no conversation, as a client of this revision sent it. The response leaves on the
-   * channel; the handler cannot send requests to the client. The result interrupts the request, as long as it has no
-   * response; closing the server does so too.
+   * channel; the handler cannot send requests to the client. Returns a function that interrupts the request as long as it
+   * has no response; closing the server does so too.
    */
   readonly exchange: (incoming: Message.Incoming, channel: Channel, version: Version) => () => void
-  /** The revisions that the server speaks. */
+  /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
   /** The number of listeners that are running. */
   readonly listeners: () => number

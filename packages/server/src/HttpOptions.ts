@@ -1,6 +1,10 @@
 /**
+<<<<<<< HEAD
  * The options of an HTTP endpoint and their defaults, for `HttpEndpoint` and for `HttpServer` of `@effect-mcp/node`.
  * Address and port belong to the server that the endpoint runs in.
+=======
+ * The options of an HTTP endpoint and their defaults. Address and port are options of the HTTP server around it.
+>>>>>>> r2
  *
  * @since 0.1.0
  */
@@ -9,7 +13,7 @@ import type * as Effect from "effect/Effect"
 import type { HttpRefusal } from "./HttpRefusal.js"
 import type { Principal } from "./Principal.js"
 
-/** What the endpoint answers, and how much it keeps. `R` is what `authenticate` requires. */
+/** `R` is what `authenticate` requires. */
 export interface HttpOptions<R = never> {
   /**
    * Values of the Host header that are allowed: "mcp.example.com", "localhost:3000", "localhost:*" for any port or none,
@@ -18,8 +22,8 @@ export interface HttpOptions<R = never> {
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   /**
    * Values of the Origin header that are allowed: "https://app.example.com", "http://localhost:*", "*" for any origin. A
-   * request without the header is allowed: browsers send it with every request of another page. Default: the origins of
-   * the loopback interface, with any port.
+   * request without the header is allowed, because a browser sends the header with every request of a page from another
+   * origin. Default: the origins of the loopback interface, with any port.
    */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** The one path of the endpoint. Default: "/mcp" for a server of its own, any path where it is mounted. */
@@ -30,8 +34,8 @@ export interface HttpOptions<R = never> {
    * How requests are answered.
    *
    * - "auto": with JSON. With an event stream if the handler sends a notification or a request before its result, if the
-   *   result takes longer than `keepAlive`, or if it is not there at once and the client can resume (an `EventStore`, and
-   *   2025-11-25 or later).
+   *   result takes longer than `keepAlive`, or if the result is not ready at once and the client can resume the stream
+   *   (there is an `EventStore`, and the revision is 2025-11-25 or later).
    * - "json": always with JSON. Notifications of a handler are dropped, and its requests to the client fail.
    * - "stream": always with an event stream.
    *
@@ -45,17 +49,17 @@ export interface HttpOptions<R = never> {
   readonly sessions?: boolean | SessionOptions | undefined
   /** The largest body, in bytes; a larger one is answered with 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** How deep the JSON of a message may nest. Default: 64 levels. */
+  /** How deep the JSON of a message may nest; a deeper one is answered with 400. Default: 64 levels. */
   readonly maxDepth?: number | undefined
-  /** How many values a request or a notification may hold, nested ones included. Default: 100,000. */
+  /** How many values a request or a notification may hold, nested ones included, before it gets a 400. Default: 100,000. */
   readonly maxNodes?: number | undefined
-  /** How many values a response to a request of ours may hold. Default: 1,000,000. */
+  /** How many values a response to a request of the server may hold. Default: 1,000,000. */
   readonly maxResponseNodes?: number | undefined
-  /** How many events a stream buffers for a slow reader; then handlers that send more suspend. Default: 256. */
+  /** How many events a stream buffers for a slow reader; handlers that send more are suspended. Default: 256. */
   readonly capacity?: number | undefined
-  /** How long a stream may be silent before it gets a comment. `Infinity` for no comments. Default: 15 seconds. */
+  /** How long a stream may be silent before the server sends a comment; `Infinity` for never. Default: 15 seconds. */
   readonly keepAlive?: Duration.DurationInput | undefined
-  /** How long a reader may take nothing while events wait; then its stream is cut. Default: 30 seconds. */
+  /** How long a reader may take nothing while events wait, before its stream is closed. Default: 30 seconds. */
   readonly stallTimeout?: Duration.DurationInput | undefined
   /** How long clients wait before they reconnect to a stream that can be resumed. Default: 1 second. */
   readonly retry?: Duration.DurationInput | undefined

@@ -1,6 +1,6 @@
 /**
  * How an HTTP endpoint refuses a request: a status, headers, and a JSON-RPC error. The `authenticate` of `HttpOptions`
- * fails with one to turn a client away.
+ * fails with one to refuse a client.
  *
  * @since 0.1.0
  */

@@ -37,8 +37,8 @@ import * as SessionLayer from "./runtime/SessionLayer.js"
 
 export interface Options<S = never, SE = never, SR = never, P = never, PR = never> extends Dispatcher.Options {
   /**
-   * The revisions that the server speaks. 2026-07-28 is not served yet; the layer dies when no other revision is named.
-   * Default: all that the server can speak.
+   * The revisions that the server supports. 2026-07-28 is not served yet; the layer dies when no other revision is named.
+   * Default: all that the server can serve.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /** How to use the server, for the model. */
@@ -56,7 +56,7 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
   /**
    * A layer that is built for each client during the handshake, and released with its session. Handlers may use its
    * services; two clients never share them. It may require `RequestContext`, which describes the client. When the layer
-   * fails, the handshake fails; an `McpError` tells the client why.
+   * fails, the handshake fails; the client receives an `McpError` as it is.
    */
   readonly session?: Layer.Layer<S, SE, SR> | undefined
   /** The middleware around every message. Handlers may use the services that it provides. */

@@ -23,7 +23,7 @@ export interface RequestContextService {
   readonly method: string
   /** The revision of the request. */
   readonly version: Version
-  /** The name that the client gave itself. For people to read: do not decide anything by it. */
+  /** The name that the client gave itself. For people to read: a client may give itself any name. */
   readonly clientInfo: Implementation | undefined
   /** The capabilities that the client declared. */
   readonly clientCapabilities: ClientCapabilities
@@ -38,7 +38,7 @@ export interface RequestContextService {
   /** `_meta` of the message, with all its members. */
   readonly meta: RequestMeta
   /**
-   * Sends the progress of the request, if the client asked for it; otherwise does nothing. `progress` must be greater than
+   * Sends the progress of the request, if the client requested it; otherwise does nothing. `progress` must be greater than
    * in the call before: others are dropped. Suspends while the client reads more slowly than the handler sends.
    */
   readonly progress: (
@@ -51,7 +51,7 @@ export interface RequestContextService {
    * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
    */
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
-  /** Sends a notification on the way of this request. It is dropped after the response was sent. */
+  /** Sends a notification on the channel of this request. It is dropped after the response was sent. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
   /** Sends a notification outside of any request. It is dropped when the client has gone. */
   readonly notifyStandalone: (method: string, params?: JsonObject) => Effect.Effect<void>

@@ -1,6 +1,6 @@
 /**
  * `RequestContext` with requests to the client: questions to its user or its model, its roots, `ping`. Handlers of tools,
- * prompts and resources have it; in any other handler a question does not compile.
+ * prompts and resources have it; in any other handler, a request to the client does not compile.
  *
  * @since 0.1.0
  */
@@ -61,7 +61,7 @@ export interface ServerSessionService extends RequestContextService {
   /** Waits until the client has answered a `ping`. */
   readonly ping: Effect.Effect<void, AskError>
   /**
-   * Sends a request of any method on the way of this request, and waits for the answer. Fails with `NoBackChannel` where
+   * Sends a request of any method on the channel of this request, and waits for the answer. Fails with `NoBackChannel` where
    * the client cannot receive requests. Interruption cancels the request at the client.
    */
   readonly request: (

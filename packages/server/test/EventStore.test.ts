@@ -18,7 +18,7 @@ const positions = (store: EventStore.EventStoreService, stream: EventStore.Strea
   )
 
 describe("memory", () => {
-  it.effect("gives what came after a position, in order", () =>
+  it.effect("returns the events after a position, in order", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* append(store, key("a"), 1, 3)
@@ -46,7 +46,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("a", "two"), 0), [1, 2])
     }))
 
-  it.effect("drops the oldest events of a stream that has too many, and does not hide it", () =>
+  it.effect("drops the oldest events of a full stream, and returns None for a position before them", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory({ maxEvents: 3 })
       yield* append(store, key("a"), 1, 5)
@@ -65,7 +65,7 @@ describe("memory", () => {
       assert.isUndefined(yield* positions(store, key("a"), 0))
     }))
 
-  it.effect("has a bound for all streams together: the ones used least recently pay", () =>
+  it.effect("has a limit for all streams together, and drops events of the least recently used ones first", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory({ maxSize: 10_000 })
       const large = (stream: string, position: number) =>
@@ -84,7 +84,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("b"), 1), [2])
     }))
 
-  it.effect("does not keep what is larger than everything", () =>
+  it.effect("does not store an event that is larger than maxSize", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory({ maxSize: 2000 })
       yield* store.append(key("a"), { position: 1, data: "x".repeat(10_000) })
@@ -107,7 +107,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("b"), 0), [1])
     }))
 
-  it.effect("is shared by all that are built with the layer", () =>
+  it.effect("is one store for everything that is built with one layer", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       yield* append(store, key("a"), 1)

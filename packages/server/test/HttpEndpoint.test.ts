@@ -7,7 +7,7 @@ import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, TestClock } from "effect"
-import { call, initialize, proper } from "./http/Visit.js"
+import { call, initialize, proper } from "./http/TestExchange.js"
 import { act, GreetLive, serve } from "./Serving.js"
 
 type Handler = (request: Request) => Promise<Response>
@@ -28,7 +28,7 @@ const post = (handler: Handler, body: unknown, headers = {}, at = url) =>
     body: typeof body === "string" || body instanceof Uint8Array ? body as BodyInit : JSON.stringify(body)
   })
 
-const shake = (handler: Handler, at = url) =>
+const handshake = (handler: Handler, at = url) =>
   Effect.map(
     post(handler, initialize(), {}, at),
     (response) => ({ "mcp-session-id": response.headers.get("mcp-session-id")! })
@@ -54,7 +54,7 @@ describe("as a web handler", () => {
   it.scoped("serves a session", () =>
     Effect.gen(function*() {
       const web = yield* handler()
-      const session = yield* shake(web)
+      const session = yield* handshake(web)
       const accepted = yield* post(web, Message.notification("notifications/initialized"), session)
       assert.strictEqual(accepted.status, 202)
       const greeted = yield* post(web, call(1, "greet", { name: "you" }), session)
@@ -70,7 +70,7 @@ describe("as a web handler", () => {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
         const web = yield* handler()
-        const session = yield* shake(web)
+        const session = yield* handshake(web)
         const response = yield* post(web, call(1, "act"), session)
         assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
         assert.strictEqual(response.headers.get("x-accel-buffering"), "no")
@@ -83,10 +83,10 @@ describe("as a web handler", () => {
       }).pipe(Effect.provide(serve(act(Effect.zipRight(log("hello"), Deferred.await(gate))))))
     }))
 
-  it.scoped("has a stream beside requests, whose reader may go and come back", () =>
+  it.scoped("has a standalone stream, which a client can close and open again", () =>
     Effect.gen(function*() {
       const web = yield* handler()
-      const session = yield* shake(web)
+      const session = yield* handshake(web)
       const get = fetch(web, { headers: { ...session, accept: "text/event-stream" } })
       const first = read(yield* get)
       // A comment, so that the headers leave.
@@ -97,7 +97,7 @@ describe("as a web handler", () => {
       yield* read(again).cancel
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("has the bounds that there are anywhere", () =>
+  it.scoped("has the limits of every endpoint", () =>
     Effect.gen(function*() {
       const web = yield* handler({ maxBodyBytes: 200, path: "/mcp" })
       assert.strictEqual((yield* post(web, "x".repeat(201))).status, 413)
@@ -112,7 +112,7 @@ describe("as a web handler", () => {
       assert.strictEqual(preflight.headers.get("access-control-allow-origin"), "http://localhost")
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("takes the name of the host from the address where there is no header", () =>
+  it.scoped("takes the host from the URL when there is no Host header", () =>
     Effect.gen(function*() {
       const web = yield* handler()
       const { host: _, ...headers } = proper
@@ -122,7 +122,7 @@ describe("as a web handler", () => {
       assert.strictEqual((yield* ask("http://evil.com/")).status, 403)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("goes on when a client has gone", () =>
+  it.scoped("continues after a client has disconnected", () =>
     Effect.gen(function*() {
       const [began, gate, ended] = yield* Effect.all([
         Deferred.make<void>(),
@@ -137,7 +137,7 @@ describe("as a web handler", () => {
       )
       yield* Effect.gen(function*() {
         const web = yield* handler()
-        const session = yield* shake(web)
+        const session = yield* handshake(web)
         const controller = new AbortController()
         void web(
           new Request(url, {
@@ -156,7 +156,7 @@ describe("as a web handler", () => {
 })
 
 describe("without sessions", () => {
-  it.scoped("a handler outlives a client that has gone from its stream, but not for ever", () =>
+  it.scoped("a handler runs on after its client has left the stream, at most for abandonAfter", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const waiting = Effect.zipRight(log("begun"), Effect.never).pipe(
@@ -176,11 +176,11 @@ describe("without sessions", () => {
 })
 
 describe("below a router", () => {
-  it.scoped("serves any path, and tells clients of 2024-11-05 the whole one", () =>
+  it.scoped("serves any path, and sends clients of 2024-11-05 the path that they used", () =>
     Effect.gen(function*() {
       const app = yield* HttpEndpoint.make({ ssePath: "/sse" })
       const web = HttpApp.toWebHandler(HttpRouter.empty.pipe(HttpRouter.mountApp("/deep", app)))
-      const session = yield* shake(web, "http://localhost/deep/mcp")
+      const session = yield* handshake(web, "http://localhost/deep/mcp")
       assert.match(session["mcp-session-id"], /.+/)
       const stream = read(
         yield* fetch(web, { url: "http://localhost/deep/sse", headers: { accept: "text/event-stream" } })
@@ -188,8 +188,8 @@ describe("below a router", () => {
       let events: ReadonlyArray<any> | undefined = []
       while (events?.length === 0) events = yield* stream.next
       assert.match(events![0].data, /^\/deep\/sse\?sessionId=/)
-      const said = yield* post(web, initialize("2024-11-05"), {}, `http://localhost${events![0].data}`)
-      assert.strictEqual(said.status, 202)
+      const response = yield* post(web, initialize("2024-11-05"), {}, `http://localhost${events![0].data}`)
+      assert.strictEqual(response.status, 202)
       assert.include(JSON.stringify(yield* stream.next), "protocolVersion")
       yield* stream.cancel
     }).pipe(Effect.provide(serve(GreetLive))))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import { Effect } from "effect"
-import { answered, proper, visiting } from "./http/Visit.js"
+import { answered, proper, withEndpoint } from "./http/TestExchange.js"
 import { GreetLive, serve } from "./Serving.js"
 
 describe("HttpRefusal", () => {
@@ -12,13 +12,13 @@ describe("HttpRefusal", () => {
     ["forbidden", HttpRefusal.forbidden("Forbidden: not today"), 403, {}]
   ]
   for (const [name, refusal, status, headers] of rows) {
-    it.effect(`${name} is what the client of a failed authenticate gets`, () =>
-      visiting(serve(GreetLive), (visitor) =>
+    it.effect(`${name} reaches the client when authenticate fails with it`, () =>
+      withEndpoint(serve(GreetLive), (http) =>
         Effect.gen(function*() {
-          const visit = yield* answered(visitor.visit("POST", proper, "{"))
-          assert.strictEqual(visit.status, status)
-          assert.deepStrictEqual(visit.sent, { ...headers, "content-type": "application/json" })
-          assert.deepStrictEqual(visit.json, {
+          const exchange = yield* answered(http.send("POST", proper, "{"))
+          assert.strictEqual(exchange.status, status)
+          assert.deepStrictEqual(exchange.sent, { ...headers, "content-type": "application/json" })
+          assert.deepStrictEqual(exchange.json, {
             jsonrpc: "2.0",
             error: { code: HttpRefusal.CODE, message: refusal.message }
           })

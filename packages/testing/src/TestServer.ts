@@ -30,7 +30,7 @@ export interface Options extends TestTransport.Options {
   readonly client?: ClientSession.Options | undefined
 }
 
-/** Connects to the server in the context over a checked transport in memory; each connection has a new one. */
+/** Connects to the server in the context over a checked transport in memory, a new one for each connection. */
 export const connector = (
   options?: TestTransport.Options
 ): Effect.Effect<Connector.Connector, never, Dispatcher> =>

@@ -1,5 +1,6 @@
 /**
- * The messages of a conversation in order, and as text that tests can print and compare. `TestTransport` records them.
+ * The messages of a conversation in order, and as text that tests can print and compare.
+ * `TestTransport` records them; nothing here sends or checks a message.
  *
  * @since 0.1.0
  */

@@ -84,7 +84,7 @@ describe("A connected side", () => {
 
   const unexpected: ReadonlyArray<
     readonly [
-      said: Message.Message,
+      unexpectedMessage: Message.Message,
       expect: (peer: TestPeer.TestPeer) => Effect.Effect<unknown, unknown>,
       complaint: string
     ]
@@ -121,11 +121,11 @@ describe("A connected side", () => {
     ]
   ]
 
-  for (const [said, expect, complaint] of unexpected) {
+  for (const [unexpectedMessage, expect, complaint] of unexpected) {
     it.effect(`fails the test when it receives another message: ${complaint.replace("\n", " ")}`, () =>
       Effect.gen(function*() {
         const ended = yield* ends(Effect.flatMap(connected, ({ other, peer }) => {
-          other.unsafeSend(said)
+          other.unsafeSend(unexpectedMessage)
           return expect(peer)
         }))
         assert.include(ended, complaint)

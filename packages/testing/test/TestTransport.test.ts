@@ -14,7 +14,7 @@ const initialize = Message.request(1, "initialize", {
 const initialized = (protocolVersion: string) =>
   Message.success(1, { protocolVersion, capabilities: {}, serverInfo: { name: "test", version: "0.0.0" } })
 
-const hears = (transport: Transport.Transport, count: number) =>
+const receive = (transport: Transport.Transport, count: number) =>
   Effect.map(Stream.runCollect(Stream.take(transport.incoming, count)), Chunk.toArray)
 
 const audio = { content: [{ type: "audio", data: "", mimeType: "audio/wav" }] }
@@ -27,7 +27,7 @@ describe("A test transport", () => {
       yield* client.send(Message.notification("x", { list, nothing: undefined, when: new Date(0) }))
       assert.isTrue(server.unsafeSend(Message.notification("y", { list })))
       list.push(2)
-      assert.deepStrictEqual(yield* hears(server, 1), [
+      assert.deepStrictEqual(yield* receive(server, 1), [
         Message.notification("x", { list: [1], when: "1970-01-01T00:00:00.000Z" })
       ])
     }))
@@ -44,7 +44,7 @@ describe("A test transport", () => {
         assert.isFalse(client.unsafeSend(Message.request(1, "x", { value })))
       }
       yield* client.send(Message.notification("after"))
-      assert.deepStrictEqual(yield* hears(server, 1), [Message.notification("after")])
+      assert.deepStrictEqual(yield* receive(server, 1), [Message.notification("after")])
       assert.strictEqual(Transcript.render(transcript), "client · after")
     }))
 
@@ -52,7 +52,7 @@ describe("A test transport", () => {
     Effect.gen(function*() {
       const { client, server } = yield* TestTransport.pair()
       assert.isTrue(server.unsafeSend(Message.success(1, { big: 1n })))
-      assert.deepStrictEqual(yield* hears(client, 1), [
+      assert.deepStrictEqual(yield* receive(client, 1), [
         Message.failure(1, { code: -32603, message: "Internal error" })
       ])
     }))
@@ -60,13 +60,13 @@ describe("A test transport", () => {
   it.scoped("delivers values that are no messages as malformed", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestTransport.pair({ oracle: false })
-      const said: ReadonlyArray<unknown> = [[Message.request(1, "x")], { jsonrpc: "2.0", id: null, method: "x" }, 7]
-      for (const one of said) yield* client.send(one as Message.Message)
-      yield* client.send(new Message.Malformed("response", -32600, "spoilt", 1) as unknown as Message.Message)
-      const heard = yield* hears(server, 4)
-      assert.isTrue(heard.every((one) => !Transport.isUndelivered(one) && Message.isMalformed(one)))
-      assert.deepStrictEqual((heard[0] as Message.Malformed).batch, said[0] as ReadonlyArray<unknown>)
-      assert.strictEqual((heard[3] as Message.Malformed).message, "spoilt")
+      const sent: ReadonlyArray<unknown> = [[Message.request(1, "x")], { jsonrpc: "2.0", id: null, method: "x" }, 7]
+      for (const one of sent) yield* client.send(one as Message.Message)
+      yield* client.send(new Message.Malformed("response", -32600, "malformed", 1) as unknown as Message.Message)
+      const received = yield* receive(server, 4)
+      assert.isTrue(received.every((one) => !Transport.isUndelivered(one) && Message.isMalformed(one)))
+      assert.deepStrictEqual((received[0] as Message.Malformed).batch, sent[0] as ReadonlyArray<unknown>)
+      assert.strictEqual((received[3] as Message.Malformed).message, "malformed")
     }))
 
   it.scoped("records messages in the order of their arrival", () =>
@@ -79,8 +79,8 @@ describe("A test transport", () => {
       yield* Effect.yieldNow()
       client.unsafeSend(Message.request(2, "second"))
       server.unsafeSend(Message.success(1, {}))
-      const heard = yield* hears(server, 2)
-      assert.deepStrictEqual(heard, [Message.request(1, "first"), Message.request(2, "second")])
+      const received = yield* receive(server, 2)
+      assert.deepStrictEqual(received, [Message.request(1, "first"), Message.request(2, "second")])
       yield* Effect.exit(Fiber.join(waiting))
       assert.strictEqual(
         Transcript.render(transcript).replace(/\nclient · third$/, ""),
@@ -104,7 +104,7 @@ describe("A test transport", () => {
 describe("The schema check of a test transport", () => {
   /** The violations in a conversation of these messages. */
   const violationsOf = (
-    said: ReadonlyArray<readonly [from: "client" | "server", message: unknown]>,
+    sent: ReadonlyArray<readonly [from: "client" | "server", message: unknown]>,
     oracle?: TestTransport.Options["oracle"]
   ) =>
     Effect.gen(function*() {
@@ -112,7 +112,7 @@ describe("The schema check of a test transport", () => {
       const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
         const pair = yield* TestTransport.pair({ oracle })
         violations = pair.violations
-        for (const [from, message] of said) yield* pair[from].send(message as Message.Message)
+        for (const [from, message] of sent) yield* pair[from].send(message as Message.Message)
       })))
       assert.strictEqual(Exit.isFailure(exit), violations.length > 0)
       if (Exit.isFailure(exit)) {

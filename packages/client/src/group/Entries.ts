@@ -1,6 +1,6 @@
 /**
  * Combines the lists of many servers into the entries of a group, so that no name appears twice, and finds the server of
- * a name. Plain functions of `GroupEntries`; `SharedEntries` holds the current ones.
+ * a name. Plain functions of `GroupEntries`; `CurrentEntries` holds the current ones.
  */
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"

@@ -1,5 +1,5 @@
 /**
- * Reads the lists of one server, all pages of them, and waits for their changes. `SharedEntries` puts them among the
+ * Reads the lists of one server, all pages of them, and waits for their changes. `CurrentEntries` puts them among the
  * entries of a group.
  */
 import * as Chunk from "effect/Chunk"

@@ -1,5 +1,6 @@
 /**
  * Tools with every kind of result: text, image, audio, resource, several of them, structured content, and failures.
+ * The sample files are in `Samples`.
  */
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as Tool from "@effect-mcp/definition/Tool"

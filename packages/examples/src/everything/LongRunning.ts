@@ -1,5 +1,6 @@
 /**
- * Tools that run for a while: they report progress, log, can be cancelled, and let the client poll for the result.
+ * Tools that run for a while: they report progress, log, and can be cancelled.
+ * One of them closes its stream, so that the client polls for the result.
  */
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"

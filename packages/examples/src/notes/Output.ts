@@ -1,5 +1,6 @@
 /**
- * Prints what the client sends and receives, in color on a terminal. It knows nothing of notes.
+ * Prints what the client sends and receives, in color on a terminal.
+ * The client of the notes example uses it.
  */
 import type * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { Effect } from "effect"

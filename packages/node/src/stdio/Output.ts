@@ -149,7 +149,7 @@ export class Output {
   })
 
   private wake(): void {
-    // A sender that still finds no room waits again, in the same order.
+    // A sender that finds the output still full waits again, in the same order.
     const woken = [...this.waiting]
     this.waiting.clear()
     for (const wake of woken) wake()

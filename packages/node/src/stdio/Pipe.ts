@@ -62,7 +62,7 @@ export const make = (options: Options): Effect.Effect<Pipe, never, Scope.Scope> 
           return output.drained.pipe(
             Effect.interruptible,
             Effect.timeoutOption(options.flushTimeout ?? "1 second"),
-            // An interruption of the closing fiber would reach a timeout of that fiber.
+            // The timeout runs in child fibers, which an interruption of the closing fiber would otherwise reach.
             Effect.disconnect,
             Effect.zipRight(Effect.sync(() => output.release()))
           )

@@ -44,7 +44,7 @@ export interface Subprocess {
 
 interface Exit {
   readonly status: Status
-  /** Whether processes of the group were alive then. If not, another process may have the same id by now. */
+  /** Whether other processes of the group ran on. If not, a new process may have got the same id since. */
   readonly leftOthers: boolean
 }
 
@@ -102,7 +102,7 @@ const end = (
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const isGone = (timeout: Duration.DurationInput = DEFAULT_TIMEOUT): Effect.Effect<boolean> =>
-      // Disconnected, because an interruption of the closing fiber reaches the children of that fiber.
+      // The timeout runs in child fibers, which an interruption of the closing fiber would otherwise reach.
       groupGone(child.pid!, exit).pipe(
         Effect.interruptible,
         Effect.timeoutOption(timeout),
@@ -136,11 +136,11 @@ const signal = (
   Effect.gen(function*() {
     const exited = yield* Effect.transposeOption(yield* Deferred.poll(exit))
     if (Option.exists(exited, ({ leftOthers }) => !leftOthers)) return
-    // The program alone, if the group as a whole may not be signalled.
+    // Signals the program alone when it cannot signal the group.
     if (!ProcessGroup.signal(child.pid!, signal) && Option.isNone(exited)) child.kill(signal)
   })
 
-// Input that the program has not read by now it will not read: destroying the pipe is the only way to end it.
+// Ending would wait for a program that does not read: only destroying the pipe ends unread input.
 const endInput = (stdin: Writable): void => {
   if (stdin.writableLength > 0) stdin.destroy()
   else stdin.end()

@@ -66,7 +66,7 @@ describe("A client of Effect MCP and the official everything server, with featur
         Features.roots(Effect.succeed([])),
         Features.elicitation(() => Effect.succeed({ action: "cancel" })),
         Features.urlElicitation(() => Effect.succeed("cancel")),
-        Features.sampling(() => Effect.dieMessage("nobody asks"))
+        Features.sampling(() => Effect.dieMessage("unexpected request"))
       ))
       assert.includeMembers(yield* names(able), asks)
     }))

@@ -185,7 +185,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
       const { received, say, undisturbed } = yield* served
       yield* say(
         Message.notification("notifications/ours", { a: 1 }),
-        Message.notification("notifications/cancelled", { requestId: "never asked" }),
+        Message.notification("notifications/cancelled", { requestId: "unknown" }),
         Message.notification("notifications/cancelled", {}),
         Message.notification("notifications/progress", { progressToken: 1, progress: 1 }),
         Message.success(7, {}),

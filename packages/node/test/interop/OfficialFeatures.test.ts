@@ -237,10 +237,10 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
         it.scoped("elicit a form: missing fields get their defaults, and the user can decline", () =>
           Effect.gen(function*() {
             const answers = [{ action: "accept", content: { name: "Ada", size: "large" } }, { action: "decline" }]
-            const asked: Array<any> = []
+            const elicited: Array<any> = []
             const client = yield* another({
               elicitation: (params) => {
-                asked.push(params)
+                elicited.push(params)
                 return answers.shift()
               }
             })
@@ -250,7 +250,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
               content: { name: "Ada", size: "large", count: 3 }
             })
             assert.deepStrictEqual((yield* client.call("form")).content, text("{\"action\":\"decline\"}"))
-            assert.deepStrictEqual(asked[0].requestedSchema.properties.size, {
+            assert.deepStrictEqual(elicited[0].requestedSchema.properties.size, {
               type: "string",
               enum: ["small", "large"],
               default: "small"

@@ -36,7 +36,7 @@ const talk = (server: string, features: Layer.Layer<never, never, Features.Featu
   })
 
 /** Makes the server send a request, and returns the response and the progress that the server received. */
-const asked = (client: ClientSessionService, what: "sample" | "elicit" | "roots", params: JsonObject = {}) =>
+const askClient = (client: ClientSessionService, what: "sample" | "elicit" | "roots", params: JsonObject = {}) =>
   Effect.map(
     client.callTool("ask", { what, params }),
     ({ structuredContent }) => structuredContent as { readonly answer: any; readonly progress: ReadonlyArray<unknown> }
@@ -175,10 +175,10 @@ for (const [version, server] of Object.entries(servers)) {
             )
           )
         )
-        const { answer, progress } = yield* asked(client, "sample", prompt)
+        const { answer, progress } = yield* askClient(client, "sample", prompt)
         assert.deepStrictEqual(answer, sampled("{\"type\":\"text\",\"text\":\"hello\"}"))
         assert.deepStrictEqual(progress, [{ progress: 1, total: 2, message: "thinking" }, { progress: 2, total: 2 }])
-        const { answer: refused } = yield* asked(client, "sample", { ...prompt, maxTokens: 1 })
+        const { answer: refused } = yield* askClient(client, "sample", { ...prompt, maxTokens: 1 })
         assert.strictEqual(refused.code, -1)
         assert.include(refused.message, "Not now")
       }))
@@ -196,11 +196,11 @@ for (const [version, server] of Object.entries(servers)) {
             ), { tools: true })
         )
         const tools = [{ name: "weather", inputSchema: { type: "object" } }]
-        const first = yield* asked(client, "sample", { ...prompt, tools, toolChoice: { mode: "auto" } })
+        const first = yield* askClient(client, "sample", { ...prompt, tools, toolChoice: { mode: "auto" } })
         assert.deepInclude(first.answer, { model: "weather", stopReason: "toolUse" })
         assert.deepStrictEqual([first.answer.content].flat(), [use])
         const result = { type: "tool_result", toolUseId: "1", content: [{ type: "text", text: "cold" }] }
-        const second = yield* asked(client, "sample", {
+        const second = yield* askClient(client, "sample", {
           ...prompt,
           tools,
           messages: [
@@ -216,9 +216,9 @@ for (const [version, server] of Object.entries(servers)) {
       Effect.gen(function*() {
         const { client } = yield* talk(server, Features.sampling(() => Effect.succeed(sampled("yes"))))
         const tools = [{ name: "weather", inputSchema: { type: "object" } }]
-        assert.match((yield* asked(client, "sample", { ...prompt, tools })).answer.message, /tools/)
-        assert.match((yield* asked(client, "elicit", form)).answer.message, /elicitation/)
-        assert.match((yield* asked(client, "roots")).answer.message, /roots/)
+        assert.match((yield* askClient(client, "sample", { ...prompt, tools })).answer.message, /tools/)
+        assert.match((yield* askClient(client, "elicit", form)).answer.message, /elicitation/)
+        assert.match((yield* askClient(client, "roots")).answer.message, /roots/)
       }))
 
     it.scopedLive("elicit a form: accepted with its defaults, declined, cancelled", () =>
@@ -230,7 +230,7 @@ for (const [version, server] of Object.entries(servers)) {
           { action: "cancel" }
         ])
         const { client } = yield* talk(server, Features.elicitation(() => answers.take))
-        const elicit = Effect.map(asked(client, "elicit", form), ({ answer }) => answer)
+        const elicit = Effect.map(askClient(client, "elicit", form), ({ answer }) => answer)
         assert.deepStrictEqual(yield* elicit, { action: "accept", content: { name: "Ada", pet: "cat", age: 30 } })
         assert.deepStrictEqual(yield* elicit, { action: "decline" })
         assert.deepStrictEqual(yield* elicit, { action: "cancel" })
@@ -244,7 +244,7 @@ for (const [version, server] of Object.entries(servers)) {
         )
         const done = yield* Effect.fork(Stream.runHead(client.elicitationsCompleted))
         const page = { mode: "url", message: "Sign in", elicitationId: "7" }
-        const open = (url: string) => Effect.map(asked(client, "elicit", { ...page, url }), ({ answer }) => answer)
+        const open = (url: string) => Effect.map(askClient(client, "elicit", { ...page, url }), ({ answer }) => answer)
         assert.deepStrictEqual(yield* open("https://example.com/7"), { action: "accept" })
         assert.deepStrictEqual(yield* open("http://example.com/7"), { action: "decline" })
         yield* client.callTool("done", { id: "7" })
@@ -272,7 +272,7 @@ for (const [version, server] of Object.entries(servers)) {
             Features.logging(({ data }) => logged.offer(data))
           )
         )
-        assert.deepStrictEqual((yield* asked(client, "roots")).answer, { roots: [root("file:///a")] })
+        assert.deepStrictEqual((yield* askClient(client, "roots")).answer, { roots: [root("file:///a")] })
         yield* Ref.set(roots, [root("file:///b"), root("file:///c")])
         yield* changes.offer()
         assert.deepStrictEqual(yield* logged.take, ["file:///b", "file:///c"])
@@ -290,7 +290,7 @@ for (const [version, server] of Object.entries(servers)) {
             )
           )
         )
-        const calling = yield* Effect.fork(asked(client, "sample", prompt))
+        const calling = yield* Effect.fork(askClient(client, "sample", prompt))
         yield* Deferred.await(began)
         assert.isFalse(yield* Deferred.isDone(stopped))
         yield* Fiber.interrupt(calling)
@@ -373,8 +373,8 @@ for (const [version, server] of Object.entries(servers)) {
           assert.strictEqual(client.version, revision)
           assert.lengthOf(yield* all(client.tools), 8)
           assert.deepInclude((yield* client.readResource("offer:one")).contents[0], { text: "This is offer:one" })
-          assert.deepStrictEqual((yield* asked(client, "sample", prompt)).answer, sampled("yes"))
-          assert.deepStrictEqual((yield* asked(client, "roots")).answer, { roots: [] })
+          assert.deepStrictEqual((yield* askClient(client, "sample", prompt)).answer, sampled("yes"))
+          assert.deepStrictEqual((yield* askClient(client, "roots")).answer, { roots: [] })
         }))
     }
   })

@@ -33,7 +33,7 @@ export interface ReadConversation {
 }
 
 export interface Conversations {
-  /** Begins a conversation and reads its transport. After the server has closed, it leaves the transport untouched. */
+  /** Begins a conversation and reads its transport. After the server has closed, the transport is not read. */
   readonly read: (transport: Transport) => ReadConversation
   /** Begins a conversation that its caller feeds. `onEnd` runs when the server closes it. */
   readonly feed: (transport: Transport, onEnd: () => void) => FedConversation

@@ -20,7 +20,7 @@ import type { Server } from "../runtime/Server.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
 
-/** Dies when the server can speak none of its revisions. */
+/** Dies when the server can serve none of its revisions. */
 export const make = (
   server: Server,
   registry: RegistryService,

@@ -1,9 +1,10 @@
 /**
- * The server's HTTP endpoint, as all shells use it: checks Host and Origin, finds the path, authenticates the client, reads
- * the body, and chooses the era of the message. It hands legacy messages to `legacy/Http`, `legacy/Stateless` or
- * `legacy/Sse`, and answers modern ones with `ModernRefusal`.
+ * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, reads the body, and chooses
+ * the era of the message. It passes legacy messages to `legacy/Http`, `legacy/Stateless` or `legacy/Sse`, and answers
+ * modern ones with `ModernRefusal`.
  *
- * A shell hands over an `HttpExchange`; sockets are its own, and fibers of requests belong to the dispatcher.
+ * `HttpEndpoint`, and `HttpServer` of the node package, call it with an `HttpExchange` for each request. They own the
+ * sockets; the dispatcher owns the fibers of the handlers.
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
@@ -29,11 +30,11 @@ import type { Principal } from "../Principal.js"
 import * as ModernRefusal from "./ModernRefusal.js"
 
 export interface Endpoint {
-  /** Answers a request: now, or when there is a response. */
+  /** Answers a request, at once or later. */
   readonly handle: (exchange: HttpExchange) => void
   /**
    * Ends the endpoint before its scope does: streams end, running requests are interrupted and answered with -32000, new
-   * requests are refused with 503. Waits until the sessions have ended. Safe to run twice.
+   * requests are refused with 503. Waits until the sessions have ended. Can be run again.
    */
   readonly close: Effect.Effect<void>
   /** How many sessions there are, those of HTTP+SSE included. */
@@ -59,7 +60,7 @@ interface ServedPath {
   readonly allow: string
   readonly get: Serve | undefined
   readonly delete: Serve | undefined
-  /** The media types that a POST has to accept, and whether it does. */
+  /** The media types that a POST must accept; `undefined` when its headers accept them. */
   readonly accepts: (headers: Headers) => string | undefined
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
 }
@@ -120,7 +121,7 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
     })
   }
 
-  /** What the headers of a POST tell before its body is read. */
+  /** The refusal of a POST that its headers alone decide, before the body is read. */
   const refusalOfBody = (headers: Headers, { accepts }: ServedPath): HttpRefusal | undefined => {
     const types = accepts(headers)
     if (types !== undefined) return Refusal.notAcceptable(types)

@@ -1,6 +1,6 @@
 /**
- * The methods that the specification names in any era that the server speaks. Spans and metrics use their names only, so
- * that a client cannot make up any number of names.
+ * The methods that the specification names in any era that the server supports. Spans and metrics use only their names, so
+ * that a client cannot create an unlimited number of names.
  */
 import * as Legacy from "@effect-mcp/protocol/legacy/Methods"
 import type * as Method from "@effect-mcp/protocol/Method"

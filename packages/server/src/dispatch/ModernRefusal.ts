@@ -15,7 +15,7 @@ import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import { quotable } from "../runtime/Reply.js"
 
 /**
- * `undefined` for a legacy message, and for one that names a revision which the server speaks in its own era. `header` is
+ * `undefined` for a legacy message, and for one that names a revision that the server supports in its own era. `header` is
  * the `MCP-Protocol-Version` of an HTTP request.
  */
 export const of = (

@@ -1,6 +1,6 @@
 /**
  * The capabilities that a server advertises: those of its features, of the handlers that the application registered, and
- * those that the options add. Each era decides when it sends them.
+ * those that the options add. `McpServer` computes them when an era asks for them.
  */
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -12,7 +12,7 @@ export const capabilities = (
   options: {
     readonly logging: boolean
     readonly subscriptions: boolean
-    /** The capabilities that the application adds. */
+    /** The capabilities that the application adds; they replace computed ones of the same name. */
     readonly also: ServerCapabilities | undefined
   }
 ): ServerCapabilities => {

@@ -1,6 +1,6 @@
 /**
- * A table of entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. It knows
- * nothing of what the entries mean; results that are made from them hold until `revision` changes.
+ * A table of entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. It does
+ * not know what the entries mean. A result that was made from entries is valid until `revision` changes.
  *
  * The fields change together: each change of `byKey` increments `revision` and then calls the listeners.
  */

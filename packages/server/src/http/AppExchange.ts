@@ -1,9 +1,9 @@
 /**
- * One request of `@effect/platform` as an `HttpExchange`. The endpoint calls back; the platform wants an Effect of a
- * response and a stream that it pulls: this module turns the one into the other. `HttpEndpoint` makes one per request.
+ * One request of `@effect/platform` as an `HttpExchange`. The endpoint answers by calling functions; the platform wants an
+ * Effect of a response, and pulls the body. This module translates. `HttpEndpoint` makes one exchange for each request.
  *
- * `next` is the callback that the platform's Effect waits for: each step (read the body, answer) replaces it, and a step
- * is taken only while one waits.
+ * Its classes have mutable fields, because functions without an Effect change them. `next` resumes the Effect that the
+ * platform waits for: each step (read the body, answer) sets it anew, and no step begins before it is set.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
@@ -42,7 +42,7 @@ export class AppExchange implements HttpExchange {
     return this.request.originalUrl.replace(/^[a-z]+:\/\/[^/?]*/i, "").replace(/\?.*$/s, "") || "/"
   }
 
-  /** The answer to the request that `handle` is called for. */
+  /** Calls `handle`, and waits for the answer that it gives now or later. */
   answer(handle: () => void): Answer {
     return Effect.interruptible(Effect.onInterrupt(this.step(handle), () => Effect.sync(this.gone)))
   }
@@ -168,7 +168,7 @@ const read = (request: HttpServerRequest, maxBytes: number): Effect.Effect<strin
         body.byteLength > maxBytes
           ? { fault: "size" }
           : Either.getOrElse(decode(body), () => ({ fault: "encoding" }) as const),
-      // Only the message tells it from a connection that broke.
+      // Only the error's text distinguishes a large body from a broken connection.
       onFailure: ({ cause }): BodyFault => ({
         fault: cause instanceof Error && cause.message === "maxBytes exceeded" ? "size" : "unreadable"
       })

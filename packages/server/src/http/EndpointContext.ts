@@ -43,6 +43,6 @@ export const make = <R = never>(
     Sweeper.make,
     Effect.runtime<R>(),
     (sweeper, runtime) =>
-      // It holds whatever `authenticate` requires.
+      // This runtime has the services that `authenticate` requires.
       new EndpointContext(ResolvedOptions.make(options), sweeper, runtime as Runtime.Runtime<never>)
   )

@@ -3,7 +3,7 @@
  * and cuts a reader that takes nothing. What the events mean is left to the caller, which pushes their text.
  *
  * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold:
- * while `flowing` the outbox is empty; `ending` lets nothing more in; `closed` is set once, together with `onClose`.
+ * while `flowing` the outbox is empty; no event is accepted once `ending`; `closed` is set once, together with `onClose`.
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
@@ -57,7 +57,7 @@ export class EventStream implements Reader, Expirable {
   }
 
   /** Suspends while the stream is full. */
-  get room(): Effect.Effect<void> {
+  get space(): Effect.Effect<void> {
     return this.outbox.awaitSpace
   }
 

@@ -1,8 +1,9 @@
 /**
- * Checks Host and Origin before anything else of a request is read, so that no web page can make its visitor's browser
- * talk to a server on the visitor's machine. It also makes the headers with which browsers learn what they may do (CORS).
+ * Checks Host and Origin before anything else of a request is read, so that a web page cannot use a browser to send
+ * requests to a server on the user's machine (DNS rebinding). It also makes the headers that browsers require of a server
+ * that pages of other origins may use (CORS).
  *
- * It looks at where a request comes from; `authenticate` finds out who sends it.
+ * It does not identify the sender: `authenticate` does. `dispatch/Endpoint` calls it for every request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
@@ -38,7 +39,7 @@ export const make = (options: Pick<HttpOptions, "allowedHosts" | "allowedOrigins
   const isOrigin = matcher(options.allowedOrigins ?? loopbackOrigins)
   return {
     check: (headers) => {
-      // HTTP/2 has a pseudo-header instead.
+      // HTTP/2 has the pseudo-header `:authority` in place of Host.
       const host = headers.host ?? headers[":authority"]
       if (host === undefined || !isHost(host)) return Refusal.forbidden("Host", host)
       const { origin } = headers
@@ -47,7 +48,7 @@ export const make = (options: Pick<HttpOptions, "allowedHosts" | "allowedOrigins
     },
     cors: ({ origin }) =>
       origin === undefined ? undefined : {
-        // Never "*", which would allow every page.
+        // The origin of the request, never "*", which would allow every page.
         "access-control-allow-origin": origin,
         "access-control-expose-headers": EXPOSED,
         vary: "Origin"

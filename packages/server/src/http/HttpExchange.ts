@@ -1,8 +1,9 @@
 /**
- * One HTTP request and the ways to answer it: the interface between the endpoint, which knows no socket, and a shell
- * (`AppExchange` here, `NodeExchange` in the node package), which has one.
+ * One HTTP request and the ways to answer it: the interface between the endpoint, which knows no socket, and the HTTP
+ * server that has one. `AppExchange` here and `NodeExchange` in the node package implement it.
  *
- * Everything is a plain call, so that a request that is answered at once costs no fiber besides its handler's.
+ * All members are plain functions, not effects, so that a request that is answered at once costs no fiber
+ * besides its handler's.
  */
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ". */
@@ -18,7 +19,7 @@ export interface HttpExchange {
   /** The path that the client used, also where a router has removed its beginning. */
   readonly path: string
   readonly headers: Headers
-  /** Headers that every answer to this request carries. Set before it is answered. */
+  /** Headers that every answer to this request gets in addition. The endpoint sets them before it answers. */
   added: Headers | undefined
   /** Whether the client has disconnected: nothing reaches it any more. */
   readonly isGone: boolean
@@ -42,7 +43,7 @@ export interface Writer {
   readonly cut: () => void
 }
 
-/** What a shell reports about the client that reads an event stream. */
+/** What the implementation of an exchange reports about the client that reads an event stream. */
 export interface Reader {
   /** The client has taken what was written, after `write` returned `false`. */
   readonly drained: () => void

@@ -39,8 +39,8 @@ const parse = (accept = ""): Accepted => {
 }
 
 /**
- * Whether the Content-Type is JSON in UTF-8 without a Content-Encoding. Nothing else is taken for it: a page of another
- * site may send `text/plain` without a preflight.
+ * Whether the Content-Type is JSON in UTF-8 without a Content-Encoding. No other type is accepted, because a page of
+ * another site may send `text/plain` without a preflight.
  */
 export const isJson = (headers: Headers): boolean => {
   const type = headers["content-type"]

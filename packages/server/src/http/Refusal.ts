@@ -1,6 +1,6 @@
 /**
  * The refusals that both eras share, one for each row of the table of HTTP status codes, and how a refusal is sent. The
- * errors have no id: what is refused here was not read as a request. Refusals that speak of sessions and their streams
+ * errors have no id, because the endpoint refuses before it has read a request. Refusals about sessions and their streams
  * are in `legacy/Refusal`.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"

@@ -1,5 +1,6 @@
 /**
- * Ids that cannot be guessed, for sessions that a client reaches by their id alone.
+ * Ids that cannot be guessed, for sessions that a client reaches by their id alone. Who may use a session is checked by
+ * its owner, `legacy/SessionStore`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */

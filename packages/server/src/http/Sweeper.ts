@@ -1,6 +1,6 @@
 /**
- * One timer for everything of an endpoint that expires: idle sessions, silent streams, stalled readers. What expires keeps
- * its own deadline and is asked now and then, at most once in `RESOLUTION`.
+ * One timer for everything of an endpoint that expires: idle sessions, silent streams, stalled readers. Each
+ * of them has its own deadline; the sweeper calls its `sweep` when that may have passed, at most once in `RESOLUTION`.
  *
  * A mutable set and one fiber, which sleeps without a deadline while nothing is watched: with a sleeping fiber for each
  * session and stream (`Effect.sleep`, `Schedule`) an idle session would take twice its memory.
@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 
-/** The least time between two sweeps, in milliseconds; a deadline may be kept so much later. */
+/** The least time between two sweeps, in milliseconds; a deadline may be late by as much. */
 export const RESOLUTION = 1000
 
 export interface Expirable {

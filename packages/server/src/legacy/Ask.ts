@@ -1,6 +1,6 @@
 /**
- * Questions in the legacy era: each is a request to the client, on the way of the request whose handler asks. The handler
- * waits for the answer.
+ * Questions in the legacy era: each is a request to the client, on the channel of the request whose handler asks. The
+ * handler waits for the answer.
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
@@ -42,7 +42,7 @@ export const ask = <A>(
     const missing = Capabilities.missing(clientCapabilities, requires)
     if (missing !== undefined) return Effect.fail(new McpError.MissingClientCapability({ required: missing }))
     if (problem !== undefined) {
-      return Effect.fail(new McpError.InternalError({ message: `"${method.name}" cannot be asked: ${problem}` }))
+      return Effect.fail(new McpError.InternalError({ message: `"${method.name}" cannot be sent: ${problem}` }))
     }
     const narrowed = method.narrowParams(version)(params) as JsonObject
     return Effect.matchEffect(

@@ -1,6 +1,6 @@
 /**
- * Notifies legacy clients that a list has changed. Every client whose server advertised `listChanged` receives it, on the
- * standalone way of its conversation.
+ * Notifies legacy clients that a list has changed. Every client whose server advertised `listChanged` receives it,
+ * outside of any request.
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
  * Encodes the results of a method for one legacy revision: checks a result that this library did not build, and removes
- * what the revision does not know. The method itself knows what that is.
+ * what the revision does not know. The method's row in `protocol/legacy/Methods` says what that is.
  */
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type * as Method from "@effect-mcp/protocol/Method"

@@ -1,6 +1,6 @@
 /**
- * The ids of events: which stream of a session an event belongs to, and its position there. `decode` takes an id back
- * only from the session that it was made for; the id of the session cannot be read out of it.
+ * The ids of events: which stream of a session an event belongs to, and its position there. `decode` accepts an id
+ * only in the session that it was made for. An event id does not reveal the id of the session.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */

@@ -1,7 +1,7 @@
 /**
  * Orders messages around a handshake that takes time, because the session layer or the middleware of the application do:
- * requests and notifications that arrive while `initialize` is served wait until it has ended. A failed handshake takes
- * back what it did.
+ * requests and notifications that arrive while `initialize` is served wait until it has ended. When the
+ * handshake fails, the connection is again as before it.
  */
 import type { Work } from "@effect-mcp/jsonrpc/Side"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
@@ -36,7 +36,7 @@ export const begin = (connection: Connection, work: Work): Work => {
     ...work,
     release: (exit) => {
       const released = work.release?.(exit)
-      // Waiting messages go on after the scope of `initialize` has closed; otherwise their responses could come first.
+      // Waiting messages continue after the scope of `initialize` has closed; otherwise their responses could come first.
       if (released !== undefined) {
         return Effect.onExit(released, (end) => Effect.suspend(() => settle(Exit.isFailure(end) ? end : exit)))
       }

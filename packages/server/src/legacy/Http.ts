@@ -1,8 +1,8 @@
 /**
- * Streamable HTTP with sessions: `initialize` opens a session, POST brings the client's messages, GET opens the standalone
+ * Streamable HTTP with sessions: `initialize` opens a session, POST carries the client's messages, GET opens the standalone
  * stream or resumes a stream, DELETE ends the session. `dispatch/Endpoint` has checked and read each request before.
  *
- * It finds the session and hands it the message; a `Post` carries the answer, the session's conversation gives it.
+ * It finds the session and passes it the message. The session's conversation answers on a `Post`, which sends the answer.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
@@ -67,7 +67,7 @@ export const make = (context: HttpContext): Http => {
       : refused(exchange, Refusal.otherVersion(version, agreed))
   }
 
-  // A function of its own: a session must not keep the request that opened it in memory.
+  // A function of its own: a closure in `initialize` would keep the opening request in memory as long as the session.
   const open = (principal: Principal | undefined): HttpSession => {
     const session: HttpSession = new HttpSession(context, SecretId.make(), principal?.id, (close) => {
       sessions.remove(session)

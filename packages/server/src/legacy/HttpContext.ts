@@ -20,7 +20,7 @@ export class HttpContext extends EndpointContext {
     super(options, sweeper, runtime)
   }
 
-  /** Begins the conversation of a transport, which the feed hands its messages to; no fiber reads the transport. */
+  /** Begins the conversation of a transport. The transport's feed passes it the messages, so no fiber reads them. */
   converse(transport: FedTransport, onEnd: () => void): FedConversation {
     const conversation = this.dispatcher.open(transport, onEnd)
     transport.feed.receiveWith(conversation.receive)

@@ -1,5 +1,5 @@
 /**
- * Serves `initialize`: agrees on a revision, tells the client the server's name and capabilities, and builds the session
+ * Serves `initialize`: agrees on a revision, sends the client the server's name and capabilities, and builds the session
  * layer for this client, which must succeed before anything else is served.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization

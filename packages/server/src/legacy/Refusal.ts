@@ -1,6 +1,6 @@
 /**
- * The refusals that only legacy HTTP has: they speak of sessions, of their streams, and of the revision that a session
- * has agreed on. Those that both eras share, and `send`, are in `http/Refusal`.
+ * The refusals that only legacy HTTP has: those about sessions, about their streams, and about the revision of a
+ * session. Those that both eras share, and `send`, are in `http/Refusal`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */

@@ -73,10 +73,10 @@ export class ResumableStream {
     return this.response !== undefined || this.isResumable
   }
 
-  /** What a sender waits for before it pushes more; `undefined` while there is room. */
+  /** What a sender waits for before it pushes more; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
-    if (this.response?.isFull === true) return this.response.room
-    return this.storing?.isFull === true ? this.storing.room : undefined
+    if (this.response?.isFull === true) return this.response.space
+    return this.storing?.isFull === true ? this.storing.space : undefined
   }
 
   /** Stores and writes the text of a message; `false` when no reader can get it. */
@@ -89,8 +89,8 @@ export class ResumableStream {
   }
 
   /**
-   * Lets a reader read on from where the last one stopped. `prime` sends an event first that names a position, so that the
-   * client can resume before there is a message.
+   * Attaches a reader, which continues where the last one stopped. `prime` sends an event first that names a
+   * position, so that the client can resume before there is a message.
    */
   attach(open: Open, prime: boolean): void {
     const { store } = this
@@ -114,7 +114,7 @@ export class ResumableStream {
     }))
   }
 
-  /** Lets a reader read on after a position; the reader that is attached is cut off. */
+  /** Attaches a reader, which continues after a position; the reader before it is disconnected. */
   resume(position: number, open: Open, refuse: () => void): void {
     if (this.store === undefined || position > this.last) return refuse()
     const reader = ++this.readers
@@ -196,7 +196,7 @@ export class ResumableStream {
             break
           }
           this.replaying = true
-          return Effect.zipRight(response.room, this.replay(events, reader, at))
+          return Effect.zipRight(response.space, this.replay(events, reader, at))
         }
         this.deliver(events[at]!)
       }
@@ -225,7 +225,7 @@ const noEvents: Effect.Effect<StoredEvents> = Effect.succeed(Option.some([]))
 
 const logFailure = (cause: Cause.Cause<never>): Effect.Effect<void> => Effect.logError("The event store failed", cause)
 
-// A store that fails loses events of the past; the stream goes on.
+// When the store fails, earlier events are lost; the stream continues.
 const orNone = (effect: Effect.Effect<StoredEvents>): Effect.Effect<StoredEvents> =>
   Effect.catchAllCause(effect, (cause) => Effect.as(logFailure(cause), Option.none()))
 

@@ -1,7 +1,7 @@
 /**
  * The methods that a legacy server serves: per revision one table, in which each route is joined with its row of
- * `protocol/legacy/Methods` and with the encoder of its results. Into these tables go the neutral routes of the features
- * and the methods that only this era has: the handshake, `ping`, the log level, subscriptions.
+ * `protocol/legacy/Methods` and with the encoder of its results. The tables have the routes of the features, which
+ * belong to no era, and the methods of this era only: the handshake, `ping`, the log level, subscriptions.
  */
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type { JsonObject } from "@effect-mcp/protocol/Json"

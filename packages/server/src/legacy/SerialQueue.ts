@@ -2,8 +2,8 @@
  * Runs effects one after another, each when the one before has ended; an effect that does not wait has ended when `add`
  * returns. `ResumableStream` uses it so that an event store never gets two calls about one stream at the same time.
  *
- * Written by hand because order is all that it is for: Effect's semaphore lets a newcomer overtake those that wait, and a
- * queue with a consumer costs a fiber for each stream. `running` is true exactly while an effect has not ended.
+ * No part of Effect does this at that cost: its semaphore lets a newcomer overtake those that wait, and a queue with a
+ * consumer costs a fiber for each stream. `running` is true exactly while an effect has not ended.
  */
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type * as Effect from "effect/Effect"
@@ -33,7 +33,7 @@ export class SerialQueue {
   }
 
   /** Suspends while the queue is full. */
-  get room(): Effect.Effect<void> {
+  get space(): Effect.Effect<void> {
     return this.tasks.awaitSpace
   }
 

@@ -1,6 +1,7 @@
 /**
  * What a handler of one legacy request or notification has: the object behind `RequestContext` and `ServerSession`. It
- * adds the facts of the connection to those of the message, and sends requests to the client on the way of its own request.
+ * adds the facts of the connection to those of the message, and sends requests to the client on the channel of its own
+ * request.
  */
 import type { Notification, Params, Request } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
@@ -117,7 +118,7 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
     return this.outbound.notify(method.name, method.narrowParams(this.connection.version)(params) as Params)
   }
 
-  /** The way for requests to the client; none without a conversation, because no response could come back. */
+  /** Sends requests to the client; refuses them without a conversation, because no response could come back. */
   private get back(): Outbound {
     return this.connection.scope === undefined ? none : this.outbound
   }

@@ -99,8 +99,8 @@ export const make = (context: HttpContext): SseEndpoint => {
 
 /**
  * The transport of one conversation: POSTs feed it, and it sends on the stream. `requests` holds the channel of each
- * request that is not answered; all answers leave on one stream, so an id that is in use has to be found in use, whichever
- * POST it came in.
+ * request that is not answered; all answers leave on one stream, so requests in flight must have different ids, also in
+ * different POSTs.
  */
 class SseConnection implements FedTransport {
   readonly feed: Feed
@@ -166,7 +166,7 @@ class SseConnection implements FedTransport {
   }
 
   get congestion(): Effect.Effect<void> | undefined {
-    return this.stream.isFull ? this.stream.room : undefined
+    return this.stream.isFull ? this.stream.space : undefined
   }
 
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)

@@ -1,5 +1,5 @@
 /**
- * The transport of one session over HTTP. What the client sends comes in POSTs, which `Http` hands to the feed. What the
+ * The transport of one session over HTTP. What the client sends comes in POSTs, which `Http` passes to the feed. What the
  * server sends outside of requests leaves on the standalone stream, which the client opens with GET; while it is not open,
  * notifications are buffered, up to `MAX_BUFFERED`.
  *
@@ -93,7 +93,7 @@ export class Standalone implements FedTransport {
     return { origin, canRequest: this.canRequest, unsafeSend: this.unsafeSend, send: this.send }
   }
 
-  /** Lets the client read what was buffered, and what will be sent. */
+  /** Sends what was buffered, and later messages, to the client that opened this stream. */
   attach(exchange: HttpExchange, prime: boolean): void {
     this.stream.attach(this.opening(exchange), prime)
     const { response } = this.stream
@@ -102,7 +102,7 @@ export class Standalone implements FedTransport {
     this.buffered = nothing
   }
 
-  /** Lets the client read what it has missed, and what will be sent. */
+  /** Sends what the client has missed since a position, and later messages. */
   resume(exchange: HttpExchange, position: number, refuse: () => void): void {
     this.stream.resume(position, this.opening(exchange), refuse)
   }
@@ -125,7 +125,7 @@ export class Standalone implements FedTransport {
     }
   }
 
-  /** Whether the same change waits to be read already; from now on it does. */
+  /** Whether the same change waits for a reader already. If not, it is recorded as waiting. */
   private isQueuedChange(text: string): boolean {
     const { response } = this.stream
     if (response !== undefined) {
@@ -152,7 +152,7 @@ export class Standalone implements FedTransport {
 
 const nothing: ReadonlyArray<string> = []
 
-// The client reads the list or the resource anew when it gets one of these: one says as much as two.
+// The client reads the list or the resource anew when it gets one of these, so one is as good as two.
 const changes = new Set<string>([
   Methods.toolListChanged.name,
   Methods.resourceListChanged.name,

@@ -2,8 +2,8 @@
  * Streamable HTTP without sessions: each POST is served by itself, and nothing is kept from one to the next. There is no
  * standalone stream, and handlers cannot send requests to the client.
  *
- * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so a handler goes on, for at most
- * `abandonAfter`.
+ * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so its handler runs on, for at
+ * most `abandonAfter`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */

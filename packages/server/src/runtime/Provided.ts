@@ -1,6 +1,7 @@
 /**
  * Keeps track of the services that middleware provides to the handlers inside it. The middleware runs with the context of
- * the application, and a handler with the one of its own layer, so the services must be carried from the one to the other.
+ * the application, and a handler with the one of its own layer, so this module passes the services from the one to
+ * the other.
  */
 import * as Context from "effect/Context"
 

@@ -1,6 +1,6 @@
 /**
  * Turns the end of a handler into a response. Success is a result; an `McpError` is the JSON-RPC error with the code of
- * its era; anything else is a defect, of which the client learns "Internal error" and the operator everything.
+ * its era; anything else is a defect: the client receives "Internal error", and the log the whole cause.
  *
  * `jsonrpc/InFlight` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
  */
@@ -38,7 +38,7 @@ export const isProtocolError = (failure: unknown): failure is McpError.McpError 
   McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure)
 
 /**
- * The outcome of a handler that asked the client and got no answer. Only the operator sees an error of the transport: its
+ * The outcome of a handler whose request to the client got no result. Only the operator sees an error of the transport: its
  * text may hold secrets.
  */
 const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {

@@ -1,6 +1,6 @@
 /**
- * What both eras know of a message in the same way, and how a handler notifies its sender while it runs. The
- * `ServerSession` of each era extends it with what the era adds: the client's facts, the log level, requests to the client.
+ * The part of a handler's `RequestContext` that both eras share: the facts of the message, and notifications to its sender.
+ * The `ServerSession` of each era adds the client's facts, the log level, and requests to the client.
  *
  * A class with getters, because one is made for every request and most handlers read none of it. Its one mutable field is
  * the last progress that was sent.
@@ -17,7 +17,7 @@ import type { Principal } from "../Principal.js"
 import type { RequestContextService } from "../RequestContext.js"
 import * as RequestOrigin from "./RequestOrigin.js"
 
-/** The way to the sender of one message, and the channel that the message came on. */
+/** Sends to the sender of one message, on the channel that the message came on. */
 export interface RequestChannel extends Outbound {
   readonly channel: Channel
 }
@@ -27,7 +27,7 @@ export abstract class RequestFacts {
 
   constructor(
     private readonly received: Request | Notification,
-    /** For a request, the way that ends with its response; for a notification, the standalone one. */
+    /** For a request, it sends until the response; for a notification, it sends outside of any request. */
     protected readonly outbound: RequestChannel
   ) {}
 

@@ -1,5 +1,5 @@
 /**
- * Where a message came from, beyond its pipe: the HTTP request that carried it, the session that it belongs to, the
+ * Where a message came from, beside its transport: the HTTP request that carried it, the session that it belongs to, the
  * principal that sent it. Handlers read it through `RequestContext`.
  *
  * The HTTP modules set it as the `origin` of the channel of each POST. The channel of any other transport has none.

@@ -12,7 +12,7 @@ import type { SessionLayer } from "./SessionLayer.js"
 
 export interface Server {
   readonly info: Implementation
-  /** The revisions that the server speaks. */
+  /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
   readonly instructions: string | undefined
   /** The capabilities that the server has at the moment. */

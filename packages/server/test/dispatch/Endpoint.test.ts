@@ -4,60 +4,60 @@ import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Context, Deferred, Effect } from "effect"
 import * as Endpoint from "../../src/dispatch/Endpoint.js"
-import type { Visit } from "../http/Visit.js"
-import { answered, call, initialize, proper, visiting, Visitor } from "../http/Visit.js"
+import type { TestExchange } from "../http/TestExchange.js"
+import { answered, call, EndpointClient, initialize, proper, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, logbook, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
 
 /** Checks what all refusals have in common. */
-const assertRefused = (visit: Visit, status: number, code: number, message: RegExp) => {
-  assert.strictEqual(visit.status, status, visit.text)
-  assert.strictEqual(visit.sent["content-type"], "application/json")
-  assert.strictEqual(visit.answers, 1)
-  const { error, ...rest } = visit.json
+const assertRefused = (exchange: TestExchange, status: number, code: number, message: RegExp) => {
+  assert.strictEqual(exchange.status, status, exchange.text)
+  assert.strictEqual(exchange.sent["content-type"], "application/json")
+  assert.strictEqual(exchange.answers, 1)
+  const { error, ...rest } = exchange.json
   assert.deepStrictEqual(rest, { jsonrpc: "2.0" })
   assert.strictEqual(error.code, code)
   assert.match(error.message, message)
 }
 
 describe("the request line and headers", () => {
-  it.effect("refuses other paths, whatever the query", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("refuses other paths, with any query", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        assertRefused(visitor.visit("POST", proper, ping, "/other"), 404, -32000, /nothing at "\/other"/)
-        assertRefused(visitor.visit("POST", proper, ping, "/mcp/"), 404, -32000, /nothing at/)
-        assertRefused(visitor.visit("POST", proper, ping, "http://evil.com/mcp"), 404, -32000, /nothing at/)
-        const first = yield* answered(visitor.visit("POST", proper, initialize(), "/mcp?a=b"))
+        assertRefused(http.send("POST", proper, ping, "/other"), 404, -32000, /nothing at "\/other"/)
+        assertRefused(http.send("POST", proper, ping, "/mcp/"), 404, -32000, /nothing at/)
+        assertRefused(http.send("POST", proper, ping, "http://evil.com/mcp"), 404, -32000, /nothing at/)
+        const first = yield* answered(http.send("POST", proper, initialize(), "/mcp?a=b"))
         assert.strictEqual(first.status, 200)
       }), { path: "/mcp" }))
 
   it.effect("serves any path where none is given", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const visit = yield* answered(visitor.visit("POST", proper, initialize(), "/"))
-        assert.strictEqual(visit.status, 200)
+        const exchange = yield* answered(http.send("POST", proper, initialize(), "/"))
+        assert.strictEqual(exchange.status, 200)
       })))
 
   it.effect("serves GET, POST and DELETE, and names them in a refusal", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.sync(() => {
         for (const method of ["PUT", "PATCH", "HEAD", "TRACE", "get", "OPTION"]) {
-          const visit = visitor.visit(method, proper, ping)
-          assertRefused(visit, 405, -32000, /Method Not Allowed/)
-          assert.strictEqual(visit.sent.allow, "GET, POST, DELETE, OPTIONS")
-          assert.isFalse(visit.read)
+          const exchange = http.send(method, proper, ping)
+          assertRefused(exchange, 405, -32000, /Method Not Allowed/)
+          assert.strictEqual(exchange.sent.allow, "GET, POST, DELETE, OPTIONS")
+          assert.isFalse(exchange.read)
         }
       })))
 
   it.effect("checks Host and Origin before anything else, for every method", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.sync(() => {
         for (const method of ["GET", "POST", "DELETE", "OPTIONS", "PUT"]) {
           for (const url of ["/mcp", "/elsewhere"]) {
-            const host = visitor.visit(method, { ...proper, host: "evil.com" }, "{", url)
+            const host = http.send(method, { ...proper, host: "evil.com" }, "{", url)
             assertRefused(host, 403, -32000, /the Host "evil.com" is not among/)
-            const origin = visitor.visit(method, { ...proper, origin: "http://evil.com" }, "{", url)
+            const origin = http.send(method, { ...proper, origin: "http://evil.com" }, "{", url)
             assertRefused(origin, 403, -32000, /the Origin "http:\/\/evil.com" is not among/)
             assert.isFalse(host.read || origin.read)
           }
@@ -65,17 +65,17 @@ describe("the request line and headers", () => {
       })))
 
   it.effect("sends CORS headers to an allowed origin, with every answer", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
         const origin = "http://localhost:5173"
-        const good = yield* visitor.ask(initialize(), { origin })
-        const bad = visitor.post("{", { origin })
+        const good = yield* http.ask(initialize(), { origin })
+        const bad = http.post("{", { origin })
         for (const { sent } of [good, bad]) {
           assert.strictEqual(sent["access-control-allow-origin"], origin)
           assert.strictEqual(sent.vary, "Origin")
           assert.include(sent["access-control-expose-headers"], "Mcp-Session-Id")
         }
-        const preflight = visitor.visit("OPTIONS", {
+        const preflight = http.send("OPTIONS", {
           host: "localhost",
           origin,
           "access-control-request-method": "POST"
@@ -83,71 +83,71 @@ describe("the request line and headers", () => {
         assert.strictEqual(preflight.status, 204)
         assert.strictEqual(preflight.sent["access-control-allow-origin"], origin)
         assert.include(preflight.sent["access-control-allow-methods"], "DELETE")
-        const without = yield* visitor.ask(initialize())
+        const without = yield* http.ask(initialize())
         assert.notProperty(without.sent, "access-control-allow-origin")
       })))
 })
 
 describe("the body", () => {
   it.effect("is read only with an Accept header that allows both kinds of answer", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
         for (const accept of [undefined, "", "application/json", "text/event-stream", "text/html"]) {
-          const visit = visitor.post(initialize(), { accept })
-          assertRefused(visit, 406, -32000, /application\/json and text\/event-stream/)
-          assert.isFalse(visit.read)
+          const exchange = http.post(initialize(), { accept })
+          assertRefused(exchange, 406, -32000, /application\/json and text\/event-stream/)
+          assert.isFalse(exchange.read)
         }
         for (const accept of ["*/*", "application/*, text/event-stream;q=0.5"]) {
-          assert.strictEqual((yield* visitor.ask(initialize(), { accept })).status, 200)
+          assert.strictEqual((yield* http.ask(initialize(), { accept })).status, 200)
         }
       })))
 
   it.effect("is read only with a Content-Type of JSON", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
         for (const type of [undefined, "", "text/plain", "text/plain; a=application/json", "application/jsonp"]) {
-          const visit = visitor.post(initialize(), { "content-type": type })
-          assertRefused(visit, 415, -32000, /Content-Type must be application\/json/)
-          assert.isFalse(visit.read)
+          const exchange = http.post(initialize(), { "content-type": type })
+          assertRefused(exchange, 415, -32000, /Content-Type must be application\/json/)
+          assert.isFalse(exchange.read)
         }
-        assertRefused(visitor.post(initialize(), { "content-encoding": "gzip" }), 415, -32000, /Content-Encoding/)
+        assertRefused(http.post(initialize(), { "content-encoding": "gzip" }), 415, -32000, /Content-Encoding/)
         const type = "Application/JSON; charset=utf-8"
-        assert.strictEqual((yield* visitor.ask(initialize(), { "content-type": type })).status, 200)
+        assert.strictEqual((yield* http.ask(initialize(), { "content-type": type })).status, 200)
       })))
 
   it.effect("has a limit in bytes, with and without Content-Length", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.sync(() => {
-        const honest = visitor.post("x".repeat(101), { "content-length": "101" })
+        const honest = http.post("x".repeat(101), { "content-length": "101" })
         assertRefused(honest, 413, -32000, /may have 100 bytes/)
         assert.isFalse(honest.read)
-        assertRefused(visitor.post("x".repeat(101)), 413, -32000, /may have 100 bytes/)
-        assertRefused(visitor.post("x".repeat(100)), 400, -32700, /not JSON/)
+        assertRefused(http.post("x".repeat(101)), 413, -32000, /may have 100 bytes/)
+        assertRefused(http.post("x".repeat(100)), 400, -32700, /not JSON/)
       }), { maxBodyBytes: 100 }))
 
   it.effect("is JSON in UTF-8, of a bounded depth", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.sync(() => {
         for (const text of ["", "{", "nonsense", "{} {}"]) {
-          assertRefused(visitor.post(text), 400, -32700, /Parse error: the input is not JSON/)
+          assertRefused(http.post(text), 400, -32700, /Parse error: the input is not JSON/)
         }
-        assertRefused(visitor.post({ fault: "encoding" }), 400, -32700, /not UTF-8/)
-        assertRefused(visitor.post({ fault: "unreadable" }), 400, -32700, /cannot be read/)
-        assertRefused(visitor.post("[".repeat(65) + "]".repeat(65)), 400, -32600, /64 levels deep/)
-        assertRefused(visitor.post(`{"jsonrpc":"2.0","method":"x","params":{"__proto__":1}}`), 400, -32600, /__proto__/)
+        assertRefused(http.post({ fault: "encoding" }), 400, -32700, /not UTF-8/)
+        assertRefused(http.post({ fault: "unreadable" }), 400, -32700, /cannot be read/)
+        assertRefused(http.post("[".repeat(65) + "]".repeat(65)), 400, -32600, /64 levels deep/)
+        assertRefused(http.post(`{"jsonrpc":"2.0","method":"x","params":{"__proto__":1}}`), 400, -32600, /__proto__/)
       })))
 
   it.effect("is a message", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.sync(() => {
         for (const text of ["null", "1", "\"ping\"", "{}", `{"jsonrpc":"1.0","method":"ping"}`]) {
-          assertRefused(visitor.post(text), 400, -32600, /Invalid request/)
+          assertRefused(http.post(text), 400, -32600, /Invalid request/)
         }
         // An error about a message with an id has that id.
-        const visit = visitor.post({ id: 99, method: "ping" })
-        assert.strictEqual(visit.status, 400)
-        assert.strictEqual(visit.json.id, 99)
-        assert.strictEqual(visit.json.error.code, -32600)
+        const exchange = http.post({ id: 99, method: "ping" })
+        assert.strictEqual(exchange.status, 400)
+        assert.strictEqual(exchange.json.id, 99)
+        assert.strictEqual(exchange.json.error.code, -32600)
       })))
 })
 
@@ -157,11 +157,11 @@ describe("a modern message to a server that implements no modern revision", () =
     Message.request(id, "tools/list", { _meta: { [KEY]: version, "io.modelcontextprotocol/clientCapabilities": {} } })
   const legacyVersions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 
-  const assertUnsupported = (visit: Visit, requested: string, id: Message.RequestId | undefined = 7) => {
-    assert.strictEqual(visit.status, 400)
-    assert.strictEqual(visit.sent["content-type"], "application/json")
-    assert.notProperty(visit.sent, "mcp-session-id")
-    const { error: { code, data, message }, ...rest } = visit.json
+  const assertUnsupported = (exchange: TestExchange, requested: string, id: Message.RequestId | undefined = 7) => {
+    assert.strictEqual(exchange.status, 400)
+    assert.strictEqual(exchange.sent["content-type"], "application/json")
+    assert.notProperty(exchange.sent, "mcp-session-id")
+    const { error: { code, data, message }, ...rest } = exchange.json
     assert.deepStrictEqual(rest, { jsonrpc: "2.0", ...(id === undefined ? undefined : { id }) })
     assert.strictEqual(code, -32602)
     assert.deepStrictEqual(data, { requested, supported: legacyVersions })
@@ -171,75 +171,75 @@ describe("a modern message to a server that implements no modern revision", () =
   for (const sessions of [true, false]) {
     const kind = sessions ? "with sessions" : "without sessions"
     it.effect(`MUST be answered with 400, and no error of a modern server, ${kind}`, () =>
-      visiting(serve(GreetLive), (visitor) =>
+      withEndpoint(serve(GreetLive), (http) =>
         Effect.sync(() => {
-          assertUnsupported(visitor.post(modern("2026-07-28"), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
-          assertUnsupported(visitor.post(modern("2026-07-28")), "2026-07-28")
-          assertUnsupported(visitor.post(modern("2099-01-01", "x")), "2099-01-01", "x")
+          assertUnsupported(http.post(modern("2026-07-28"), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
+          assertUnsupported(http.post(modern("2026-07-28")), "2026-07-28")
+          assertUnsupported(http.post(modern("2099-01-01", "x")), "2099-01-01", "x")
           // The header alone makes the message modern, as does an envelope that is broken.
-          assertUnsupported(visitor.post(ping, { "mcp-protocol-version": "2026-07-28" }), "2026-07-28", 1)
-          assertUnsupported(visitor.post(modern(1), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
+          assertUnsupported(http.post(ping, { "mcp-protocol-version": "2026-07-28" }), "2026-07-28", 1)
+          assertUnsupported(http.post(modern(1), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
           // A client of both eras falls back to `initialize` when it gets this.
-          const discover = visitor.post(Message.request(0, "server/discover", { _meta: { [KEY]: "2026-07-28" } }))
+          const discover = http.post(Message.request(0, "server/discover", { _meta: { [KEY]: "2026-07-28" } }))
           assert.deepStrictEqual([discover.status, discover.json.id, discover.json.error.code], [400, 0, -32601])
         }), { sessions }))
   }
 
-  it.effect("is refused as a notification, too, without an id", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is refused also as a notification, without an id", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.sync(() => {
         const cancelled = Message.notification("notifications/cancelled", { requestId: 1 })
-        const visit = visitor.post(cancelled, { "mcp-protocol-version": "2026-07-28" })
-        assert.strictEqual(visit.status, 400)
-        assert.notProperty(visit.json, "id")
-        assert.strictEqual(visit.json.error.code, -32602)
+        const exchange = http.post(cancelled, { "mcp-protocol-version": "2026-07-28" })
+        assert.strictEqual(exchange.status, 400)
+        assert.notProperty(exchange.json, "id")
+        assert.strictEqual(exchange.json.error.code, -32602)
       })))
 
-  it.effect("is refused also in a session, which goes on", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is refused also in a session, which continues", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         assertUnsupported(client.post(modern("2026-07-28")), "2026-07-28")
         assert.strictEqual((yield* client.ask(ping)).status, 200)
       })))
 
   it.effect("names the version in at most a line, and the revisions that this server supports", () =>
-    visiting(serve(GreetLive, { versions: ["2025-06-18"] }), (visitor) =>
+    withEndpoint(serve(GreetLive, { versions: ["2025-06-18"] }), (http) =>
       Effect.sync(() => {
-        const { data } = visitor.post(modern("x".repeat(10_000))).json.error
+        const { data } = http.post(modern("x".repeat(10_000))).json.error
         assert.isBelow(data.requested.length, 200)
         assert.deepStrictEqual(data.supported, ["2025-06-18"])
       })))
 
-  it.effect("is served when it names a revision of the server in its envelope", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is served when its envelope names a legacy revision of the server", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         assert.strictEqual((yield* client.ask(modern("2025-11-25"))).status, 200)
       })))
 
-  it.effect("is not what initialize is, whatever its header", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is not initialize, with any header", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const visit = yield* visitor.ask(initialize(), { "mcp-protocol-version": "2026-07-28" })
-        assert.strictEqual(visit.json.result.protocolVersion, "2025-11-25")
+        const exchange = yield* http.ask(initialize(), { "mcp-protocol-version": "2026-07-28" })
+        assert.strictEqual(exchange.json.result.protocolVersion, "2025-11-25")
       })))
 })
 
 describe("authenticate", () => {
-  const who = serve(act(
+  const server = serve(act(
     Effect.flatMap(
       RequestContext.RequestContext,
-      ({ principal }) => principal?.id === "ada" ? Effect.void : Effect.die("nobody")
+      ({ principal }) => principal?.id === "ada" ? Effect.void : Effect.die("not ada")
     )
   ))
 
   it.effect("gives handlers the principal", () =>
-    visiting(who, (visitor) =>
+    withEndpoint(server, (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open(undefined, {}, { authorization: "Bearer ada" })
-        const visit = yield* client.ask(call(1, "act"))
-        assert.deepStrictEqual(visit.json.result.content, [])
+        const client = yield* http.open(undefined, {}, { authorization: "Bearer ada" })
+        const exchange = yield* client.ask(call(1, "act"))
+        assert.deepStrictEqual(exchange.json.result.content, [])
       }), {
       authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization!.slice("Bearer ".length) })
     }))
@@ -248,18 +248,18 @@ describe("authenticate", () => {
     const refusal = new HttpRefusal.HttpRefusal({
       status: 401,
       headers: { "www-authenticate": "Bearer realm=\"mcp\"" },
-      error: { code: -32001, message: "Say who you are" }
+      error: { code: -32001, message: "Not authenticated" }
     })
-    return visiting(serve(GreetLive), (visitor) =>
+    return withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
         for (const method of ["GET", "POST", "DELETE"]) {
-          const visit = yield* answered(visitor.visit(method, proper, "{"))
-          assertRefused(visit, 401, -32001, /Say who you are/)
-          assert.strictEqual(visit.sent["www-authenticate"], "Bearer realm=\"mcp\"")
-          assert.isFalse(visit.read)
+          const exchange = yield* answered(http.send(method, proper, "{"))
+          assertRefused(exchange, 401, -32001, /Not authenticated/)
+          assert.strictEqual(exchange.sent["www-authenticate"], "Bearer realm=\"mcp\"")
+          assert.isFalse(exchange.read)
         }
         // A preflight request has no credentials.
-        assert.strictEqual(visitor.visit("OPTIONS", proper).status, 204)
+        assert.strictEqual(http.send("OPTIONS", proper).status, 204)
       }), { authenticate: () => Effect.fail(refusal) })
   })
 
@@ -269,7 +269,7 @@ describe("authenticate", () => {
     let seen: unknown
     const look = act(Effect.map(RequestContext.RequestContext, ({ principal }) => seen = principal))
     const test = Effect.gen(function*() {
-      const visitor = new Visitor(
+      const http = new EndpointClient(
         yield* Endpoint.make({
           authenticate: ({ headers }) =>
             Effect.map(Tokens, (tokens) => ({
@@ -278,7 +278,7 @@ describe("authenticate", () => {
             }))
         })
       )
-      const client = yield* visitor.open(undefined, {}, { authorization: "token" })
+      const client = yield* http.open(undefined, {}, { authorization: "token" })
       yield* client.ask(call(1, "act"))
       assert.deepStrictEqual(seen, { id: "ada", claims: { scopes: ["read"] } })
     })
@@ -289,25 +289,25 @@ describe("authenticate", () => {
     )
   })
 
-  it.effect("may take its time", () =>
+  it.effect("may take any time", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* visiting(serve(GreetLive), (visitor) =>
+      yield* withEndpoint(serve(GreetLive), (http) =>
         Effect.gen(function*() {
-          const visit = visitor.post(initialize())
-          assert.isUndefined(visit.status)
+          const exchange = http.post(initialize())
+          assert.isUndefined(exchange.status)
           yield* Deferred.succeed(gate, undefined)
-          yield* answered(visit)
-          assert.strictEqual(visit.status, 200)
+          yield* answered(exchange)
+          assert.strictEqual(exchange.status, 200)
         }), { authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
     }))
 
-  it.effect("that dies refuses the request, and only the log has the cause", () => {
+  it.effect("refuses the request when it dies, and logs the cause", () => {
     const { layer, lines } = logbook()
-    return visiting(serve(GreetLive), (visitor) =>
+    return withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const visit = yield* visitor.ask(initialize())
-        assertRefused(visit, 500, -32603, /^Internal error$/)
+        const exchange = yield* http.ask(initialize())
+        assertRefused(exchange, 500, -32603, /^Internal error$/)
         assert.deepStrictEqual(lines.map(({ level, message }) => [level, message]), [["Error", "authenticate died"]])
       }), {
       authenticate: () => {
@@ -319,56 +319,56 @@ describe("authenticate", () => {
 
 describe("close", () => {
   it.effect("answers running requests, ends streams, and refuses new requests", () =>
-    visiting(serve(act(Effect.never)), (visitor) =>
+    withEndpoint(serve(act(Effect.never)), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
-        const other = yield* visitor.open()
+        const client = yield* http.open()
+        const other = yield* http.open()
         const stream = client.get()
-        const visits = [client.post(call(1, "act")), other.post(call(1, "act"))]
-        yield* visitor.endpoint.close
+        const exchanges = [client.post(call(1, "act")), other.post(call(1, "act"))]
+        yield* http.endpoint.close
         assert.isTrue(stream.ended)
-        for (const visit of visits) {
-          assert.deepStrictEqual(visit.json, {
+        for (const exchange of exchanges) {
+          assert.deepStrictEqual(exchange.json, {
             jsonrpc: "2.0",
             id: 1,
             error: { code: -32000, message: "Connection closed" }
           })
         }
-        assert.strictEqual(visitor.endpoint.sessions(), 0)
+        assert.strictEqual(http.endpoint.sessions(), 0)
         const late = client.post(ping)
         assertRefused(late, 503, -32000, /closing/)
         assert.strictEqual(late.sent.connection, "close")
-        yield* visitor.endpoint.close
+        yield* http.endpoint.close
       })))
 
-  it.effect("refuses a client that was being authenticated meanwhile", () =>
+  it.effect("refuses a request that is being authenticated", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      const asked: Array<Visit> = []
-      yield* visiting(serve(GreetLive), (visitor) =>
+      const pending: Array<TestExchange> = []
+      yield* withEndpoint(serve(GreetLive), (http) =>
         Effect.gen(function*() {
-          asked.push(
-            visitor.visit("GET", { ...proper, accept: "text/event-stream" }, "", "/sse"),
-            visitor.get(),
-            visitor.delete(),
-            visitor.post(initialize())
+          pending.push(
+            http.send("GET", { ...proper, accept: "text/event-stream" }, "", "/sse"),
+            http.get(),
+            http.delete(),
+            http.post(initialize())
           )
-          yield* visitor.endpoint.close
+          yield* http.endpoint.close
           yield* Deferred.succeed(gate, undefined)
-          for (const visit of asked) assertRefused(yield* answered(visit), 503, -32000, /closing/)
-          assert.strictEqual(visitor.endpoint.sessions(), 0)
+          for (const exchange of pending) assertRefused(yield* answered(exchange), 503, -32000, /closing/)
+          assert.strictEqual(http.endpoint.sessions(), 0)
         }), { path: "/mcp", ssePath: "/sse", authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
     }))
 
-  it.effect("comes with the scope", () =>
+  it.effect("happens when the scope closes", () =>
     Effect.gen(function*() {
-      let visit!: Visit
-      yield* visiting(serve(act(Effect.never)), (visitor) =>
+      let exchange!: TestExchange
+      yield* withEndpoint(serve(act(Effect.never)), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
-          visit = client.post(call(1, "act"))
+          const client = yield* http.open()
+          exchange = client.post(call(1, "act"))
         }))
-      yield* until(() => visit.ended)
-      assert.strictEqual(visit.json.error.code, -32000)
+      yield* until(() => exchange.ended)
+      assert.strictEqual(exchange.json.error.code, -32000)
     }))
 })

@@ -10,7 +10,7 @@ const exchange = (init: RequestInit = {}, url = "http://localhost/a/b?c=d") => {
   return { noted, one: new AppExchange(fromWeb(new Request(url, init)), () => noted.aborted++) }
 }
 
-const nobody: Reader = { drained: () => {}, gone: () => {} }
+const ignoring: Reader = { drained: () => {}, gone: () => {} }
 
 /** The answer, read to its end. */
 const text = (answer: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
@@ -31,14 +31,14 @@ const pull = (body: ReadableStreamDefaultReader<Uint8Array>) =>
   Effect.map(Effect.promise(() => body.read()), ({ value }) => value === undefined ? undefined : utf8.decode(value))
 
 describe("AppExchange", () => {
-  it("knows the address by path and query, and the path that the client used", () => {
+  it("has the URL as path and query, and the path that the client used", () => {
     const { one } = exchange()
     assert.deepStrictEqual([one.method, one.url, one.path], ["GET", "/a/b?c=d", "/a/b"])
     assert.strictEqual(exchange({}, "http://localhost").one.path, "/")
     assert.strictEqual(one.headers.host, "localhost")
   })
 
-  it.effect("answers whole, with what was added to every answer", () =>
+  it.effect("sends a complete answer, with the headers that every answer gets", () =>
     Effect.gen(function*() {
       const { one } = exchange()
       one.added = { vary: "Origin" }
@@ -66,9 +66,9 @@ describe("AppExchange", () => {
       }
     }))
 
-  it.effect("streams what is written, until it is ended", () =>
+  it.effect("streams what the endpoint writes, until it ends the stream", () =>
     Effect.gen(function*() {
-      const { body, writer } = yield* streaming(exchange().one, nobody)
+      const { body, writer } = yield* streaming(exchange().one, ignoring)
       assert.strictEqual(yield* pull(body), ": \n\n")
       assert.isTrue(writer.write("a"))
       assert.isTrue(writer.write("b"))
@@ -81,7 +81,7 @@ describe("AppExchange", () => {
       assert.isUndefined(yield* pull(body))
     }))
 
-  it.effect("reports when it is full, and when there is room again", () =>
+  it.effect("reports that it is full, and that it has drained", () =>
     Effect.gen(function*() {
       let drained = 0
       const { body, writer } = yield* streaming(exchange().one, { drained: () => drained++, gone: () => {} })
@@ -111,7 +111,7 @@ describe("AppExchange", () => {
         const { one } = exchange()
         let gone = 0
         one.onGone(() => gone++)
-        const { body, writer } = yield* streaming(one, nobody)
+        const { body, writer } = yield* streaming(one, ignoring)
         yield* pull(body)
         if (how === "leave") yield* Effect.promise(() => body.cancel())
         else writer[how]()
@@ -120,10 +120,10 @@ describe("AppExchange", () => {
       }
     }))
 
-  it.effect("cuts, also when the client does not read", () =>
+  it.effect("cuts the stream, also when the client does not read", () =>
     Effect.gen(function*() {
       const { noted, one } = exchange()
-      const { body, writer } = yield* streaming(one, nobody)
+      const { body, writer } = yield* streaming(one, ignoring)
       writer.write("a")
       writer.cut()
       assert.strictEqual(noted.aborted, 1)

@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import * as EventStream from "../../src/http/EventStream.js"
 import * as Sweeper from "../../src/http/Sweeper.js"
-import { Visit } from "./Visit.js"
+import { TestExchange } from "./TestExchange.js"
 
 const open = (options: Partial<EventStream.Options> = {}) =>
   Effect.gen(function*() {
-    const visit = new Visit("GET", "/mcp", {})
+    const exchange = new TestExchange("GET", "/mcp", {})
     const sweeper = yield* Sweeper.make
     const closed: Array<ReadonlyArray<string>> = []
-    const stream = new EventStream.EventStream(visit, {
+    const stream = new EventStream.EventStream(exchange, {
       sweeper,
       keepAlive: 15_000,
       stallTimeout: 30_000,
@@ -17,15 +17,15 @@ const open = (options: Partial<EventStream.Options> = {}) =>
       onClose: (unsent) => closed.push(unsent),
       ...options
     })
-    return { closed, stream, sweeper, visit }
+    return { closed, stream, sweeper, exchange }
   })
 
 describe("EventStream", () => {
-  it.scoped("begins with headers that keep proxies from holding it up", () =>
+  it.scoped("begins with headers that forbid proxies to buffer it", () =>
     Effect.gen(function*() {
-      const { visit } = yield* open({ headers: { "mcp-session-id": "s" } })
-      assert.strictEqual(visit.status, 200)
-      assert.deepStrictEqual(visit.sent, {
+      const { exchange } = yield* open({ headers: { "mcp-session-id": "s" } })
+      assert.strictEqual(exchange.status, 200)
+      assert.deepStrictEqual(exchange.sent, {
         "content-type": "text/event-stream",
         "cache-control": "no-cache, no-transform",
         "x-accel-buffering": "no",
@@ -35,44 +35,44 @@ describe("EventStream", () => {
 
   it.scoped("writes at once, in order, while the reader reads", () =>
     Effect.gen(function*() {
-      const { stream, visit } = yield* open()
+      const { exchange, stream } = yield* open()
       for (const text of ["a", "b", "c"]) assert.isTrue(stream.push(text))
-      assert.strictEqual(visit.text, "abc")
+      assert.strictEqual(exchange.text, "abc")
     }))
 
   it.scoped("buffers what the reader does not take, and suspends senders that can wait", () =>
     Effect.gen(function*() {
-      const { stream, visit } = yield* open()
-      visit.stalled = true
+      const { exchange, stream } = yield* open()
+      exchange.stalled = true
       for (const text of ["a", "b", "c", "d", "e"]) stream.push(text)
-      assert.strictEqual(visit.text, "a")
+      assert.strictEqual(exchange.text, "a")
       assert.isTrue(stream.isFull)
-      const waiting = yield* Effect.fork(stream.room)
+      const waiting = yield* Effect.fork(stream.space)
       yield* Effect.yieldNow()
       assert.isNull(waiting.unsafePoll())
       // A sender that cannot wait adds its event nevertheless.
       assert.isTrue(stream.push("f"))
       assert.isFalse(stream.isFlowing)
       const { flushes } = stream
-      visit.drain()
+      exchange.drain()
       yield* Fiber.join(waiting)
-      assert.strictEqual(visit.text, "abcdef")
+      assert.strictEqual(exchange.text, "abcdef")
       assert.deepStrictEqual([stream.isFlowing, stream.flushes], [true, flushes + 1])
     }))
 
-  it.scoped("ends after what waits, once", () =>
+  it.scoped("ends once, after the events that wait", () =>
     Effect.gen(function*() {
-      const { closed, stream, sweeper, visit } = yield* open()
-      visit.stalled = true
+      const { closed, exchange, stream, sweeper } = yield* open()
+      exchange.stalled = true
       stream.push("a")
       stream.push("b")
       stream.end()
       assert.isFalse(stream.push("c"))
-      assert.isFalse(visit.ended)
-      visit.drain()
-      assert.isTrue(visit.ended)
-      assert.isFalse(visit.cut)
-      assert.strictEqual(visit.text, "ab")
+      assert.isFalse(exchange.ended)
+      exchange.drain()
+      assert.isTrue(exchange.ended)
+      assert.isFalse(exchange.cut)
+      assert.strictEqual(exchange.text, "ab")
       stream.end()
       stream.gone()
       assert.deepStrictEqual(closed, [[]])
@@ -81,68 +81,68 @@ describe("EventStream", () => {
 
   it.scoped("returns the unwritten events when the reader disconnects", () =>
     Effect.gen(function*() {
-      const { closed, stream, visit } = yield* open()
-      visit.stalled = true
+      const { closed, exchange, stream } = yield* open()
+      exchange.stalled = true
       for (const text of ["a", "b", "c"]) stream.push(text)
-      const waiting = yield* Effect.fork(stream.room)
-      visit.hangUp()
+      const waiting = yield* Effect.fork(stream.space)
+      exchange.hangUp()
       yield* Fiber.join(waiting)
       assert.deepStrictEqual(closed, [["b", "c"]])
       assert.isTrue(stream.isClosed)
       assert.isFalse(stream.push("d"))
     }))
 
-  it.scoped("comments when it was silent for long, and only then", () =>
+  it.scoped("sends a comment after each keepAlive without an event, and only then", () =>
     Effect.gen(function*() {
-      const { stream, visit } = yield* open()
+      const { exchange, stream } = yield* open()
       yield* TestClock.adjust("14 seconds")
       stream.push("a")
       yield* TestClock.adjust("14 seconds")
-      assert.strictEqual(visit.text, "a")
+      assert.strictEqual(exchange.text, "a")
       yield* TestClock.adjust("1 seconds")
-      assert.strictEqual(visit.text, "a: \n\n")
+      assert.strictEqual(exchange.text, "a: \n\n")
       yield* TestClock.adjust("1 minute")
-      assert.strictEqual(visit.text, "a" + ": \n\n".repeat(5))
+      assert.strictEqual(exchange.text, "a" + ": \n\n".repeat(5))
     }))
 
-  it.scoped("does not comment when it is not to", () =>
+  it.scoped("sends no comments with keepAlive Infinity", () =>
     Effect.gen(function*() {
-      const { visit } = yield* open({ keepAlive: Infinity, stallTimeout: Infinity })
+      const { exchange } = yield* open({ keepAlive: Infinity, stallTimeout: Infinity })
       yield* TestClock.adjust("1 day")
-      assert.strictEqual(visit.text, "")
-      visit.hangUp()
+      assert.strictEqual(exchange.text, "")
+      exchange.hangUp()
     }))
 
-  it.scoped("cuts off a reader that has taken nothing for long", () =>
+  it.scoped("cuts off a reader that takes nothing for stallTimeout", () =>
     Effect.gen(function*() {
-      const { closed, stream, visit } = yield* open()
-      visit.stalled = true
+      const { closed, exchange, stream } = yield* open()
+      exchange.stalled = true
       stream.push("a")
       stream.push("b")
       yield* TestClock.adjust("29 seconds")
-      assert.isFalse(visit.cut)
+      assert.isFalse(exchange.cut)
       // A reader that takes something gets the whole time again.
-      visit.reader!.drained()
+      exchange.reader!.drained()
       yield* TestClock.adjust("29 seconds")
-      assert.isFalse(visit.cut)
+      assert.isFalse(exchange.cut)
       yield* TestClock.adjust("2 seconds")
-      assert.isTrue(visit.cut)
+      assert.isTrue(exchange.cut)
       assert.deepStrictEqual(closed, [[]])
     }))
 
-  it.scoped("cuts off a reader that does not even take comments, and one that keeps it from ending", () =>
+  it.scoped("cuts off a reader that takes no comments, and one that prevents the stream from ending", () =>
     Effect.gen(function*() {
       const silent = yield* open()
-      silent.visit.stalled = true
+      silent.exchange.stalled = true
       yield* TestClock.adjust("15 seconds")
-      assert.strictEqual(silent.visit.text, ": \n\n")
+      assert.strictEqual(silent.exchange.text, ": \n\n")
       yield* TestClock.adjust("31 seconds")
-      assert.isTrue(silent.visit.cut)
+      assert.isTrue(silent.exchange.cut)
       const ending = yield* open()
-      ending.visit.stalled = true
+      ending.exchange.stalled = true
       ending.stream.push("a")
       ending.stream.end()
       yield* TestClock.adjust("31 seconds")
-      assert.isTrue(ending.visit.cut)
+      assert.isTrue(ending.exchange.cut)
     }))
 })

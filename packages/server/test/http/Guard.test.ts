@@ -68,25 +68,25 @@ describe("by default", () => {
     }
   })
 
-  it("remembers only what was allowed", () => {
+  it("checks a value again after it has refused or allowed another", () => {
     assert.isUndefined(refusal(guard, "localhost:1"))
     assert.isDefined(refusal(guard, "evil.com"))
     assert.isDefined(refusal(guard, "evil.com"))
     assert.isUndefined(refusal(guard, "localhost:1"))
   })
 
-  it("reads what HTTP/2 has instead of Host", () => {
+  it("reads :authority of HTTP/2 in place of Host", () => {
     assert.isUndefined(guard.check({ ":authority": "localhost:1" }))
     assert.isDefined(guard.check({ ":authority": "evil.com" }))
   })
 
-  it("does not say more of a header than fits on a line", () => {
+  it("quotes only the beginning of a long header", () => {
     assert.isBelow(String(refusal(guard, "x".repeat(10_000))).length, 200)
   })
 })
 
 describe("allowedHosts and allowedOrigins", () => {
-  it("are exact, may leave the port open, and replace the default", () => {
+  it("match exactly, or any port, and replace the defaults", () => {
     const guard = Guard.make({
       allowedHosts: ["mcp.example.com", "other.example.com:*"],
       allowedOrigins: ["https://app.example.com", "http://dev.example.com:*"]
@@ -100,13 +100,13 @@ describe("allowedHosts and allowedOrigins", () => {
     }
   })
 
-  it("may allow every host and origin", () => {
+  it("allow every host and origin with \"*\"", () => {
     const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: ["*"] })
     assert.isUndefined(refusal(guard, "anything", "http://anywhere"))
     assert.isDefined(refusal(guard, undefined))
   })
 
-  it("may allow no origin at all", () => {
+  it("allow no origin when empty", () => {
     const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: [] })
     assert.isUndefined(refusal(guard, "192.168.1.7"))
     assert.isDefined(refusal(guard, "192.168.1.7", "http://192.168.1.7"))
@@ -114,7 +114,7 @@ describe("allowedHosts and allowedOrigins", () => {
 })
 
 describe("isLoopback", () => {
-  it("knows the addresses of this machine", () => {
+  it("accepts the loopback addresses only", () => {
     for (const address of ["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]", "::ffff:127.0.0.1"]) {
       assert.isTrue(Guard.isLoopback(address))
     }
@@ -138,21 +138,21 @@ describe("cors", () => {
     assert.isUndefined(guard.cors({}))
   })
 
-  it("lets a page send what a client needs", () => {
-    const told = guard.preflight({}, "GET, POST")
+  it("allows a page all methods and headers of a client", () => {
+    const headers = guard.preflight({}, "GET, POST")
     const names = ["Content-Type", "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID", "Authorization"]
-    for (const name of names) assert.include(told["access-control-allow-headers"], name)
-    assert.strictEqual(told["access-control-allow-methods"], "GET, POST")
-    assert.notProperty(told, "access-control-allow-private-network")
+    for (const name of names) assert.include(headers["access-control-allow-headers"], name)
+    assert.strictEqual(headers["access-control-allow-methods"], "GET, POST")
+    assert.notProperty(headers, "access-control-allow-private-network")
   })
 
-  it("lets a page name headers after parameters, and no others", () => {
-    const told = guard.preflight({
+  it("allows headers that mirror parameters, and no others", () => {
+    const headers = guard.preflight({
       "access-control-request-headers": "content-type, mcp-param-city, x-evil, mcp-param-a b",
       "access-control-request-private-network": "true"
     }, "POST")
-    assert.match(told["access-control-allow-headers"]!, /, mcp-param-city$/)
-    assert.notInclude(told["access-control-allow-headers"], "evil")
-    assert.strictEqual(told["access-control-allow-private-network"], "true")
+    assert.match(headers["access-control-allow-headers"]!, /, mcp-param-city$/)
+    assert.notInclude(headers["access-control-allow-headers"], "evil")
+    assert.strictEqual(headers["access-control-allow-private-network"], "true")
   })
 })

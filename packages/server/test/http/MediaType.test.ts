@@ -12,19 +12,19 @@ describe("accepted", () => {
     assert.deepStrictEqual(MediaType.accepted("text/event-stream"), { json: false, events: true })
   })
 
-  it("takes wildcards for what they stand for", () => {
+  it("accepts wildcards", () => {
     assert.deepStrictEqual(MediaType.accepted("*/*"), both)
     assert.deepStrictEqual(MediaType.accepted("application/*"), { json: true, events: false })
     assert.deepStrictEqual(MediaType.accepted("text/*"), { json: false, events: true })
   })
 
-  it("takes a weight of zero for a no, the most specific one first", () => {
+  it("refuses a type with a weight of zero; the most specific entry decides", () => {
     assert.deepStrictEqual(MediaType.accepted("*/*, application/json;q=0"), { json: false, events: true })
     assert.deepStrictEqual(MediaType.accepted("*/*;q=0.000, text/event-stream"), { json: false, events: true })
     assert.deepStrictEqual(MediaType.accepted("text/*;q=0, */*"), { json: true, events: false })
   })
 
-  it("takes nothing for nothing, and a part of a type for another type", () => {
+  it("accepts nothing without a header, and compares whole types", () => {
     for (const accept of [undefined, "", "text/html", "application/jsonp, xtext/event-stream", "application/json+x"]) {
       assert.deepStrictEqual(MediaType.accepted(accept), neither)
     }
@@ -40,7 +40,7 @@ describe("isJson", () => {
   const isJson = (type: string | undefined, encoding?: string) =>
     MediaType.isJson({ "content-type": type, "content-encoding": encoding })
 
-  it("takes the type in any case, in UTF-8", () => {
+  it("accepts application/json in any case, in UTF-8", () => {
     for (
       const type of [
         "application/json",
@@ -55,7 +55,7 @@ describe("isJson", () => {
     assert.isTrue(isJson("application/json", "identity"))
   })
 
-  it("takes nothing else", () => {
+  it("refuses everything else", () => {
     for (
       const type of [
         undefined,

@@ -2,21 +2,21 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { HttpRefusal } from "@effect-mcp/server/HttpRefusal"
 import * as Refusal from "../../src/http/Refusal.js"
-import { Visit } from "./Visit.js"
+import { TestExchange } from "./TestExchange.js"
 
-const visit = () => new Visit("POST", "/mcp", {})
+const exchange = () => new TestExchange("POST", "/mcp", {})
 
 describe("Refusal", () => {
   it("is a status and a JSON-RPC error without an id", () => {
-    const one = visit()
+    const one = exchange()
     Refusal.send(one, Refusal.badRequest("too bad"))
     assert.strictEqual(one.status, 400)
     assert.deepStrictEqual(one.sent, { "content-type": "application/json" })
     assert.deepStrictEqual(one.json, { jsonrpc: "2.0", error: { code: -32600, message: "Bad Request: too bad" } })
   })
 
-  it("carries headers, but not those that say what the body is", () => {
-    const one = visit()
+  it("sends its headers, except its own content-type", () => {
+    const one = exchange()
     Refusal.send(
       one,
       new HttpRefusal({
@@ -29,13 +29,13 @@ describe("Refusal", () => {
     assert.deepStrictEqual(one.json.error.data, { a: 1 })
   })
 
-  it("keeps the id of what could be read", () => {
-    const one = visit()
+  it("has the id of a request that was read", () => {
+    const one = exchange()
     Refusal.failure(one, 400, Message.failure(7, { code: -32600, message: "no" }))
     assert.strictEqual(one.json.id, 7)
   })
 
-  it("names what was wrong, and what would be right", () => {
+  it("names what is wrong, and what is allowed", () => {
     const rows: ReadonlyArray<[HttpRefusal, number, string]> = [
       [Refusal.forbidden("Host", undefined), 403, "missing"],
       [Refusal.forbidden("Origin", "x"), 403, "\"x\""],

@@ -25,7 +25,7 @@ describe("ResolvedOptions", () => {
     })
   })
 
-  it("keeps what the application gives, in milliseconds", () => {
+  it("has the values of the application, durations in milliseconds", () => {
     const resolved = ResolvedOptions.make({
       sessions: { max: 7, idleTimeout: "1 minute" },
       keepAlive: Infinity,

@@ -2,33 +2,33 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import * as Sweeper from "../../src/http/Sweeper.js"
 
-/** Is due every so many milliseconds, and records when it was swept. */
+/** Expires again after each period in milliseconds, and records when the sweeper called it. */
 const every = (millis: number) => {
-  const asked: Array<number> = []
+  const sweeps: Array<number> = []
   return {
-    asked,
+    sweeps,
     sweep: (now: number) => {
-      asked.push(now)
+      sweeps.push(now)
       return now + millis
     }
   }
 }
 
 describe("Sweeper", () => {
-  it.scoped("sweeps at the given time, and whenever sweep returns", () =>
+  it.scoped("sweeps at the given time, and then at each time that sweep returns", () =>
     Effect.gen(function*() {
       const sweeper = yield* Sweeper.make
       const one = every(15_000)
       sweeper.watch(one, sweeper.now() + 15_000)
       yield* TestClock.adjust("14999 millis")
-      assert.deepStrictEqual(one.asked, [])
+      assert.deepStrictEqual(one.sweeps, [])
       yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual(one.asked, [15_000])
+      assert.deepStrictEqual(one.sweeps, [15_000])
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(one.asked, [15_000, 30_000, 45_000, 60_000, 75_000])
+      assert.deepStrictEqual(one.sweeps, [15_000, 30_000, 45_000, 60_000, 75_000])
     }))
 
-  it.scoped("waits between two sweeps, however many deadlines there are", () =>
+  it.scoped("waits RESOLUTION between two sweeps, with any number of deadlines", () =>
     Effect.gen(function*() {
       const sweeper = yield* Sweeper.make
       const all = Array.from({ length: 100 }, (_, i) => {
@@ -37,7 +37,7 @@ describe("Sweeper", () => {
         return one
       })
       yield* TestClock.adjust("10 seconds")
-      for (const { asked } of all) assert.isAtMost(asked.length, 11)
+      for (const { sweeps } of all) assert.isAtMost(sweeps.length, 11)
     }))
 
   it.scoped("sweeps earlier when something is due earlier", () =>
@@ -48,10 +48,10 @@ describe("Sweeper", () => {
       sweeper.watch(late, sweeper.now() + 60_000)
       sweeper.watch(early, sweeper.now() + 2000)
       yield* TestClock.adjust("2 seconds")
-      assert.deepStrictEqual(early.asked, [2000])
+      assert.deepStrictEqual(early.sweeps, [2000])
     }))
 
-  it.scoped("does not sweep what is no longer watched, also during a sweep", () =>
+  it.scoped("does not sweep after unwatch, also during a sweep", () =>
     Effect.gen(function*() {
       const sweeper = yield* Sweeper.make
       const second = every(1000)
@@ -67,7 +67,7 @@ describe("Sweeper", () => {
       assert.strictEqual(sweeper.size, 2)
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(sweeper.size, 0)
-      assert.deepStrictEqual(second.asked, [])
+      assert.deepStrictEqual(second.sweeps, [])
     }))
 
   it.effect("stops with its scope", () =>
@@ -78,6 +78,6 @@ describe("Sweeper", () => {
         sweeper.watch(one, sweeper.now() + 1000)
       }))
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(one.asked, [])
+      assert.deepStrictEqual(one.sweeps, [])
     }))
 })

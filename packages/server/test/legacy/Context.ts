@@ -1,4 +1,4 @@
-/** What the modules of a legacy endpoint share, for tests that use one of them by itself. */
+/** An `HttpContext` for tests of single modules of a legacy endpoint. */
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import { Effect } from "effect"
 import * as EndpointContext from "../../src/http/EndpointContext.js"

@@ -5,7 +5,7 @@ import * as EventId from "../../src/legacy/EventId.js"
 const session = "181ba960-2981-46fd-93c8-e870d3b3d831"
 
 describe("EventId", () => {
-  it("names stream and position, and is read back by its session", () => {
+  it("is decoded to stream and position in its session", () => {
     fc.assert(fc.property(
       fc.uuid(),
       fc.stringMatching(/^[0-9a-z]{1,16}$/),
@@ -18,18 +18,18 @@ describe("EventId", () => {
     ))
   })
 
-  it("is nothing to another session", () => {
+  it("is undefined in another session", () => {
     const id = EventId.encode(session, "g", 7)
     assert.isUndefined(EventId.decode("0c6d4c2e-31b3-4f5e-9f3c-0d3c2a5d1e11", id))
   })
 
-  it("does not tell the id of the session", () => {
+  it("does not reveal the id of the session", () => {
     const id = EventId.encode(session, "g", 7)
     for (const part of session.split("-")) assert.notInclude(id, part)
     assert.isAtMost(EventId.prefixOf(session).length, 7)
   })
 
-  it("takes nothing else for an id", () => {
+  it("decodes nothing else", () => {
     const prefix = EventId.prefixOf(session)
     for (
       const id of [

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, TestClock } from "effect"
-import { answered, initialize, visiting } from "../http/Visit.js"
+import { answered, initialize, withEndpoint } from "../http/TestExchange.js"
 import { GreetLive, serve } from "../Serving.js"
 
-/** A server whose sessions begin when the gate opens. */
+/** A server whose session layer waits for the gate. */
 const gated = Effect.map(Deferred.make<void, string>(), (gate) => ({
   gate,
   server: serve(GreetLive, { session: Layer.effectDiscard(Deferred.await(gate)) })
@@ -12,81 +12,81 @@ const gated = Effect.map(Deferred.make<void, string>(), (gate) => ({
 const initialized = { jsonrpc: "2.0", method: "notifications/initialized" }
 
 describe("an initialize that is slow", () => {
-  it.effect("is answered when the session has begun", () =>
+  it.effect("is answered when the session layer is built", () =>
     Effect.gen(function*() {
       const { gate, server } = yield* gated
-      yield* visiting(server, (visitor) =>
+      yield* withEndpoint(server, (http) =>
         Effect.gen(function*() {
-          const visit = visitor.post(initialize())
+          const exchange = http.post(initialize())
           yield* TestClock.adjust("1 seconds")
-          assert.isUndefined(visit.status)
+          assert.isUndefined(exchange.status)
           yield* Deferred.succeed(gate, undefined)
-          yield* answered(visit)
-          assert.strictEqual(visit.sent["content-type"], "application/json")
-          assert.match(visit.sent["mcp-session-id"]!, /.+/)
+          yield* answered(exchange)
+          assert.strictEqual(exchange.sent["content-type"], "application/json")
+          assert.match(exchange.sent["mcp-session-id"]!, /.+/)
         }))
     }))
 
-  it.effect("names the session at the head of its stream, where it is answered with one", () =>
+  it.effect("has the session id in the headers of its stream", () =>
     Effect.gen(function*() {
       for (const responses of ["auto", "stream"] as const) {
         const { gate, server } = yield* gated
-        yield* visiting(server, (visitor) =>
+        yield* withEndpoint(server, (http) =>
           Effect.gen(function*() {
-            const visit = visitor.post(initialize())
+            const exchange = http.post(initialize())
             yield* TestClock.adjust("16 seconds")
-            assert.isTrue(visit.isStream)
-            const session = { "mcp-session-id": visit.sent["mcp-session-id"] }
+            assert.isTrue(exchange.isStream)
+            const session = { "mcp-session-id": exchange.sent["mcp-session-id"] }
             assert.match(session["mcp-session-id"]!, /.+/)
             yield* Deferred.succeed(gate, undefined)
-            yield* answered(visit)
-            assert.property(visit.messages[0], "result")
-            assert.strictEqual(visitor.post(initialized, session).status, 202)
+            yield* answered(exchange)
+            assert.property(exchange.messages[0], "result")
+            assert.strictEqual(http.post(initialized, session).status, 202)
           }), { responses })
       }
     }))
 
-  it.effect("leaves no session behind when it fails, whatever was promised", () =>
+  it.effect("leaves no session when it fails, also after the headers were sent", () =>
     Effect.gen(function*() {
       const { gate, server } = yield* gated
-      yield* visiting(server, (visitor) =>
+      yield* withEndpoint(server, (http) =>
         Effect.gen(function*() {
-          const visit = visitor.post(initialize())
+          const exchange = http.post(initialize())
           yield* TestClock.adjust("16 seconds")
-          const session = { "mcp-session-id": visit.sent["mcp-session-id"] }
+          const session = { "mcp-session-id": exchange.sent["mcp-session-id"] }
           yield* Deferred.fail(gate, "no")
-          yield* answered(visit)
-          assert.property(visit.messages[0], "error")
-          assert.strictEqual(visitor.post(initialized, session).status, 404)
-          assert.strictEqual(visitor.endpoint.sessions(), 0)
+          yield* answered(exchange)
+          assert.property(exchange.messages[0], "error")
+          assert.strictEqual(http.post(initialized, session).status, 404)
+          assert.strictEqual(http.endpoint.sessions(), 0)
         }))
     }))
 
-  it.effect("leaves no session behind when its client has gone", () =>
+  it.effect("leaves no session when its client has disconnected", () =>
     Effect.gen(function*() {
       const { gate, server } = yield* gated
-      yield* visiting(server, (visitor) =>
+      yield* withEndpoint(server, (http) =>
         Effect.gen(function*() {
-          const visit = visitor.post(initialize())
-          visit.hangUp()
+          const exchange = http.post(initialize())
+          exchange.hangUp()
           yield* Deferred.succeed(gate, undefined)
-          yield* answered(visit)
-          assert.strictEqual(visitor.endpoint.sessions(), 0)
+          yield* answered(exchange)
+          assert.strictEqual(http.endpoint.sessions(), 0)
         }))
     }))
 
   it.effect("is answered when the server closes first", () =>
     Effect.gen(function*() {
       const { server } = yield* gated
-      yield* visiting(server, (visitor) =>
+      yield* withEndpoint(server, (http) =>
         Effect.gen(function*() {
-          const visit = visitor.post(initialize())
-          const early = visitor.post(initialize())
-          yield* visitor.endpoint.close
-          yield* answered(visit)
+          const exchange = http.post(initialize())
+          const early = http.post(initialize())
+          yield* http.endpoint.close
+          yield* answered(exchange)
           yield* answered(early)
-          assert.strictEqual(visit.json.error.code, -32000)
-          assert.notProperty(visit.sent, "mcp-session-id")
+          assert.strictEqual(exchange.json.error.code, -32000)
+          assert.notProperty(exchange.sent, "mcp-session-id")
         }))
     }))
 })

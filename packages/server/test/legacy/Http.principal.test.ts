@@ -3,26 +3,26 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Handler from "@effect-mcp/server/Handler"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Effect } from "effect"
-import { initialize, visiting } from "../http/Visit.js"
+import { initialize, withEndpoint } from "../http/TestExchange.js"
 import { GreetLive, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
 
 describe("a session of a principal", () => {
-  it.effect("is not ended by those that another principal opens", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("does not end when another principal opens sessions", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const ada = yield* visitor.open(undefined, {}, { authorization: "ada" })
+        const ada = yield* http.open(undefined, {}, { authorization: "ada" })
         const bobs = yield* Effect.forEach(
           Array(20).keys(),
-          () => visitor.open(undefined, {}, { authorization: "bob" })
+          () => http.open(undefined, {}, { authorization: "bob" })
         )
         assert.strictEqual((yield* ada.ask(ping)).status, 200)
         assert.strictEqual((yield* bobs[17]!.ask(ping)).status, 404)
         assert.strictEqual((yield* bobs[18]!.ask(ping)).status, 200)
         const streams = bobs.slice(-2).map((bob) => bob.get())
         yield* until(() => streams.every(({ status }) => status === 200))
-        const refused = yield* visitor.ask(initialize(), { authorization: "bob" })
+        const refused = yield* http.ask(initialize(), { authorization: "bob" })
         assert.strictEqual(refused.status, 503)
         assert.match(refused.json.error.message, /2 sessions are in use/)
       }), {
@@ -32,19 +32,19 @@ describe("a session of a principal", () => {
 })
 
 describe("a notification", () => {
-  it.effect("comes with its session, its headers and who sent it, as a request does", () => {
+  it.effect("has its session, headers and principal, as a request has", () => {
     const seen: Array<unknown> = []
     const listener = Handler.rootsListChanged(
       Effect.map(RequestContext.RequestContext, ({ headers, principal, sessionId }) => {
         seen.push([headers["x-trace"], principal?.id, sessionId])
       })
     )
-    return visiting(serve(listener), (visitor) =>
+    return withEndpoint(serve(listener), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open("2025-03-26", {}, { authorization: "ada" })
-        const news = Message.notification("notifications/roots/list_changed")
-        yield* client.ask(news, { "x-trace": "a" })
-        yield* client.ask([news], { "x-trace": "b" })
+        const client = yield* http.open("2025-03-26", {}, { authorization: "ada" })
+        const changed = Message.notification("notifications/roots/list_changed")
+        yield* client.ask(changed, { "x-trace": "a" })
+        yield* client.ask([changed], { "x-trace": "b" })
         yield* until(() => seen.length === 2)
         const id = client.session["mcp-session-id"]
         assert.deepStrictEqual(seen, [["a", "ada", id], ["b", "ada", id]])

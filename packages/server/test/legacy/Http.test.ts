@@ -2,35 +2,35 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, TestClock } from "effect"
-import { answered, call, initialize, visiting, Visitor } from "../http/Visit.js"
+import { answered, call, EndpointClient, initialize, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
 const text = (text: string) => ({ content: [{ type: "text", text }] })
 
 describe("a session", () => {
-  it.effect("is given out by initialize, and needed afterwards", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("begins with initialize, and later requests must name it", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const first = yield* visitor.ask(initialize())
+        const first = yield* http.ask(initialize())
         assert.strictEqual(first.status, 200)
         assert.strictEqual(first.sent["content-type"], "application/json")
         assert.strictEqual(first.json.result.protocolVersion, "2025-11-25")
         assert.match(first.sent["mcp-session-id"]!, /^[\x21-\x7e]{32,}$/)
-        const client = yield* visitor.open()
-        const visit = yield* client.ask(call(1, "greet", { name: "you" }))
-        assert.deepStrictEqual(visit.json, { jsonrpc: "2.0", id: 1, result: text("Hello, you!") })
-        assert.notProperty(visit.sent, "mcp-session-id")
-        for (const one of [visitor.post(ping), visitor.get(), visitor.delete()]) {
+        const client = yield* http.open()
+        const exchange = yield* client.ask(call(1, "greet", { name: "you" }))
+        assert.deepStrictEqual(exchange.json, { jsonrpc: "2.0", id: 1, result: text("Hello, you!") })
+        assert.notProperty(exchange.sent, "mcp-session-id")
+        for (const one of [http.post(ping), http.get(), http.delete()]) {
           assert.strictEqual(one.status, 400)
           assert.match(one.json.error.message, /Mcp-Session-Id header is missing/)
         }
       })))
 
-  it.effect("is unknown when it never was", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is refused with 404 when it never existed", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.sync(() => {
-        const client = new Visitor(visitor.endpoint, { "mcp-session-id": "made up" })
+        const client = new EndpointClient(http.endpoint, { "mcp-session-id": "made up" })
         for (const one of [client.post(ping), client.post(initialize()), client.get(), client.delete()]) {
           assert.strictEqual(one.status, 404)
           assert.strictEqual(one.json.error.code, -32001)
@@ -38,10 +38,10 @@ describe("a session", () => {
         }
       })))
 
-  it.effect("ends with DELETE: what is in flight is answered, and the rest is as if it had never been", () =>
-    visiting(serve(act(Effect.never)), (visitor) =>
+  it.effect("ends with DELETE: running requests are answered, and later ones get 404", () =>
+    withEndpoint(serve(act(Effect.never)), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         const flying = client.post(call(1, "act"))
         const stream = client.get()
         const gone = client.delete()
@@ -50,87 +50,87 @@ describe("a session", () => {
         assert.strictEqual(flying.json.error.code, -32000)
         assert.isTrue(stream.ended)
         for (const one of [client.post(ping), client.get(), client.delete()]) assert.strictEqual(one.status, 404)
-        assert.strictEqual(visitor.endpoint.sessions(), 0)
+        assert.strictEqual(http.endpoint.sessions(), 0)
       })))
 
   it.effect("ends when it was idle for half an hour", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const [idle, used] = [yield* visitor.open(), yield* visitor.open()]
+        const [idle, used] = [yield* http.open(), yield* http.open()]
         yield* TestClock.adjust("29 minutes")
         yield* used.ask(ping)
         yield* TestClock.adjust("1 minutes")
         assert.strictEqual(idle.post(ping).status, 404)
         assert.strictEqual((yield* used.ask(ping)).status, 200)
-        yield* until(() => visitor.endpoint.sessions() === 1)
+        yield* until(() => http.endpoint.sessions() === 1)
       })))
 
   it.effect("is not idle while it has a stream or a request", () =>
-    visiting(serve(act(Effect.never)), (visitor) =>
+    withEndpoint(serve(act(Effect.never)), (http) =>
       Effect.gen(function*() {
-        const [listening, asking] = [yield* visitor.open(), yield* visitor.open()]
+        const [listening, asking] = [yield* http.open(), yield* http.open()]
         const stream = listening.get()
         asking.post(call(1, "act"))
         yield* TestClock.adjust("2 hours")
-        assert.strictEqual(visitor.endpoint.sessions(), 2)
+        assert.strictEqual(http.endpoint.sessions(), 2)
         stream.hangUp()
         yield* TestClock.adjust("29 minutes")
-        assert.strictEqual(visitor.endpoint.sessions(), 2)
+        assert.strictEqual(http.endpoint.sessions(), 2)
         yield* TestClock.adjust("31 minutes")
-        assert.strictEqual(visitor.endpoint.sessions(), 1)
+        assert.strictEqual(http.endpoint.sessions(), 1)
       }), { keepAlive: "10 minutes" }))
 
-  it.effect("takes the place of one that is idle when there are too many", () =>
-    visiting(serve(act(Effect.never)), (visitor) =>
+  it.effect("replaces an idle session at the limit", () =>
+    withEndpoint(serve(act(Effect.never)), (http) =>
       Effect.gen(function*() {
-        const [busy, idle] = [yield* visitor.open(), yield* visitor.open()]
+        const [busy, idle] = [yield* http.open(), yield* http.open()]
         busy.post(call(1, "act"))
-        const third = yield* visitor.open()
+        const third = yield* http.open()
         assert.strictEqual(idle.post(ping).status, 404)
         third.get()
-        const refused = yield* visitor.ask(initialize())
+        const refused = yield* http.ask(initialize())
         assert.strictEqual(refused.status, 503)
         assert.match(refused.sent["retry-after"]!, /^\d+$/)
         assert.match(refused.json.error.message, /2 sessions are in use/)
         assert.strictEqual((yield* third.ask(ping)).status, 200)
       }), { sessions: { max: 2 } }))
 
-  it.effect("is not kept after an initialize that fails, or whose client has disconnected", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("ends when initialize fails, or its client has disconnected", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const failed = yield* visitor.ask(Message.request(0, "initialize", { protocolVersion: 7 }))
+        const failed = yield* http.ask(Message.request(0, "initialize", { protocolVersion: 7 }))
         assert.strictEqual(failed.json.error.code, -32602)
         assert.notProperty(failed.sent, "mcp-session-id")
-        assert.strictEqual(visitor.endpoint.sessions(), 0)
+        assert.strictEqual(http.endpoint.sessions(), 0)
       })))
 
-  it.effect("refuses to be initialized again, and goes on", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("refuses a second initialize, and continues", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         const again = yield* client.ask(initialize())
         assert.strictEqual(again.json.error.code, -32600)
         assert.strictEqual((yield* client.ask(ping)).status, 200)
       })))
 
   it.effect("belongs to the principal that opened it", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const ada = yield* visitor.open(undefined, {}, { authorization: "ada" })
-        const nobody = yield* visitor.open()
+        const ada = yield* http.open(undefined, {}, { authorization: "ada" })
+        const anonymous = yield* http.open()
         const id = { "mcp-session-id": ada.session["mcp-session-id"] }
-        const unknown = yield* visitor.ask(ping, { "mcp-session-id": "made up" })
+        const unknown = yield* http.ask(ping, { "mcp-session-id": "made up" })
         for (
-          const visit of [
-            yield* visitor.ask(ping, { ...id, authorization: "bob" }),
-            yield* visitor.ask(ping, id),
-            yield* answered(visitor.get({ ...id, authorization: "bob" })),
-            yield* answered(visitor.delete({ ...id, authorization: "bob" })),
-            yield* nobody.ask(ping, { authorization: "ada" })
+          const exchange of [
+            yield* http.ask(ping, { ...id, authorization: "bob" }),
+            yield* http.ask(ping, id),
+            yield* answered(http.get({ ...id, authorization: "bob" })),
+            yield* answered(http.delete({ ...id, authorization: "bob" })),
+            yield* anonymous.ask(ping, { authorization: "ada" })
           ]
         ) {
-          assert.strictEqual(visit.status, 404)
-          assert.strictEqual(visit.text, unknown.text)
+          assert.strictEqual(exchange.status, 404)
+          assert.strictEqual(exchange.text, unknown.text)
         }
         assert.strictEqual((yield* ada.ask(ping)).status, 200)
       }), {
@@ -138,12 +138,12 @@ describe("a session", () => {
         Effect.succeed(authorization === undefined ? undefined : { id: authorization })
     }))
 
-  it.effect("is given to handlers, with the headers of each request", () => {
+  it.effect("is visible to handlers, with the headers of each request", () => {
     let seen: RequestContext.RequestContextService | undefined
     const look = act(Effect.map(RequestContext.RequestContext, (context) => seen = context))
-    return visiting(serve(look), (visitor) =>
+    return withEndpoint(serve(look), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         yield* client.ask(call(1, "act"), { "x-trace": "t" })
         assert.strictEqual(seen?.sessionId, client.session["mcp-session-id"])
         assert.strictEqual(seen?.headers["x-trace"], "t")
@@ -153,88 +153,88 @@ describe("a session", () => {
 })
 
 describe("MCP-Protocol-Version", () => {
-  it.effect("is the one that was agreed on, or absent", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is the agreed revision, or absent", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
         for (const version of ["2025-03-26", "2025-06-18", "2025-11-25"]) {
-          const client = yield* visitor.open(version)
+          const client = yield* http.open(version)
           assert.strictEqual((yield* client.ask(ping, { "mcp-protocol-version": version })).status, 200)
           assert.strictEqual((yield* client.ask(ping)).status, 200)
         }
       })))
 
-  it.effect("is refused when it is unknown, with those that are not", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is refused when it is unknown, with the supported revisions", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         for (const version of ["1999-01-01", "2026-07-28", "", "2025-11-25, 2025-11-25"]) {
           const headers = { "mcp-protocol-version": version }
-          for (const visit of [client.post(ping, headers), client.get(headers), client.delete(headers)]) {
-            assert.strictEqual(visit.status, 400)
-            const { message } = visit.json.error
+          for (const exchange of [client.post(ping, headers), client.get(headers), client.delete(headers)]) {
+            assert.strictEqual(exchange.status, 400)
+            const { message } = exchange.json.error
             assert.include(message, `Unsupported protocol version: ${version}`)
             assert.include(message, "2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25")
           }
         }
       })))
 
-  it.effect("is refused when another was agreed on", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is refused when it is not the agreed revision", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open("2025-06-18")
-        const visit = client.post(ping, { "mcp-protocol-version": "2025-11-25" })
-        assert.strictEqual(visit.status, 400)
-        assert.match(visit.json.error.message, /is 2025-11-25, but this session has agreed on 2025-06-18/)
+        const client = yield* http.open("2025-06-18")
+        const exchange = client.post(ping, { "mcp-protocol-version": "2025-11-25" })
+        assert.strictEqual(exchange.status, 400)
+        assert.match(exchange.json.error.message, /is 2025-11-25, but this session has agreed on 2025-06-18/)
       })))
 })
 
 describe("a notification or a response", () => {
   it.effect("is accepted with 202, without a body", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         for (
           const message of [
             Message.notification("notifications/roots/list_changed"),
-            Message.notification("notifications/nobody-knows"),
+            Message.notification("notifications/unknown"),
             Message.success(7, {}),
             Message.failure(8, { code: 1, message: "no" })
           ]
         ) {
-          const visit = client.post(message)
-          assert.strictEqual(visit.status, 202)
-          assert.strictEqual(visit.text, "")
+          const exchange = client.post(message)
+          assert.strictEqual(exchange.status, 202)
+          assert.strictEqual(exchange.text, "")
         }
       })))
 
-  it.effect("is refused with 400 when it is none", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("is refused with 400 when it is malformed", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         for (
           const message of [
             { jsonrpc: "2.0", id: 1, result: 7 },
             { jsonrpc: "2.0", method: "notifications/initialized", params: 7 }
           ]
         ) {
-          const visit = client.post(message)
-          assert.strictEqual(visit.status, 400)
-          assert.strictEqual(visit.json.error.code, -32600)
+          const exchange = client.post(message)
+          assert.strictEqual(exchange.status, 400)
+          assert.strictEqual(exchange.json.error.code, -32600)
         }
       })))
 })
 
 describe("requests", () => {
-  it.effect("of equal ids in several POSTs each get their own answer", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("with equal ids in several POSTs each get their own answer", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         const names = Array.from({ length: 12 }, (_, n) => String(n))
-        const visits = yield* Effect.forEach(names, (name) => client.ask(call(1, "greet", { name })), {
+        const exchanges = yield* Effect.forEach(names, (name) => client.ask(call(1, "greet", { name })), {
           concurrency: "unbounded"
         })
         assert.deepStrictEqual(
-          visits.map(({ json }) => json),
+          exchanges.map(({ json }) => json),
           names.map((name) => ({ jsonrpc: "2.0", id: 1, result: text(`Hello, ${name}!`) }))
         )
       })))
@@ -243,14 +243,14 @@ describe("requests", () => {
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const forever = Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
-      yield* visiting(serve(act(forever)), (visitor) =>
+      yield* withEndpoint(serve(act(forever)), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
-          const visit = client.post(call(5, "act"))
+          const client = yield* http.open()
+          const exchange = client.post(call(5, "act"))
           assert.strictEqual(client.post(Message.notification("notifications/cancelled", { requestId: 5 })).status, 202)
           yield* Deferred.await(stopped)
-          yield* answered(visit)
-          assert.deepStrictEqual(visit.json, {
+          yield* answered(exchange)
+          assert.deepStrictEqual(exchange.json, {
             jsonrpc: "2.0",
             id: 5,
             error: { code: -32800, message: "Request cancelled" }
@@ -259,9 +259,9 @@ describe("requests", () => {
     }))
 
   it.effect("are not cancelled by another client, nor when several have the id", () =>
-    visiting(serve(act(Effect.never)), (visitor) =>
+    withEndpoint(serve(act(Effect.never)), (http) =>
       Effect.gen(function*() {
-        const [one, other] = [yield* visitor.open(), yield* visitor.open()]
+        const [one, other] = [yield* http.open(), yield* http.open()]
         const mine = one.post(call(5, "act"))
         const cancel = Message.notification("notifications/cancelled", { requestId: 5 })
         other.post(cancel)
@@ -272,16 +272,16 @@ describe("requests", () => {
         assert.isFalse(mine.ended || twin.ended)
       })))
 
-  it.effect("go on when their connection is lost", () =>
+  it.effect("continue when their connection is lost", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const done = yield* Deferred.make<void>()
       const handler = Effect.zipRight(Deferred.await(gate), Deferred.succeed(done, undefined))
-      yield* visiting(serve(act(handler)), (visitor) =>
+      yield* withEndpoint(serve(act(handler)), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
-          const visit = client.post(call(1, "act"))
-          visit.hangUp()
+          const client = yield* http.open()
+          const exchange = client.post(call(1, "act"))
+          exchange.hangUp()
           yield* TestClock.adjust("1 hour")
           yield* Deferred.succeed(gate, undefined)
           yield* Deferred.await(done)
@@ -289,10 +289,10 @@ describe("requests", () => {
         }))
     }))
 
-  it.effect("beyond the bound of a session are answered, not queued", () =>
-    visiting(serve(act(Effect.never), { maxInFlight: 2 }), (visitor) =>
+  it.effect("beyond the limit of a session are refused, not queued", () =>
+    withEndpoint(serve(act(Effect.never), { maxInFlight: 2 }), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         client.post(call(1, "act"))
         client.post(call(2, "act"))
         const third = client.post(call(3, "act"))
@@ -305,13 +305,13 @@ describe("batches", () => {
   const greet = (id: number) => call(id, "greet", { name: String(id) })
 
   it.effect("are answered with an array at 2025-03-26", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open("2025-03-26")
-        const visit = yield* client.ask([greet(1), Message.notification("notifications/x"), greet(2), { id: 3 }])
-        assert.strictEqual(visit.status, 200)
+        const client = yield* http.open("2025-03-26")
+        const exchange = yield* client.ask([greet(1), Message.notification("notifications/x"), greet(2), { id: 3 }])
+        assert.strictEqual(exchange.status, 200)
         assert.deepStrictEqual(
-          visit.json.map(({ error, id, result }: any) => [id, result?.content[0].text ?? error.code]).sort(),
+          exchange.json.map(({ error, id, result }: any) => [id, result?.content[0].text ?? error.code]).sort(),
           [[1, "Hello, 1!"], [2, "Hello, 2!"], [3, -32600]]
         )
         // One element is a batch, too.
@@ -319,44 +319,44 @@ describe("batches", () => {
       })))
 
   it.effect("without a request are accepted", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open("2025-03-26")
-        const visit = client.post([Message.notification("notifications/x"), Message.success(1, {})])
-        assert.strictEqual(visit.status, 202)
-        assert.strictEqual(visit.text, "")
+        const client = yield* http.open("2025-03-26")
+        const exchange = client.post([Message.notification("notifications/x"), Message.success(1, {})])
+        assert.strictEqual(exchange.status, 202)
+        assert.strictEqual(exchange.text, "")
       })))
 
   it.effect("leave as events once a handler has sent a notification", () => {
-    const speak = Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", "hello"))
-    return visiting(serve(act(Effect.zipRight(Effect.yieldNow(), speak))), (visitor) =>
+    const log = Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", "hello"))
+    return withEndpoint(serve(act(Effect.zipRight(Effect.yieldNow(), log))), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open("2025-03-26")
-        const visit = yield* client.ask([ping, call(2, "act")])
-        assert.isTrue(visit.isStream)
+        const client = yield* http.open("2025-03-26")
+        const exchange = yield* client.ask([ping, call(2, "act")])
+        assert.isTrue(exchange.isStream)
         assert.deepStrictEqual(
-          visit.messages.map(({ id, method }) => id ?? method),
+          exchange.messages.map(({ id, method }) => id ?? method),
           [1, "notifications/message", 2]
         )
       }))
   })
 
   it.effect("are refused at other revisions, when they are empty or too long, and with an initialize", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const old = yield* visitor.open("2025-03-26")
-        const recent = yield* visitor.open("2025-06-18")
+        const old = yield* http.open("2025-03-26")
+        const recent = yield* http.open("2025-06-18")
         for (
-          const visit of [
+          const exchange of [
             recent.post([ping]),
             old.post([]),
             old.post(Array(101).fill(ping)),
             old.post([ping, initialize()]),
-            visitor.post([initialize()])
+            http.post([initialize()])
           ]
         ) {
-          assert.strictEqual(visit.status, 400)
-          assert.strictEqual(visit.json.error.code, -32600)
+          assert.strictEqual(exchange.status, 400)
+          assert.strictEqual(exchange.json.error.code, -32600)
         }
         // The batch inside the batch is no message, the other elements are.
         assert.deepStrictEqual((yield* old.ask([[ping]])).json[0].error.code, -32600)

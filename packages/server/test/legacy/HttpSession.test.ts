@@ -34,7 +34,7 @@ describe("HttpSession", () => {
       assert.isFalse(one.standalone.unsafeSend(Message.notification("x")))
     }).pipe(provided))
 
-  it.scoped("knows the streams that can be resumed by name, while their requests are not answered", () =>
+  it.scoped("finds resumable streams by name, while their requests run", () =>
     Effect.gen(function*() {
       const { context, one } = yield* session
       const keys = [one.nextStreamKey(), one.nextStreamKey()]
@@ -54,7 +54,7 @@ describe("HttpSession", () => {
       assert.notStrictEqual(one.findStream("01"), stored)
     }).pipe(Effect.provideServiceEffect(EventStore.EventStore, EventStore.memory()), provided))
 
-  it.scoped("names no streams where none can be resumed", () =>
+  it.scoped("names no streams without an event store", () =>
     Effect.gen(function*() {
       const { one } = yield* session
       assert.isUndefined(one.nextStreamKey())

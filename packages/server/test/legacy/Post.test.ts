@@ -5,10 +5,10 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Exit, TestClock } from "effect"
-import { answered, call, visiting } from "../http/Visit.js"
+import { answered, call, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 
-const asking = (then: (asked: Exit.Exit<unknown, unknown>) => void) =>
+const asking = (then: (outcome: Exit.Exit<unknown, unknown>) => void) =>
   act(Effect.flatMap(ServerSession, (session) => Effect.map(Effect.exit(session.request("roots/list")), then)))
 
 const log = (data: unknown) => Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", data))
@@ -27,163 +27,163 @@ const steps = (count: number) =>
 
 const roots = { capabilities: { roots: {} } }.capabilities
 
-const rootsList = (visit: { readonly messages: Array<any> }): RequestId | undefined =>
-  visit.messages.find(({ method }) => method === "roots/list")?.id
+const rootsList = (exchange: { readonly messages: Array<any> }): RequestId | undefined =>
+  exchange.messages.find(({ method }) => method === "roots/list")?.id
 
 describe("the answer to a POST", () => {
-  it.effect("is JSON when nothing was sent before it, however long it took", () =>
+  it.effect("is JSON when nothing was sent before it, after any time", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* visiting(serve(act(Deferred.await(gate))), (visitor) =>
+      yield* withEndpoint(serve(act(Deferred.await(gate))), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
-          const visit = client.post(call(1, "act"))
+          const client = yield* http.open()
+          const exchange = client.post(call(1, "act"))
           yield* TestClock.adjust("14 seconds")
-          assert.isUndefined(visit.status)
+          assert.isUndefined(exchange.status)
           yield* Deferred.succeed(gate, undefined)
-          yield* answered(visit)
-          assert.strictEqual(visit.sent["content-type"], "application/json")
+          yield* answered(exchange)
+          assert.strictEqual(exchange.sent["content-type"], "application/json")
         }))
     }))
 
-  it.effect("is a stream when the handler sent something before: all of it in order, the response last, and no event id", () =>
-    visiting(serve(steps(3)), (visitor) =>
+  it.effect("is a stream when the handler sent something before: everything in order, the response last, and no event id", () =>
+    withEndpoint(serve(steps(3)), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
-        const visit = yield* client.ask(call(1, "act", {}, "token"))
-        assert.isTrue(visit.isStream)
-        assert.deepStrictEqual(visit.messages.map(({ id, params }) => id ?? params.progress), [1, 2, 3, 1])
-        assert.deepStrictEqual([...new Set(visit.events.map(({ event, id }) => `${event} ${id}`))], [
+        const client = yield* http.open()
+        const exchange = yield* client.ask(call(1, "act", {}, "token"))
+        assert.isTrue(exchange.isStream)
+        assert.deepStrictEqual(exchange.messages.map(({ id, params }) => id ?? params.progress), [1, 2, 3, 1])
+        assert.deepStrictEqual([...new Set(exchange.events.map(({ event, id }) => `${event} ${id}`))], [
           "message undefined"
         ])
-        assert.strictEqual(visit.answers, 1)
+        assert.strictEqual(exchange.answers, 1)
       })))
 
   it.effect("is a stream when it takes longer than keepAlive", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* visiting(serve(act(Deferred.await(gate))), (visitor) =>
+      yield* withEndpoint(serve(act(Deferred.await(gate))), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
-          const visit = client.post(call(1, "act"))
+          const client = yield* http.open()
+          const exchange = client.post(call(1, "act"))
           yield* TestClock.adjust("15 seconds")
-          assert.isTrue(visit.isStream)
+          assert.isTrue(exchange.isStream)
           yield* TestClock.adjust("15 seconds")
-          assert.strictEqual(visit.text, ": \n\n")
+          assert.strictEqual(exchange.text, ": \n\n")
           yield* Deferred.succeed(gate, undefined)
-          yield* answered(visit)
-          assert.deepStrictEqual(visit.messages.map(({ id }) => id), [1])
+          yield* answered(exchange)
+          assert.deepStrictEqual(exchange.messages.map(({ id }) => id), [1])
         }))
     }))
 
   it.effect("is always a stream with the option \"stream\"", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         assert.match(client.session["mcp-session-id"]!, /.+/)
-        const visit = yield* client.ask(call(1, "greet", { name: "you" }))
-        assert.isTrue(visit.isStream)
-        assert.deepStrictEqual(visit.messages[0].result.content[0].text, "Hello, you!")
+        const exchange = yield* client.ask(call(1, "greet", { name: "you" }))
+        assert.isTrue(exchange.isStream)
+        assert.deepStrictEqual(exchange.messages[0].result.content[0].text, "Hello, you!")
       }), { responses: "stream" }))
 
   it.effect("is always JSON with the option \"json\": notifications are dropped, and requests to the client fail", () => {
-    let asked: Exit.Exit<unknown, unknown> | undefined
+    let outcome: Exit.Exit<unknown, unknown> | undefined
     const handler = Effect.flatMap(ServerSession, (session) =>
       log("hello").pipe(
         Effect.zipRight(Effect.exit(session.request("roots/list"))),
-        Effect.map((exit) => asked = exit)
+        Effect.map((exit) => outcome = exit)
       ))
-    return visiting(serve(act(handler)), (visitor) =>
+    return withEndpoint(serve(act(handler)), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open("2025-11-25", roots, { accept: "application/json" })
-        const visit = yield* client.ask(call(1, "act"))
-        assert.strictEqual(visit.sent["content-type"], "application/json")
-        assert.isTrue(asked !== undefined && Exit.isFailure(asked))
-        assert.instanceOf(asked!._tag === "Failure" && (asked!.cause as any).error, NoBackChannel)
+        const client = yield* http.open("2025-11-25", roots, { accept: "application/json" })
+        const exchange = yield* client.ask(call(1, "act"))
+        assert.strictEqual(exchange.sent["content-type"], "application/json")
+        assert.isTrue(outcome !== undefined && Exit.isFailure(outcome))
+        assert.instanceOf(outcome!._tag === "Failure" && (outcome!.cause as any).error, NoBackChannel)
       }), { responses: "json" })
   })
 
   it.effect("is an internal error when the result has no JSON form", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
-        const visit = yield* client.ask({ jsonrpc: "2.0", id: 1, method: "nobody/knows" })
-        assert.strictEqual(visit.status, 200)
-        assert.strictEqual(visit.json.error.code, -32601)
+        const client = yield* http.open()
+        const exchange = yield* client.ask({ jsonrpc: "2.0", id: 1, method: "unknown/method" })
+        assert.strictEqual(exchange.status, 200)
+        assert.strictEqual(exchange.json.error.code, -32601)
       })))
 })
 
 describe("a request to the client on behalf of a request", () => {
-  it.effect("travels on the stream of that request, and is answered in a POST of its own", () => {
-    let asked: Exit.Exit<unknown, unknown> | undefined
-    return visiting(serve(asking((exit) => asked = exit)), (visitor) =>
+  it.effect("is sent on the stream of that request, and answered in a POST of its own", () => {
+    let outcome: Exit.Exit<unknown, unknown> | undefined
+    return withEndpoint(serve(asking((exit) => outcome = exit)), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open("2025-11-25", roots)
+        const client = yield* http.open("2025-11-25", roots)
         const standalone = client.get()
-        const visit = client.post(call(1, "act"))
-        yield* until(() => visit.messages.length === 1)
-        assert.isTrue(visit.isStream)
-        assert.strictEqual(client.post(Message.success(rootsList(visit)!, { roots: [] })).status, 202)
-        yield* answered(visit)
-        assert.deepStrictEqual(asked, Exit.succeed({ roots: [] }))
-        assert.strictEqual(visit.messages.at(-1).id, 1)
+        const exchange = client.post(call(1, "act"))
+        yield* until(() => exchange.messages.length === 1)
+        assert.isTrue(exchange.isStream)
+        assert.strictEqual(client.post(Message.success(rootsList(exchange)!, { roots: [] })).status, 202)
+        yield* answered(exchange)
+        assert.deepStrictEqual(outcome, Exit.succeed({ roots: [] }))
+        assert.strictEqual(exchange.messages.at(-1).id, 1)
         assert.strictEqual(standalone.text, "")
       }))
   })
 
-  it.effect("fails at once when the client has gone and cannot come back", () =>
+  it.effect("fails at once when the client has disconnected and cannot resume", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      const asked = yield* Deferred.make<Exit.Exit<unknown, unknown>>()
+      const outcome = yield* Deferred.make<Exit.Exit<unknown, unknown>>()
       const handler = Effect.flatMap(ServerSession, (session) =>
         Deferred.await(gate).pipe(
           Effect.zipRight(Effect.exit(session.request("roots/list"))),
-          Effect.flatMap((exit) => Deferred.succeed(asked, exit))
+          Effect.flatMap((exit) => Deferred.succeed(outcome, exit))
         ))
-      yield* visiting(serve(act(handler)), (visitor) =>
+      yield* withEndpoint(serve(act(handler)), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open("2025-11-25", roots)
+          const client = yield* http.open("2025-11-25", roots)
           client.post(call(1, "act")).hangUp()
           yield* Deferred.succeed(gate, undefined)
-          assert.isTrue(Exit.isFailure(yield* Deferred.await(asked)))
+          assert.isTrue(Exit.isFailure(yield* Deferred.await(outcome)))
         }))
     }))
 })
 
 describe("a reader that is slow", () => {
-  it.effect("suspends the handler that sends to it, and no other", () =>
+  it.effect("suspends only the handler that sends to it", () =>
     Effect.gen(function*() {
-      let said = 0
+      let sent = 0
       const handler = Effect.zipRight(
         Effect.yieldNow(),
-        Effect.forEach(Array.from({ length: 20 }), () => Effect.zipRight(log("x"), Effect.sync(() => said++)), {
+        Effect.forEach(Array.from({ length: 20 }), () => Effect.zipRight(log("x"), Effect.sync(() => sent++)), {
           discard: true
         })
       )
-      yield* visiting(serve(act(handler)), (visitor) =>
+      yield* withEndpoint(serve(act(handler)), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
+          const client = yield* http.open()
           const slow = client.post(call(1, "act"))
           slow.stalled = true
-          yield* until(() => said === 5)
+          yield* until(() => sent === 5)
           assert.strictEqual((yield* client.ask(Message.request(2, "ping"))).status, 200)
-          assert.strictEqual(said, 5)
+          assert.strictEqual(sent, 5)
           slow.drain()
           yield* answered(slow)
           assert.lengthOf(slow.messages, 21)
         }), { capacity: 4 })
     }))
 
-  it.effect("is cut off in the end, and the handler goes on", () =>
+  it.effect("is cut off after stallTimeout, and the handler continues", () =>
     Effect.gen(function*() {
       const done = yield* Deferred.make<void>()
       const handler = Effect.yieldNow().pipe(
         Effect.zipRight(Effect.forEach(Array.from({ length: 20 }), () => log("x"), { discard: true })),
         Effect.zipRight(Deferred.succeed(done, undefined))
       )
-      yield* visiting(serve(act(handler)), (visitor) =>
+      yield* withEndpoint(serve(act(handler)), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
+          const client = yield* http.open()
           const slow = client.post(call(1, "act"))
           slow.stalled = true
           yield* until(() => slow.text !== "")

@@ -3,7 +3,7 @@ import type { HttpRefusal } from "@effect-mcp/server/HttpRefusal"
 import * as Refusal from "../../src/legacy/Refusal.js"
 
 describe("Refusal", () => {
-  it("names what was wrong, and what would be right", () => {
+  it("names what is wrong, and what is allowed", () => {
     const rows: ReadonlyArray<[HttpRefusal, number, string]> = [
       [Refusal.unknownSession, 404, "initialize"],
       [Refusal.secondStream, 409, "Last-Event-ID"],

@@ -4,51 +4,51 @@ import * as EventStore from "@effect-mcp/server/EventStore"
 import { Deferred, Effect, Layer } from "effect"
 import type { Headers } from "../../src/http/HttpExchange.js"
 import { Standalone } from "../../src/legacy/Standalone.js"
-import type { Visitor } from "../http/Visit.js"
-import { call, Visit } from "../http/Visit.js"
+import type { EndpointClient } from "../http/TestExchange.js"
+import { call, TestExchange } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 import { makeContext } from "./Context.js"
-import { after, log, resuming, said } from "./Resuming.js"
+import { after, log, received, resuming } from "./Resuming.js"
 
 /** A GET whose reader takes the first write and nothing more. */
-const stalled = (client: Visitor, headers: Headers): Visit => {
-  const visit = new Visit("GET", "/mcp", {
+const stalled = (client: EndpointClient, headers: Headers): TestExchange => {
+  const exchange = new TestExchange("GET", "/mcp", {
     host: "localhost",
     accept: "text/event-stream",
     ...client.session,
     ...headers
   })
-  visit.stalled = true
-  client.endpoint.handle(visit)
-  return visit
+  exchange.stalled = true
+  client.endpoint.handle(exchange)
+  return exchange
 }
 
 const many = Effect.forEach(Array.from({ length: 20 }, (_, i) => i), log)
 
 describe("a replay", () => {
-  it.effect("is replayed no faster than it is read, to its end", () =>
-    resuming(act(many), (visitor) =>
+  it.effect("is written no faster than the client reads it, to its end", () =>
+    resuming(act(many), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         const first = yield* client.ask(call(1, "act"))
-        const visit = stalled(client, after(first.events[0]!.id!))
-        assert.lengthOf(visit.messages, 1)
+        const exchange = stalled(client, after(first.events[0]!.id!))
+        assert.lengthOf(exchange.messages, 1)
         for (const count of [5, 9, 13]) {
-          visit.reader!.drained()
-          assert.lengthOf(visit.messages, count)
+          exchange.reader!.drained()
+          assert.lengthOf(exchange.messages, count)
           yield* Effect.yieldNow()
           yield* Effect.yieldNow()
         }
-        visit.drain()
-        yield* until(() => visit.ended)
-        assert.deepStrictEqual(said(visit), said(first))
-        assert.isFalse(visit.cut)
+        exchange.drain()
+        yield* until(() => exchange.ended)
+        assert.deepStrictEqual(received(exchange), received(first))
+        assert.isFalse(exchange.cut)
       }), { capacity: 4 }))
 
   it.effect("has one reader: a later one replaces an earlier one", () =>
-    resuming(act(many), (visitor) =>
+    resuming(act(many), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         const first = yield* client.ask(call(1, "act"))
         const id = after(first.events[0]!.id!)
         const readers = Array.from({ length: 5 }, () => stalled(client, id))
@@ -56,47 +56,47 @@ describe("a replay", () => {
         assert.deepStrictEqual(readers.map(({ ended }) => ended), [true, true, true, true, false])
         const last = client.get(id)
         yield* until(() => last.ended)
-        assert.deepStrictEqual(said(last), said(first))
+        assert.deepStrictEqual(received(last), received(first))
         assert.isTrue(readers.at(-1)!.cut)
         // And once more, when there is no reader.
-        assert.deepStrictEqual(said(client.get(id)), said(first))
+        assert.deepStrictEqual(received(client.get(id)), received(first))
       }), { capacity: 4 }))
 
-  it.effect("ends with its session, also while it is read", () =>
-    resuming(act(many), (visitor) =>
+  it.effect("ends with its session, also while the client reads it", () =>
+    resuming(act(many), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         const first = yield* client.ask(call(1, "act"))
-        const visit = stalled(client, after(first.events[0]!.id!))
+        const exchange = stalled(client, after(first.events[0]!.id!))
         client.delete()
-        visit.drain()
-        yield* until(() => visit.ended)
-        assert.isBelow(visit.messages.length, 20)
+        exchange.drain()
+        yield* until(() => exchange.ended)
+        assert.isBelow(exchange.messages.length, 20)
       }), { capacity: 4 }))
 
-  it.effect("is followed by what handlers send meanwhile, without a gap", () =>
+  it.effect("is followed by what handlers send during it, without a gap", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* resuming(
         act(many.pipe(Effect.zipRight(Deferred.await(gate)), Effect.zipRight(log("live")))),
-        (visitor) =>
+        (http) =>
           Effect.gen(function*() {
-            const client = yield* visitor.open()
+            const client = yield* http.open()
             const first = client.post(call(1, "act"))
             yield* until(() => first.messages.length === 20)
             first.hangUp()
-            const visit = stalled(client, after(first.events[0]!.id!))
+            const exchange = stalled(client, after(first.events[0]!.id!))
             yield* Deferred.succeed(gate, undefined)
             yield* Effect.yieldNow()
-            visit.drain()
-            yield* until(() => visit.ended)
-            assert.deepStrictEqual(said(visit), [...Array(20).keys(), "live", 1])
+            exchange.drain()
+            yield* until(() => exchange.ended)
+            assert.deepStrictEqual(received(exchange), [...Array(20).keys(), "live", 1])
           }),
         { capacity: 4 }
       )
     }))
 
-  it.effect("ends where its stream was finished before it was found", () =>
+  it.effect("ends when its stream had finished before the client resumed it", () =>
     Effect.gen(function*() {
       const memory = yield* EventStore.memory()
       const finishing = yield* Deferred.make<void>()
@@ -114,16 +114,16 @@ describe("a replay", () => {
       }
       yield* resuming(
         act(log("a")),
-        (visitor) =>
+        (http) =>
           Effect.gen(function*() {
-            const client = yield* visitor.open()
+            const client = yield* http.open()
             const first = client.post(call(1, "act"))
             yield* Deferred.await(finishing)
             first.hangUp()
-            const visit = client.get(after(first.events[0]!.id!))
+            const exchange = client.get(after(first.events[0]!.id!))
             yield* Deferred.succeed(gate, undefined)
-            yield* until(() => visit.ended)
-            assert.deepStrictEqual(said(visit), ["a", 1])
+            yield* until(() => exchange.ended)
+            assert.deepStrictEqual(received(exchange), ["a", 1])
           }),
         {},
         Layer.succeed(EventStore.EventStore, store)
@@ -132,23 +132,23 @@ describe("a replay", () => {
 })
 
 describe("the standalone stream", () => {
-  it.scoped("gives out no id twice when it is opened again with something missed", () =>
+  it.scoped("uses no event id twice when it is opened again after missed events", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       const context = yield* Effect.provideService(makeContext(), EventStore.EventStore, store)
       const standalone = new Standalone(context, { session: "s", stream: "g" })
-      const visits = [1, 2, 3].map(() => new Visit("GET", "/mcp", {}))
-      for (const [n, visit] of visits.entries()) {
-        standalone.attach(visit, true)
+      const exchanges = [1, 2, 3].map(() => new TestExchange("GET", "/mcp", {}))
+      for (const [n, exchange] of exchanges.entries()) {
+        standalone.attach(exchange, true)
         yield* standalone.send(Message.notification("notifications/x", { n }))
-        visit.hangUp()
+        exchange.hangUp()
         if (n < 2) yield* standalone.send(Message.notification("notifications/x", { n: `missed ${n}` }))
       }
-      const ids = visits.flatMap(({ events }) => events.flatMap(({ id }) => id ?? []))
+      const ids = exchanges.flatMap(({ events }) => events.flatMap(({ id }) => id ?? []))
       assert.strictEqual(new Set(ids).size, ids.length)
-      assert.deepStrictEqual(visits.map(({ events }) => events[0]!.retry), [1000, 1000, 1000])
+      assert.deepStrictEqual(exchanges.map(({ events }) => events[0]!.retry), [1000, 1000, 1000])
       assert.deepStrictEqual(
-        visits.flatMap(({ messages }) => messages.map(({ params }) => params.n)),
+        exchanges.flatMap(({ messages }) => messages.map(({ params }) => params.n)),
         [0, "missed 0", 1, "missed 1", 2]
       )
     }).pipe(Effect.provide(serve(GreetLive))))

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import { Deferred, Effect, Layer } from "effect"
-import { answered, call } from "../http/Visit.js"
+import { answered, call } from "../http/TestExchange.js"
 import { act, logbook, until } from "../Serving.js"
-import { after, log, resuming, said } from "./Resuming.js"
+import { after, log, received, resuming } from "./Resuming.js"
 
 describe("a slow store", () => {
   /** Every operation waits for the gate. */
@@ -15,47 +15,47 @@ describe("a slow store", () => {
       forget: (session) => store.forget(session)
     }))
 
-  it.effect("has every event before the client has it, in order", () =>
+  it.effect("stores every event before the client gets it, in order", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const store = yield* slow(Deferred.await(gate))
       yield* resuming(
         act(Effect.forEach(["a", "b", "c"], log)),
-        (visitor) =>
+        (http) =>
           Effect.gen(function*() {
-            const client = yield* visitor.open()
-            const visit = client.post(call(1, "act"))
+            const client = yield* http.open()
+            const exchange = client.post(call(1, "act"))
             yield* Effect.yieldNow()
-            assert.deepStrictEqual(said(visit), [])
+            assert.deepStrictEqual(received(exchange), [])
             yield* Deferred.succeed(gate, undefined)
-            yield* answered(visit)
-            assert.deepStrictEqual(said(visit), ["a", "b", "c", 1])
+            yield* answered(exchange)
+            assert.deepStrictEqual(received(exchange), ["a", "b", "c", 1])
           }),
         {},
         Layer.succeed(EventStore.EventStore, store)
       )
     }))
 
-  it.effect("loses and repeats nothing when the client comes back meanwhile", () =>
+  it.effect("loses and repeats nothing when the client resumes during a write", () =>
     Effect.gen(function*() {
       const store = yield* slow(Effect.yieldNow())
       yield* resuming(
         act(Effect.forEach([..."abcdefgh"], (letter) => Effect.zipRight(Effect.yieldNow(), log(letter)))),
-        (visitor) =>
+        (http) =>
           Effect.gen(function*() {
-            const client = yield* visitor.open()
-            let visit = client.post(call(1, "act"))
+            const client = yield* http.open()
+            let exchange = client.post(call(1, "act"))
             let all = ""
             let last = ""
-            for (let cuts = 0; cuts < 6 && !visit.ended; cuts++) {
-              yield* until(() => visit.text !== "" || visit.ended)
-              visit.hangUp()
-              all += said(visit).join("")
-              last = visit.lastId ?? last
-              visit = client.get(after(last))
+            for (let cuts = 0; cuts < 6 && !exchange.ended; cuts++) {
+              yield* until(() => exchange.text !== "" || exchange.ended)
+              exchange.hangUp()
+              all += received(exchange).join("")
+              last = exchange.lastId ?? last
+              exchange = client.get(after(last))
             }
-            yield* answered(visit)
-            assert.strictEqual(all + said(visit).join(""), "abcdefgh1")
+            yield* answered(exchange)
+            assert.strictEqual(all + received(exchange).join(""), "abcdefgh1")
           }),
         {},
         Layer.succeed(EventStore.EventStore, store)
@@ -71,22 +71,22 @@ describe("a slow store", () => {
         Effect.zipRight(log("x"), Effect.sync(() => count++)))
       yield* resuming(
         act(handler),
-        (visitor) =>
+        (http) =>
           Effect.gen(function*() {
-            const client = yield* visitor.open()
-            const visit = client.post(call(1, "act"))
+            const client = yield* http.open()
+            const exchange = client.post(call(1, "act"))
             yield* Effect.yieldNow()
             assert.isBelow(count, 20)
             yield* Deferred.succeed(gate, undefined)
-            yield* answered(visit)
-            assert.lengthOf(visit.messages, 51)
+            yield* answered(exchange)
+            assert.lengthOf(exchange.messages, 51)
           }),
         { capacity: 4 },
         Layer.succeed(EventStore.EventStore, store)
       )
     }))
 
-  it.effect("costs the past and not the present when it breaks", () => {
+  it.effect("loses earlier events when it fails, and later ones still reach the client", () => {
     const { layer, lines } = logbook()
     const broken = Effect.die("the disk is full")
     const store: EventStore.EventStoreService = {
@@ -97,12 +97,12 @@ describe("a slow store", () => {
     }
     return resuming(
       act(log("a")),
-      (visitor) =>
+      (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
-          const visit = yield* client.ask(call(1, "act"))
-          assert.deepStrictEqual(said(visit), ["a", 1])
-          assert.strictEqual(client.get(after(visit.lastId)).status, 400)
+          const client = yield* http.open()
+          const exchange = yield* client.ask(call(1, "act"))
+          assert.deepStrictEqual(received(exchange), ["a", 1])
+          assert.strictEqual(client.get(after(exchange.lastId)).status, 400)
           assert.include(lines.map(({ message }) => message), "The event store failed")
         }),
       {},

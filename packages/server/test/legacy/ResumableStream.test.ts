@@ -5,12 +5,12 @@ import * as Registry from "@effect-mcp/server/Registry"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Layer, Option, TestClock } from "effect"
-import type { Visitor } from "../http/Visit.js"
-import { answered, call, visiting } from "../http/Visit.js"
+import type { EndpointClient } from "../http/TestExchange.js"
+import { answered, call, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
-import { after, log, resuming, said } from "./Resuming.js"
+import { after, log, received, resuming } from "./Resuming.js"
 
-/** Logs each letter when the gate lets it, then ends. */
+/** Logs each letter when its gate opens, then ends. */
 const spelling = (letters: string) =>
   Effect.gen(function*() {
     const gates = yield* Effect.forEach([...letters], () => Deferred.make<void>())
@@ -24,71 +24,71 @@ const spelling = (letters: string) =>
   })
 
 describe("a stream that can be resumed", () => {
-  it.effect("begins with an event to come back with, for clients that know what to do with it", () =>
+  it.effect("begins with an event that has only an id, for clients of 2025-11-25 or later", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
-      yield* resuming(live, (visitor) =>
+      yield* resuming(live, (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
-          const visit = client.post(call(1, "act"))
-          assert.deepStrictEqual(visit.events, [{
+          const client = yield* http.open()
+          const exchange = client.post(call(1, "act"))
+          assert.deepStrictEqual(exchange.events, [{
             event: undefined,
-            id: visit.lastId,
+            id: exchange.lastId,
             retry: 500,
             data: ""
           }])
-          assert.match(visit.lastId, /^[\x21-\x7e]+$/)
+          assert.match(exchange.lastId, /^[\x21-\x7e]+$/)
           const standalone = client.get()
           assert.deepStrictEqual(standalone.events.map(({ data }) => data), [""])
-          const old = yield* visitor.open("2025-06-18")
+          const old = yield* http.open("2025-06-18")
           const plain = old.post(call(2, "act"))
           assert.isUndefined(plain.status)
           assert.strictEqual(old.get().text, "")
           yield* go
           yield* answered(plain)
-          assert.deepStrictEqual(said(plain), ["a", 2])
+          assert.deepStrictEqual(received(plain), ["a", 2])
           assert.isTrue(plain.events.every(({ id }) => id !== undefined))
         }), { retry: "500 millis" })
     }))
 
-  it.effect("gives each event an id that no other has", () =>
-    resuming(act(Effect.zipRight(log("a"), log("b"))), (visitor) =>
+  it.effect("gives each event a unique id", () =>
+    resuming(act(Effect.zipRight(log("a"), log("b"))), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
-        const visits = yield* Effect.forEach([1, 2, 3], (id) => client.ask(call(id, "act")))
-        const ids = visits.flatMap(({ events }) => events.map(({ id }) => id))
+        const client = yield* http.open()
+        const exchanges = yield* Effect.forEach([1, 2, 3], (id) => client.ask(call(id, "act")))
+        const ids = exchanges.flatMap(({ events }) => events.map(({ id }) => id))
         assert.strictEqual(new Set(ids).size, 12)
       })))
 
-  it.effect("answers with JSON what is answered at once", () =>
-    resuming(GreetLive, (visitor) =>
+  it.effect("is not opened for a response that is ready at once: it is JSON", () =>
+    resuming(GreetLive, (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
-        const visit = client.post(Message.request(1, "ping"))
-        assert.strictEqual(visit.sent["content-type"], "application/json")
+        const client = yield* http.open()
+        const exchange = client.post(Message.request(1, "ping"))
+        assert.strictEqual(exchange.sent["content-type"], "application/json")
       })))
 
-  it.effect("goes on where the client was cut off, without a gap and without repeating itself", () =>
+  it.effect("continues where the client was cut off, without a gap or a repetition", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("abcd")
-      yield* resuming(live, (visitor) =>
+      yield* resuming(live, (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
+          const client = yield* http.open()
           const first = client.post(call(1, "act"))
           yield* go
-          yield* until(() => said(first).length === 1)
+          yield* until(() => received(first).length === 1)
           first.hangUp()
           yield* go
           yield* go
           yield* Effect.yieldNow()
           const second = client.get(after(first.lastId))
-          assert.deepStrictEqual(said(second), ["b", "c"])
+          assert.deepStrictEqual(received(second), ["b", "c"])
           yield* go
           yield* answered(second)
-          assert.deepStrictEqual(said(second), ["b", "c", "d", 1])
+          assert.deepStrictEqual(received(second), ["b", "c", "d", 1])
           // The first event names the position before all others.
           const again = client.get(after(first.events[0]!.id!))
-          assert.deepStrictEqual(said(again), ["a", "b", "c", "d", 1])
+          assert.deepStrictEqual(received(again), ["a", "b", "c", "d", 1])
           assert.isTrue(again.ended)
         }))
     }))
@@ -96,61 +96,61 @@ describe("a stream that can be resumed", () => {
   it.effect("is resumed before its first message", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
-      yield* resuming(live, (visitor) =>
+      yield* resuming(live, (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
+          const client = yield* http.open()
           const first = client.post(call(1, "act"))
           first.hangUp()
           const second = client.get(after(first.lastId))
           assert.isTrue(second.isStream)
           yield* go
           yield* answered(second)
-          assert.deepStrictEqual(said(second), ["a", 1])
+          assert.deepStrictEqual(received(second), ["a", 1])
         }))
     }))
 
-  it.effect("gives nothing of another stream", () =>
+  it.effect("delivers no message of another stream", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
-      yield* resuming(live, (visitor) =>
+      yield* resuming(live, (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
+          const client = yield* http.open()
           const standalone = client.get()
           const [one, other] = [client.post(call(1, "act")), client.post(call(2, "act"))]
           one.hangUp()
           yield* go
           yield* answered(other)
-          assert.deepStrictEqual(said(client.get(after(one.lastId))), ["a", 1])
-          assert.deepStrictEqual(said(other), ["a", 2])
-          assert.deepStrictEqual(said(standalone), [])
+          assert.deepStrictEqual(received(client.get(after(one.lastId))), ["a", 1])
+          assert.deepStrictEqual(received(other), ["a", 2])
+          assert.deepStrictEqual(received(standalone), [])
         }))
     }))
 
-  it.effect("is taken over by a client that reconnects, though its old connection looks alive", () =>
+  it.effect("passes to the connection that resumes it, while the old connection looks alive", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
-      yield* resuming(live, (visitor) =>
+      yield* resuming(live, (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
+          const client = yield* http.open()
           const [post, standalone] = [client.post(call(1, "act")), client.get()]
           const [postAgain, standaloneAgain] = [client.get(after(post.lastId)), client.get(after(standalone.lastId))]
           assert.isTrue(post.ended && standalone.ended)
           assert.isFalse(postAgain.ended || standaloneAgain.ended)
           yield* go
           yield* answered(postAgain)
-          assert.deepStrictEqual([said(post), said(postAgain)], [[], ["a", 1]])
+          assert.deepStrictEqual([received(post), received(postAgain)], [[], ["a", 1]])
         }))
     }))
 
   it.effect("is refused after an event that is unknown, of another session, or too old", () =>
     resuming(
       act(Effect.zipRight(log("a"), log("b"))),
-      (visitor) =>
+      (http) =>
         Effect.gen(function*() {
-          const [client, other] = [yield* visitor.open(), yield* visitor.open()]
-          const visit = yield* client.ask(call(1, "act"))
+          const [client, other] = [yield* http.open(), yield* http.open()]
+          const exchange = yield* client.ask(call(1, "act"))
           const foreign = yield* other.ask(call(1, "act"))
-          const [mark] = visit.lastId.split("_")
+          const [mark] = exchange.lastId.split("_")
           for (
             const id of [
               "nonsense",
@@ -158,7 +158,7 @@ describe("a stream that can be resumed", () => {
               `${mark}_zz_1`,
               `${mark}_g_99`,
               // Its first two events have been dropped.
-              visit.events[0]!.id!
+              exchange.events[0]!.id!
             ]
           ) {
             const refused = client.get(after(id))
@@ -171,31 +171,31 @@ describe("a stream that can be resumed", () => {
       EventStore.layerMemory({ maxEvents: 1 })
     ))
 
-  it.effect("is kept for a while after the answer, and not longer", () =>
-    resuming(act(log("a")), (visitor) =>
+  it.effect("is stored for retention after the response, and not longer", () =>
+    resuming(act(log("a")), (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
-        const visit = yield* client.ask(call(1, "act"))
-        const id = visit.events[0]!.id!
+        const client = yield* http.open()
+        const exchange = yield* client.ask(call(1, "act"))
+        const id = exchange.events[0]!.id!
         yield* TestClock.adjust("4 minutes")
-        assert.deepStrictEqual(said(client.get(after(id))), ["a", 1])
+        assert.deepStrictEqual(received(client.get(after(id))), ["a", 1])
         yield* TestClock.adjust("1 minutes")
         assert.strictEqual(client.get(after(id)).status, 400)
       })))
 
-  it.effect("goes with its session", () =>
+  it.effect("is dropped with its session", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* resuming(
         act(log("a")),
-        (visitor) =>
+        (http) =>
           Effect.gen(function*() {
-            const client = yield* visitor.open()
+            const client = yield* http.open()
             yield* client.ask(call(1, "act"))
             const key = { session: client.session["mcp-session-id"]!, stream: "01" }
             assert.isTrue(Option.isSome(yield* store.after(key, 0)))
             client.delete()
-            yield* visitor.endpoint.close
+            yield* http.endpoint.close
             assert.isTrue(Option.isNone(yield* store.after(key, 0)))
           }),
         {},
@@ -210,18 +210,18 @@ describe("the standalone stream", () => {
     return registry
   })
 
-  it.effect("keeps what no reader took, and delivers it once", () => {
+  it.effect("stores messages without a reader, and delivers them once", () => {
     let registry!: Registry.RegistryService
     const features = Layer.merge(GreetLive, Layer.effectDiscard(Effect.map(announce, (one) => registry = one)))
-    return resuming(features, (visitor) =>
+    return resuming(features, (http) =>
       Effect.gen(function*() {
-        const client = yield* visitor.open()
+        const client = yield* http.open()
         const first = client.get()
         first.hangUp()
-        const tell = Effect.scoped(
+        const changeTools = Effect.scoped(
           Layer.build(Layer.provide(act(Effect.void), Layer.succeed(Registry.Registry, registry)))
         )
-        yield* tell
+        yield* changeTools
         yield* TestClock.adjust("1 seconds")
         const second = client.get()
         yield* until(() => second.messages.length > 0)
@@ -242,44 +242,47 @@ describe("closeStream", () => {
         Effect.zipRight(context.closeStream, Deferred.await(gate)))
     )
 
-  it.effect("ends the response with a retry time, and the handler goes on", () =>
+  it.effect("ends the response with a retry time, and the handler continues", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* resuming(polled(gate), (visitor) =>
+      yield* resuming(polled(gate), (http) =>
         Effect.gen(function*() {
-          const client = yield* visitor.open()
-          const visit = client.post(call(1, "act"))
-          yield* until(() => visit.ended)
-          assert.isFalse(visit.cut)
-          assert.deepStrictEqual(visit.events.map(({ data, retry }) => [data, retry]), [["", 1000], [undefined, 1000]])
-          const polling = client.get(after(visit.lastId))
+          const client = yield* http.open()
+          const exchange = client.post(call(1, "act"))
+          yield* until(() => exchange.ended)
+          assert.isFalse(exchange.cut)
+          assert.deepStrictEqual(exchange.events.map(({ data, retry }) => [data, retry]), [["", 1000], [
+            undefined,
+            1000
+          ]])
+          const polling = client.get(after(exchange.lastId))
           yield* Deferred.succeed(gate, undefined)
           yield* answered(polling)
-          assert.deepStrictEqual(said(polling), [1])
+          assert.deepStrictEqual(received(polling), [1])
         }))
     }))
 
-  it.effect("does nothing where the client could not come back", () =>
+  it.effect("does nothing where the client cannot resume", () =>
     Effect.gen(function*() {
       for (const version of ["2025-11-25", "2025-06-18"]) {
         const gate = yield* Deferred.make<void>()
-        const test = (visitor: Visitor) =>
+        const test = (http: EndpointClient) =>
           Effect.gen(function*() {
-            const client = yield* visitor.open(version)
-            const visit = client.post(call(1, "act"))
+            const client = yield* http.open(version)
+            const exchange = client.post(call(1, "act"))
             yield* Effect.yieldNow()
-            assert.isFalse(visit.ended)
+            assert.isFalse(exchange.ended)
             yield* Deferred.succeed(gate, undefined)
-            yield* answered(visit)
-            assert.strictEqual(visit.json.id, 1)
+            yield* answered(exchange)
+            assert.strictEqual(exchange.json.id, 1)
           })
-        yield* version === "2025-11-25" ? visiting(serve(polled(gate)), test) : resuming(polled(gate), test)
+        yield* version === "2025-11-25" ? withEndpoint(serve(polled(gate)), test) : resuming(polled(gate), test)
       }
     }))
 })
 
 describe("a request to the client", () => {
-  it.effect("waits for a client that can come back", () =>
+  it.effect("waits for a client that can resume", () =>
     Effect.gen(function*() {
       let roots: unknown
       const gate = yield* Deferred.make<void>()
@@ -288,9 +291,9 @@ describe("a request to the client", () => {
       yield* resuming(
         act(Effect.map(handler, (answer) =>
           roots = answer)),
-        (visitor) =>
+        (http) =>
           Effect.gen(function*() {
-            const client = yield* visitor.open("2025-11-25", { roots: {} })
+            const client = yield* http.open("2025-11-25", { roots: {} })
             const first = client.post(call(1, "act"))
             first.hangUp()
             yield* Deferred.succeed(gate, undefined)

@@ -1,5 +1,5 @@
 /**
- * Clients of a server whose streams can be resumed, and what they read.
+ * Clients of a server whose streams can be resumed, and the messages that they receive.
  */
 import * as EventStore from "@effect-mcp/server/EventStore"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
@@ -7,22 +7,22 @@ import type * as Registry from "@effect-mcp/server/Registry"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import type { Layer, Scope } from "effect"
 import { Effect } from "effect"
-import type { Visitor } from "../http/Visit.js"
-import { visiting } from "../http/Visit.js"
+import type { EndpointClient } from "../http/TestExchange.js"
+import { withEndpoint } from "../http/TestExchange.js"
 import { serve } from "../Serving.js"
 
 export const log = (data: unknown) =>
   Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", data))
 
-export const said = (visit: { readonly messages: Array<any> }) =>
-  visit.messages.map(({ id, params }) => id ?? params.data)
+export const received = (exchange: { readonly messages: Array<any> }) =>
+  exchange.messages.map(({ id, params }) => id ?? params.data)
 
 /** Runs a test with a client of a server whose streams can be resumed. */
 export const resuming = (
   features: Layer.Layer<never, never, Registry.Registry>,
-  test: (visitor: Visitor) => Effect.Effect<void, never, Scope.Scope>,
+  test: (http: EndpointClient) => Effect.Effect<void, never, Scope.Scope>,
   options?: HttpOptions,
   store: Layer.Layer<EventStore.EventStore> = EventStore.layerMemory()
-) => Effect.provide(visiting(serve(features), test, options), store)
+) => Effect.provide(withEndpoint(serve(features), test, options), store)
 
 export const after = (id: string) => ({ "last-event-id": id })

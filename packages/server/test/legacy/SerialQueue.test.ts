@@ -9,7 +9,7 @@ const make = Effect.map(Effect.runtime<never>(), (runtime) => {
 })
 
 describe("SerialQueue", () => {
-  it.effect("does at once what takes no time", () =>
+  it.effect("runs a synchronous effect at once", () =>
     Effect.gen(function*() {
       const { done, steps } = yield* make
       steps.add(Effect.sync(() => done.push("a")), () => done.push("then"))
@@ -17,7 +17,7 @@ describe("SerialQueue", () => {
       assert.isFalse(steps.isRunning)
     }))
 
-  it.effect("does the rest in order, once what takes its time has ended, however it ended", () =>
+  it.effect("runs later effects in order, after an asynchronous one has ended or failed", () =>
     Effect.gen(function*() {
       const { done, steps } = yield* make
       const gate = yield* Deferred.make<void>()
@@ -27,12 +27,12 @@ describe("SerialQueue", () => {
       assert.isTrue(steps.isRunning && steps.isFull)
       assert.deepStrictEqual(done, [])
       yield* Deferred.succeed(gate, undefined)
-      yield* steps.room
+      yield* steps.space
       yield* until(() => !steps.isRunning)
       assert.deepStrictEqual(done, ["a", "b", "c", "rest"])
     }))
 
-  it.effect("takes in what comes of a step", () =>
+  it.effect("accepts effects that a running effect adds", () =>
     Effect.gen(function*() {
       const { done, steps } = yield* make
       steps.add(Effect.void, () => steps.add(Effect.sync(() => done.push("a"))))

@@ -7,7 +7,7 @@ import { Effect, Layer, Schema } from "effect"
 import { vi } from "vitest"
 import { Dispatcher } from "../../src/Dispatcher.js"
 import * as McpServer from "../../src/McpServer.js"
-import { visiting } from "../http/Visit.js"
+import { withEndpoint } from "../http/TestExchange.js"
 import { serve } from "../Serving.js"
 
 const Paint = Tool.make("paint", { parameters: { color: Schema.Literal("red", "green"), name: Schema.String } })
@@ -73,9 +73,9 @@ describe("A request with an object of very many keys in place of a short value",
   }
 
   it.effect("is refused over HTTP before it is parsed, and another session goes on", () =>
-    visiting(server, (visitor) =>
+    withEndpoint(server, (http) =>
       Effect.gen(function*() {
-        const [first, second] = [yield* visitor.open(), yield* visitor.open()]
+        const [first, second] = [yield* http.open(), yield* http.open()]
         const text = `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":{${
           Array.from({ length: 380_000 }, (_, i) => `"k${i.toString(36)}":0`).join(",")
         }}}}`
@@ -95,9 +95,9 @@ describe("A request with an object of very many keys in place of a short value",
       })))
 
   it.effect("is refused with its own error where the endpoint accepts so many values", () =>
-    visiting(server, (visitor) =>
+    withEndpoint(server, (http) =>
       Effect.gen(function*() {
-        const session = yield* visitor.open()
+        const session = yield* http.open()
         const answer = yield* session.ask({
           jsonrpc: "2.0",
           id: 7,

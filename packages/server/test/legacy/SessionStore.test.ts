@@ -55,7 +55,7 @@ describe("SessionStore", () => {
       assert.strictEqual(sweeper.size, 0)
     }))
 
-  it.scoped("leaves what is busy, and counts from its end", () =>
+  it.scoped("does not end busy sessions, and counts idle time from the end of the work", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
       const a = session("a")
@@ -71,7 +71,7 @@ describe("SessionStore", () => {
       assert.isTrue(a.ended)
     }))
 
-  it.scoped("makes room with the one that was idle longest", () =>
+  it.scoped("replaces the session that was idle longest", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
       const all = ["a", "b", "c", "d", "e"].map((id) => session(id))
@@ -86,7 +86,7 @@ describe("SessionStore", () => {
       assert.strictEqual(sessions.size, 3)
     }))
 
-  it.scoped("has no room when all are busy", () =>
+  it.scoped("adds no session when all are busy", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
       const busy = ["a", "b", "c"].map((id) => session(id))
@@ -104,7 +104,7 @@ describe("SessionStore", () => {
       assert.isTrue(busy[1]!.ended)
     }))
 
-  it.scoped("keeps them without limit when idleTimeout is Infinity", () =>
+  it.scoped("ends no idle session when idleTimeout is Infinity", () =>
     Effect.gen(function*() {
       const { store: sessions, sweeper } = yield* store(3, Infinity)
       sessions.add(session("a"))
@@ -113,7 +113,7 @@ describe("SessionStore", () => {
       assert.strictEqual(sessions.size, 1)
     }))
 
-  it.scoped("ends all of them", () =>
+  it.scoped("ends all sessions", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
       const all = ["a", "b"].map((id) => session(id))
@@ -123,50 +123,50 @@ describe("SessionStore", () => {
       assert.strictEqual(sessions.size, 0)
     }))
 
-  it.scoped("looks at each of them once when there is no room, and not again for a while", () =>
+  it.scoped("checks each session once when all are busy, and not again for a while", () =>
     Effect.gen(function*() {
-      let asked = 0
+      let looks = 0
       const { store: sessions } = yield* store(100)
       for (let i = 0; i < 100; i++) {
-        sessions.add(Object.defineProperty(session(String(i)), "isBusy", { get: () => ++asked > 0 }))
+        sessions.add(Object.defineProperty(session(String(i)), "isBusy", { get: () => ++looks > 0 }))
       }
       for (let i = 0; i < 10; i++) assert.strictEqual(sessions.add(session("x")), 100)
-      assert.strictEqual(asked, 100)
+      assert.strictEqual(looks, 100)
       yield* TestClock.adjust("1 second")
       assert.strictEqual(sessions.add(session("x")), 100)
-      assert.strictEqual(asked, 200)
+      assert.strictEqual(looks, 200)
     }))
 
-  it.scoped("sweeps to an end, also when no time is enough to be idle", () =>
+  it.scoped("ends a sweep also with an idleTimeout of zero", () =>
     Effect.gen(function*() {
-      let asked = 0
+      let looks = 0
       const { store: sessions } = yield* store(3, 0)
       const busy = ["a", "b", "c"].map((id) =>
-        Object.defineProperty(session(id), "isBusy", { get: () => asked++ < 100 })
+        Object.defineProperty(session(id), "isBusy", { get: () => looks++ < 100 })
       )
       for (const one of busy) sessions.add(one)
-      asked = 0
+      looks = 0
       assert.strictEqual(sessions.sweep(0), 0)
-      assert.strictEqual(asked, 3)
+      assert.strictEqual(looks, 3)
     }))
 
-  it.scoped("ends no session of others for one principal's, as long as it has an idle one", () =>
+  it.scoped("replaces an idle session of the same principal before one of others", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store(3)
-      const [ada, nobody, ...bobs] = [
+      const [ada, anonymous, ...bobs] = [
         session("a", "ada"),
         session("n"),
         ...["b", "c", "d"].map((id) => session(id, "bob"))
       ] as const
-      for (const one of [ada, nobody, ...bobs]) assert.isUndefined(sessions.add(one))
+      for (const one of [ada, anonymous, ...bobs]) assert.isUndefined(sessions.add(one))
       assert.deepStrictEqual(bobs.map(({ ended }) => ended), [true, true, false])
-      assert.isFalse(ada.ended || nobody.ended)
+      assert.isFalse(ada.ended || anonymous.ended)
       // A session without a principal replaces the one that was idle longest of all.
       assert.isUndefined(sessions.add(session("e", "eve")))
       assert.isTrue(ada.ended)
     }))
 
-  it.scoped("lets no principal have more than its part, and anonymous ones have all", () =>
+  it.scoped("limits the sessions of a principal, and anonymous ones only in all", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store(10)
       const bobs = ["a", "b", "c", "d"].map((id) => session(id, "bob"))

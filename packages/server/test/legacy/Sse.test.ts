@@ -4,54 +4,54 @@ import * as Handler from "@effect-mcp/server/Handler"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Layer, TestClock } from "effect"
-import type { Visit, Visitor } from "../http/Visit.js"
-import { answered, call, initialize, proper, visiting } from "../http/Visit.js"
+import type { EndpointClient, TestExchange } from "../http/TestExchange.js"
+import { answered, call, initialize, proper, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 
 const options = { path: "/mcp", ssePath: "/sse" }
 
-const listen = (visitor: Visitor, headers = {}): Visit =>
-  visitor.visit("GET", { host: "localhost", accept: "text/event-stream", ...headers }, "", "/sse")
+const listen = (http: EndpointClient, headers = {}): TestExchange =>
+  http.send("GET", { host: "localhost", accept: "text/event-stream", ...headers }, "", "/sse")
 
 /** A stream, and a function that posts to its URL. */
-const connect = (visitor: Visitor, headers = {}) =>
+const connect = (http: EndpointClient, headers = {}) =>
   Effect.gen(function*() {
-    const stream = listen(visitor, headers)
+    const stream = listen(http, headers)
     yield* until(() => stream.events.length > 0)
     const uri = stream.events[0]!.data!
-    const say = (body: unknown, more = {}) => visitor.visit("POST", { ...proper, ...headers, ...more }, body, uri)
-    return { say, stream, uri, messages: () => stream.events.slice(1).map(({ data }) => JSON.parse(data!)) }
+    const post = (body: unknown, more = {}) => http.send("POST", { ...proper, ...headers, ...more }, body, uri)
+    return { post, stream, uri, messages: () => stream.events.slice(1).map(({ data }) => JSON.parse(data!)) }
   })
 
-const shaken = (visitor: Visitor) =>
+const shaken = (http: EndpointClient) =>
   Effect.gen(function*() {
-    const client = yield* connect(visitor)
-    client.say(initialize("2024-11-05", { roots: {} }))
+    const client = yield* connect(http)
+    client.post(initialize("2024-11-05", { roots: {} }))
     yield* until(() => client.messages().length === 1)
-    client.say(Message.notification("notifications/initialized"))
+    client.post(Message.notification("notifications/initialized"))
     return client
   })
 
 describe("HTTP+SSE of 2024-11-05", () => {
   it.effect("sends first the URL for messages, with an id that cannot be guessed", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const one = yield* connect(visitor)
-        const other = yield* connect(visitor)
+        const one = yield* connect(http)
+        const other = yield* connect(http)
         assert.isTrue(one.stream.isStream)
         assert.strictEqual(one.stream.events[0]!.event, "endpoint")
         assert.match(one.uri, /^\/sse\?sessionId=[0-9a-f]{32}$/)
         assert.notStrictEqual(one.uri, other.uri)
-        assert.strictEqual(visitor.endpoint.sessions(), 2)
+        assert.strictEqual(http.endpoint.sessions(), 2)
       }), options))
 
-  it.effect("takes messages with 202 and answers on the stream", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("accepts messages with 202 and answers on the stream", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* connect(visitor)
-        const first = client.say(initialize("2024-11-05"))
+        const client = yield* connect(http)
+        const first = client.post(initialize("2024-11-05"))
         assert.deepStrictEqual([first.status, first.text], [202, ""])
-        assert.strictEqual(client.say(call(1, "greet", { name: "you" })).status, 202)
+        assert.strictEqual(client.post(call(1, "greet", { name: "you" })).status, 202)
         yield* until(() => client.messages().length === 2)
         const [shaken, greeted] = client.messages()
         assert.strictEqual(shaken.result.protocolVersion, "2024-11-05")
@@ -59,7 +59,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.isTrue(client.stream.events.slice(1).every(({ event, id }) => event === "message" && id === undefined))
       }), options))
 
-  it.effect("carries notifications and questions, and their answers", () => {
+  it.effect("carries notifications, requests to the client, and its answers", () => {
     let roots: unknown
     const handler = Effect.flatMap(ServerSession, (session) =>
       session.log("info", "hello").pipe(
@@ -67,82 +67,82 @@ describe("HTTP+SSE of 2024-11-05", () => {
         Effect.orDie,
         Effect.map((answer) => roots = answer)
       ))
-    return visiting(serve(act(handler)), (visitor) =>
+    return withEndpoint(serve(act(handler)), (http) =>
       Effect.gen(function*() {
-        const client = yield* shaken(visitor)
-        client.say(call(1, "act"))
+        const client = yield* shaken(http)
+        client.post(call(1, "act"))
         yield* until(() => client.messages().length === 3)
         const question = client.messages()[2]
         assert.strictEqual(question.method, "roots/list")
-        client.say(Message.success(question.id, { roots: [] }))
+        client.post(Message.success(question.id, { roots: [] }))
         yield* until(() => client.messages().length === 4)
         assert.deepStrictEqual(roots, { roots: [] })
       }), options)
   })
 
-  it.effect("refuses messages for unknown sessions, and what is no message", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("refuses messages for unknown sessions, and malformed ones", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* shaken(visitor)
-        const post = (url: string, body: unknown = initialize()) => visitor.visit("POST", proper, body, url)
+        const client = yield* shaken(http)
+        const post = (url: string, body: unknown = initialize()) => http.send("POST", proper, body, url)
         assert.match(post("/sse").json.error.message, /must name a "sessionId"/)
         assert.strictEqual(post("/sse").status, 400)
         assert.strictEqual(post("/sse?sessionId=made-up").status, 404)
-        assert.strictEqual(client.say("{").status, 400)
-        assert.strictEqual(client.say("{").json.error.code, -32700)
-        assert.strictEqual(client.say([Message.request(1, "ping")]).status, 400)
-        assert.strictEqual(client.say("{}", { "content-type": "text/plain" }).status, 415)
-        assert.strictEqual(client.say("{}", { host: "evil.com" }).status, 403)
-        assert.strictEqual(visitor.visit("DELETE", proper, "", client.uri).status, 405)
-        assert.strictEqual(listen(visitor, { accept: "application/json" }).status, 406)
-        assert.strictEqual(listen(visitor, { origin: "http://evil.com" }).status, 403)
+        assert.strictEqual(client.post("{").status, 400)
+        assert.strictEqual(client.post("{").json.error.code, -32700)
+        assert.strictEqual(client.post([Message.request(1, "ping")]).status, 400)
+        assert.strictEqual(client.post("{}", { "content-type": "text/plain" }).status, 415)
+        assert.strictEqual(client.post("{}", { host: "evil.com" }).status, 403)
+        assert.strictEqual(http.send("DELETE", proper, "", client.uri).status, 405)
+        assert.strictEqual(listen(http, { accept: "application/json" }).status, 406)
+        assert.strictEqual(listen(http, { origin: "http://evil.com" }).status, 403)
         // An error about a message with an id is sent on the stream, too.
-        assert.strictEqual(client.say({ id: 9, method: "ping" }).status, 400)
+        assert.strictEqual(client.post({ id: 9, method: "ping" }).status, 400)
         yield* until(() => client.messages().length === 2)
         assert.strictEqual(client.messages()[1].id, 9)
         // It needs no Accept header: the answer has no body.
-        assert.strictEqual(client.say(Message.request(1, "ping"), { accept: undefined }).status, 202)
+        assert.strictEqual(client.post(Message.request(1, "ping"), { accept: undefined }).status, 202)
       }), options))
 
   it.effect("is not served unless ssePath is given", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.sync(() => {
-        assert.strictEqual(listen(visitor).status, 404)
+        assert.strictEqual(listen(http).status, 404)
       }), { path: "/mcp" }))
 
   it.effect("ends the conversation with the stream: handlers are interrupted, and no response is sent", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const forever = Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
-      yield* visiting(serve(act(forever)), (visitor) =>
+      yield* withEndpoint(serve(act(forever)), (http) =>
         Effect.gen(function*() {
-          const client = yield* shaken(visitor)
-          client.say(call(1, "act"))
+          const client = yield* shaken(http)
+          client.post(call(1, "act"))
           client.stream.hangUp()
           yield* Deferred.await(stopped)
-          assert.strictEqual(client.say(Message.request(2, "ping")).status, 404)
-          assert.strictEqual(visitor.endpoint.sessions(), 0)
+          assert.strictEqual(client.post(Message.request(2, "ping")).status, 404)
+          assert.strictEqual(http.endpoint.sessions(), 0)
         }), options)
     }))
 
-  it.effect("answers what is in flight before it ends", () =>
-    visiting(serve(act(Effect.never)), (visitor) =>
+  it.effect("answers running requests before it ends", () =>
+    withEndpoint(serve(act(Effect.never)), (http) =>
       Effect.gen(function*() {
-        const client = yield* shaken(visitor)
-        client.say(call(1, "act"))
-        yield* visitor.endpoint.close
+        const client = yield* shaken(http)
+        client.post(call(1, "act"))
+        yield* http.endpoint.close
         assert.deepStrictEqual(client.messages().at(-1).error.code, -32000)
         assert.isTrue(client.stream.ended)
         assert.isFalse(client.stream.cut)
       }), options))
 
   it.effect("belongs to the principal that opened it", () =>
-    visiting(serve(GreetLive), (visitor) =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        const client = yield* connect(visitor, { authorization: "ada" })
-        const foreign = yield* answered(client.say(initialize(), { authorization: "bob" }))
+        const client = yield* connect(http, { authorization: "ada" })
+        const foreign = yield* answered(client.post(initialize(), { authorization: "bob" }))
         assert.strictEqual(foreign.status, 404)
-        assert.strictEqual((yield* answered(client.say(initialize()))).status, 202)
+        assert.strictEqual((yield* answered(client.post(initialize()))).status, 202)
       }), { ...options, authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization! }) }))
 
   it.effect("gives handlers the principal and the headers of each message", () => {
@@ -150,51 +150,56 @@ describe("HTTP+SSE of 2024-11-05", () => {
     const look = Effect.map(RequestContext.RequestContext, ({ headers, principal, sessionId }) => {
       seen.push([headers["x-trace"], principal?.id, principal?.claims, sessionId])
     })
-    return visiting(serve(Layer.merge(act(look), Handler.rootsListChanged(look))), (visitor) =>
-      Effect.gen(function*() {
-        const client = yield* connect(visitor, { authorization: "ada" })
-        client.say(initialize("2024-11-05"))
-        yield* until(() => client.messages().length === 1)
-        client.say(call(1, "act"), { "x-trace": "a" })
-        yield* until(() => seen.length === 1)
-        client.say(Message.notification("notifications/roots/list_changed"), { "x-trace": "b" })
-        yield* until(() => seen.length === 2)
-        const id = client.uri.split("=")[1]
-        assert.deepStrictEqual(seen, [["a", "ada", { of: "a" }, id], ["b", "ada", { of: "b" }, id]])
-      }), {
-      ...options,
-      authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization!, claims: { of: headers["x-trace"] } })
-    })
+    return withEndpoint(
+      serve(Layer.merge(act(look), Handler.rootsListChanged(look))),
+      (http) =>
+        Effect.gen(function*() {
+          const client = yield* connect(http, { authorization: "ada" })
+          client.post(initialize("2024-11-05"))
+          yield* until(() => client.messages().length === 1)
+          client.post(call(1, "act"), { "x-trace": "a" })
+          yield* until(() => seen.length === 1)
+          client.post(Message.notification("notifications/roots/list_changed"), { "x-trace": "b" })
+          yield* until(() => seen.length === 2)
+          const id = client.uri.split("=")[1]
+          assert.deepStrictEqual(seen, [["a", "ada", { of: "a" }, id], ["b", "ada", { of: "b" }, id]])
+        }),
+      {
+        ...options,
+        authenticate: ({ headers }) =>
+          Effect.succeed({ id: headers.authorization!, claims: { of: headers["x-trace"] } })
+      }
+    )
   })
 
-  it.effect("refuses an id that is in flight, and takes it again once it is answered", () =>
+  it.effect("refuses an id that is in flight, and accepts it again after the answer", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* visiting(serve(act(Deferred.await(gate))), (visitor) =>
+      yield* withEndpoint(serve(act(Deferred.await(gate))), (http) =>
         Effect.gen(function*() {
-          const client = yield* shaken(visitor)
-          for (let i = 0; i < 3; i++) client.say(call(1, "act"))
-          client.say({ id: 1, method: "ping" })
-          client.say(call(1, "act"))
+          const client = yield* shaken(http)
+          for (let i = 0; i < 3; i++) client.post(call(1, "act"))
+          client.post({ id: 1, method: "ping" })
+          client.post(call(1, "act"))
           yield* until(() => client.messages().length === 5)
           assert.deepStrictEqual(client.messages().slice(1).map(({ error }) => error.code), Array(4).fill(-32600))
           yield* Deferred.succeed(gate, undefined)
           yield* until(() => client.messages().length === 6)
-          client.say(call(1, "act"))
+          client.post(call(1, "act"))
           yield* until(() => client.messages().length === 7)
           assert.isTrue(client.messages().slice(5).every(({ result }) => result !== undefined))
         }), options)
     }))
 
-  it.effect("takes an id again after a cancel, which is not answered", () =>
+  it.effect("accepts an id again after its request was cancelled, which is not answered", () =>
     Effect.gen(function*() {
       let stopped = 0
-      yield* visiting(serve(act(Effect.onInterrupt(Effect.never, () => Effect.sync(() => stopped++)))), (visitor) =>
+      yield* withEndpoint(serve(act(Effect.onInterrupt(Effect.never, () => Effect.sync(() => stopped++)))), (http) =>
         Effect.gen(function*() {
-          const client = yield* shaken(visitor)
+          const client = yield* shaken(http)
           for (let i = 1; i <= 2; i++) {
-            client.say(call(1, "act"))
-            client.say(Message.notification("notifications/cancelled", { requestId: 1 }))
+            client.post(call(1, "act"))
+            client.post(Message.notification("notifications/cancelled", { requestId: 1 }))
             yield* until(() =>
               stopped === i
             )
@@ -203,16 +208,16 @@ describe("HTTP+SSE of 2024-11-05", () => {
         }), options)
     }))
 
-  it.effect("is bounded in number for each principal", () =>
-    visiting(serve(GreetLive), (visitor) =>
+  it.effect("has a limit for each principal", () =>
+    withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        yield* connect(visitor, { authorization: "ada" })
-        const second = yield* answered(listen(visitor, { authorization: "ada" }))
+        yield* connect(http, { authorization: "ada" })
+        const second = yield* answered(listen(http, { authorization: "ada" }))
         assert.strictEqual(second.status, 503)
         assert.match(second.json.error.message, /1 sessions are in use/)
-        yield* connect(visitor, { authorization: "bob" })
-        yield* connect(visitor)
-        yield* connect(visitor)
+        yield* connect(http, { authorization: "bob" })
+        yield* connect(http)
+        yield* connect(http)
       }), {
       ...options,
       sessions: { maxPerPrincipal: 1 },
@@ -220,20 +225,20 @@ describe("HTTP+SSE of 2024-11-05", () => {
         Effect.succeed(authorization === undefined ? undefined : { id: authorization })
     }))
 
-  it.effect("is bounded in number, and keeps a slow reader no longer than others do", () => {
-    const speak = Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", "x"))
-    const many = Effect.zipRight(Effect.yieldNow(), Effect.forEach(Array.from({ length: 20 }), () => speak))
-    return visiting(serve(act(many)), (visitor) =>
+  it.effect("has a limit, and cuts off a slow reader", () => {
+    const log = Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", "x"))
+    const many = Effect.zipRight(Effect.yieldNow(), Effect.forEach(Array.from({ length: 20 }), () => log))
+    return withEndpoint(serve(act(many)), (http) =>
       Effect.gen(function*() {
-        const client = yield* shaken(visitor)
-        assert.strictEqual(listen(visitor).status, 503)
+        const client = yield* shaken(http)
+        assert.strictEqual(listen(http).status, 503)
         client.stream.stalled = true
-        client.say(call(1, "act"))
+        client.post(call(1, "act"))
         yield* until(() => client.messages().length > 1)
         yield* TestClock.adjust("31 seconds")
         assert.isTrue(client.stream.cut)
-        yield* until(() => visitor.endpoint.sessions() === 0)
-        assert.isTrue(listen(visitor).isStream)
+        yield* until(() => http.endpoint.sessions() === 0)
+        assert.isTrue(listen(http).isStream)
       }), { ...options, sessions: { max: 1 }, capacity: 4 })
   })
 })

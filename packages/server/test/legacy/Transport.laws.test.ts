@@ -1,6 +1,6 @@
 /**
- * The transports of HTTP sessions and of HTTP+SSE, which calls feed, are put to the laws that hold for every transport. Here
- * no conversation receives the messages: the laws read them, as a stream and by `run`.
+ * Checks the transports of HTTP sessions and of HTTP+SSE against the laws that hold for every transport. No conversation
+ * receives the messages here: the laws read them, as a stream and by `run`.
  */
 import { describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
@@ -17,11 +17,11 @@ import type { Headers, Reader, Writer } from "../../src/http/HttpExchange.js"
 import * as Http from "../../src/legacy/Http.js"
 import { HttpContext } from "../../src/legacy/HttpContext.js"
 import * as SseEndpoint from "../../src/legacy/Sse.js"
-import { initialize, proper, Visit } from "../http/Visit.js"
+import { initialize, proper, TestExchange } from "../http/TestExchange.js"
 import { GreetLive, serve } from "../Serving.js"
 import { makeContext } from "./Context.js"
 
-/** A context whose transports are left to another reader than a conversation. */
+/** A context whose transports no conversation reads. */
 class ReadableContext extends HttpContext {
   transport!: FedTransport
 
@@ -36,8 +36,8 @@ const readableContext = Effect.map(
   (context) => new ReadableContext(context, context.dispatcher, context.events)
 )
 
-/** A GET whose events are read as they come. */
-class Listening extends Visit {
+/** A GET whose events the test reads as they arrive. */
+class Listening extends TestExchange {
   readonly messages_ = Outbox.make<Message.Incoming>()
   endpoint: string | undefined
   private readonly decoder = new Sse.Decoder()
@@ -67,7 +67,7 @@ class Listening extends Visit {
 }
 
 /** The client's end: it reads one stream, and posts each message. */
-const clientOf = (listening: Listening, post: (message: Message.Message) => Visit): Transport => {
+const clientOf = (listening: Listening, post: (message: Message.Message) => TestExchange): Transport => {
   const unsafeSend = (message: Message.Message): boolean => {
     const { status } = post(message)
     // A request is answered later, or on the stream.
@@ -86,12 +86,12 @@ const session: Pair = Effect.gen(function*() {
   const context = yield* readableContext
   const http = yield* Effect.acquireRelease(Effect.sync(() => Http.make(context)), ({ close }) => close)
   const post = (message: Message.Message, headers: Headers, answer?: (context: ReadableContext) => void) => {
-    const visit = new Visit("POST", "/mcp", { ...proper, ...headers })
-    http.post(visit, message, undefined)
+    const exchange = new TestExchange("POST", "/mcp", { ...proper, ...headers })
+    http.post(exchange, message, undefined)
     answer?.(context)
-    return visit
+    return exchange
   }
-  // The handshake is not part of what the laws send.
+  // The laws do not send the handshake.
   const converse = context.converse.bind(context)
   context.converse = (transport) => {
     const { feed } = transport
@@ -114,9 +114,9 @@ const httpSse: Pair = Effect.gen(function*() {
   const listening = new Listening("/sse", {})
   sse.get(listening, undefined)
   const client = clientOf(listening, (message) => {
-    const visit = new Visit("POST", listening.endpoint!, proper)
-    sse.post(visit, message, undefined)
-    return visit
+    const exchange = new TestExchange("POST", listening.endpoint!, proper)
+    sse.post(exchange, message, undefined)
+    return exchange
   })
   return [client, context.transport] as const
 })

@@ -34,7 +34,7 @@ describe("Router", () => {
       assert.isFalse(router.offers("tools/call"))
     }))
 
-  it.effect("goes on offering the methods of a feature whose last entry was removed", () =>
+  it.effect("still offers the methods of a feature whose last entry was removed", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const router = routerOf(registry)
@@ -75,7 +75,7 @@ describe("Router", () => {
       assert.deepStrictEqual(found(), [...resources, ...prompts, "completion/complete"])
     }))
 
-  it.scoped("finds the handlers of the application, as long as they are registered", () =>
+  it.scoped("finds the handlers of the application while they are registered", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
       const router = routerOf(registry)

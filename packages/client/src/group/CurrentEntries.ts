@@ -13,7 +13,7 @@ import { DuplicateEntry } from "../GroupError.js"
 import * as Entries from "./Entries.js"
 import * as ServerLists from "./ServerLists.js"
 
-export interface SharedEntries {
+export interface CurrentEntries {
   readonly current: SubscriptionRef.SubscriptionRef<GroupEntries.Entries>
   /** Adds all entries of a server, or none when another server has one of the names. */
   readonly add: (
@@ -25,7 +25,7 @@ export interface SharedEntries {
   readonly remove: (server: string) => Effect.Effect<void>
 }
 
-export const make = (hook: NameHook): Effect.Effect<SharedEntries> =>
+export const make = (hook: NameHook): Effect.Effect<CurrentEntries> =>
   Effect.map(SubscriptionRef.make(Entries.empty), (current) => {
     const read = (name: string, session: ClientSessionService) =>
       Effect.map(ServerLists.read(session), (lists) => Entries.of(lists, { name, info: session.serverInfo }, hook))

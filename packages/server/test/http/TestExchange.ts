@@ -1,6 +1,6 @@
 /**
- * HTTP requests to an endpoint without a socket. A test decides what is sent and when the client reads; a `Visit` records
- * the answer.
+ * HTTP requests to an endpoint without a socket. A test decides what the client sends and when it reads; a `TestExchange`
+ * records the answer.
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
@@ -12,13 +12,13 @@ import * as Endpoint from "../../src/dispatch/Endpoint.js"
 import type { BodyFault, Headers, HttpExchange, Reader, Writer } from "../../src/http/HttpExchange.js"
 import { until } from "../Serving.js"
 
-export class Visit implements HttpExchange {
+export class TestExchange implements HttpExchange {
   added: Headers | undefined
   isGone = false
   status: number | undefined
   sent: Headers = {}
   text = ""
-  /** How often it was answered: never more than once. */
+  /** How often the endpoint has answered: more than once is a mistake. */
   answers = 0
   /** Whether the endpoint has read the body. */
   read = false
@@ -126,7 +126,7 @@ export const initialize = (version = "2025-11-25", capabilities: object = {}): M
   Message.request(0, "initialize", {
     protocolVersion: version,
     capabilities,
-    clientInfo: { name: "visitor", version: "0.0.0" }
+    clientInfo: { name: "test", version: "0.0.0" }
   })
 
 export const call = (id: Message.RequestId, name: string, args?: object, token?: Message.RequestId): Message.Request =>
@@ -136,61 +136,65 @@ export const call = (id: Message.RequestId, name: string, args?: object, token?:
     ...(token === undefined ? undefined : { _meta: { progressToken: token } })
   })
 
-/** A client that sends requests to one endpoint. */
-export class Visitor {
+/** A client that sends requests to one endpoint, in one session or in none. */
+export class EndpointClient {
   constructor(readonly endpoint: Endpoint.Endpoint, readonly session: Headers = {}) {}
 
-  visit(method: string, headers: Headers, body: unknown = "", url = "/mcp"): Visit {
+  send(method: string, headers: Headers, body: unknown = "", url = "/mcp"): TestExchange {
     const fault = typeof body === "object" && body !== null && "fault" in body
-    const visit = new Visit(
+    const exchange = new TestExchange(
       method,
       url,
       headers,
       fault ? body as BodyFault : typeof body === "string" ? body : JSON.stringify(body)
     )
-    this.endpoint.handle(visit)
-    return visit
+    this.endpoint.handle(exchange)
+    return exchange
   }
 
   /** A POST, which may not be answered yet. */
-  post(body: unknown, headers: Headers = {}): Visit {
-    return this.visit("POST", { ...proper, ...this.session, ...headers }, body)
+  post(body: unknown, headers: Headers = {}): TestExchange {
+    return this.send("POST", { ...proper, ...this.session, ...headers }, body)
   }
 
-  get(headers: Headers = {}): Visit {
-    return this.visit("GET", { ...always, accept: "text/event-stream", ...this.session, ...headers })
+  get(headers: Headers = {}): TestExchange {
+    return this.send("GET", { ...always, accept: "text/event-stream", ...this.session, ...headers })
   }
 
-  delete(headers: Headers = {}): Visit {
-    return this.visit("DELETE", { ...always, ...this.session, ...headers })
+  delete(headers: Headers = {}): TestExchange {
+    return this.send("DELETE", { ...always, ...this.session, ...headers })
   }
 
   /** A POST and its answer. */
-  ask(body: unknown, headers: Headers = {}): Effect.Effect<Visit> {
+  ask(body: unknown, headers: Headers = {}): Effect.Effect<TestExchange> {
     return Effect.suspend(() => answered(this.post(body, headers)))
   }
 
   /** The same client with a session of its own. */
-  open(version?: string, capabilities?: object, headers: Headers = {}): Effect.Effect<Visitor> {
+  open(version?: string, capabilities?: object, headers: Headers = {}): Effect.Effect<EndpointClient> {
     return Effect.gen(this, function*() {
-      const visit = yield* this.ask(initialize(version, capabilities), headers)
-      const visitor = new Visitor(this.endpoint, { "mcp-session-id": visit.sent["mcp-session-id"], ...headers })
-      visitor.post(Message.notification("notifications/initialized"))
-      return visitor
+      const exchange = yield* this.ask(initialize(version, capabilities), headers)
+      const client = new EndpointClient(this.endpoint, {
+        "mcp-session-id": exchange.sent["mcp-session-id"],
+        ...headers
+      })
+      client.post(Message.notification("notifications/initialized"))
+      return client
     })
   }
 }
 
 /** Waits until it is answered completely. */
-export const answered = (visit: Visit): Effect.Effect<Visit> => Effect.as(until(() => visit.ended), visit)
+export const answered = (exchange: TestExchange): Effect.Effect<TestExchange> =>
+  Effect.as(until(() => exchange.ended), exchange)
 
-export const visitor = (options?: HttpOptions) =>
-  Effect.map(Endpoint.make(options), (endpoint) => new Visitor(endpoint))
+export const makeClient = (options?: HttpOptions) =>
+  Effect.map(Endpoint.make(options), (endpoint) => new EndpointClient(endpoint))
 
-/** Runs a test with a client of a server. */
-export const visiting = <E, E2>(
+/** Runs a test with a client that has no session. */
+export const withEndpoint = <E, E2>(
   server: Layer.Layer<Dispatcher, E2>,
-  test: (visitor: Visitor) => Effect.Effect<void, E, import("effect").Scope.Scope>,
+  test: (http: EndpointClient) => Effect.Effect<void, E, import("effect").Scope.Scope>,
   options?: HttpOptions
 ): Effect.Effect<void, E | E2 | Cause.NoSuchElementException> =>
-  Effect.flatMap(visitor(options), test).pipe(Effect.scoped, Effect.provide(server))
+  Effect.flatMap(makeClient(options), test).pipe(Effect.scoped, Effect.provide(server))
