@@ -1,10 +1,6 @@
 /**
-<<<<<<< HEAD
  * The options of an HTTP endpoint and their defaults, for `HttpEndpoint` and for `HttpServer` of `@effect-mcp/node`.
  * Address and port belong to the server that the endpoint runs in.
-=======
- * The options of an HTTP endpoint and their defaults. Address and port are options of the HTTP server around it.
->>>>>>> r2
  *
  * @since 0.1.0
  */

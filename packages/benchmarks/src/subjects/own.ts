@@ -1,5 +1,6 @@
 /**
- * Effect MCP: client and server over a pair of transports, or in process. The code is that of an ordinary application.
+ * Effect MCP: client and server over a pair of transports, or in process.
+ * The code is that of an ordinary application.
  */
 import type { ClientSession } from "@effect-mcp/client"
 import { Client } from "@effect-mcp/client"
