@@ -54,7 +54,9 @@ export declare namespace Prompt {
 export type Messages = string | ReadonlyArray<Prompts.PromptMessage> | Prompts.GetPromptResult
 
 export interface Options<Fields> {
+  /** The name to show to people; default: the `name`. */
   readonly title?: string | undefined
+  /** What the prompt is for, for the user that chooses among prompts. */
   readonly description?: string | undefined
   /**
    * The arguments: schemas that encode to strings. Their `title` and `description` annotations are advertised.
@@ -62,6 +64,7 @@ export interface Options<Fields> {
    */
   readonly arguments?: Fields | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /** The `_meta` of the advertised prompt. */
   readonly meta?: JsonObject | undefined
 }
 

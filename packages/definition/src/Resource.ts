@@ -42,6 +42,7 @@ export interface Description {
   /** Its audience, its priority, and when it last changed. */
   readonly annotations?: Content.Annotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /** The `_meta` of the advertised resource or template. */
   readonly meta?: JsonObject | undefined
 }
 

@@ -83,6 +83,7 @@ export interface Description {
   readonly title?: string | undefined
   readonly annotations?: Tools.ToolAnnotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /** The `_meta` of the advertised tool. */
   readonly meta?: JsonObject | undefined
 }
 

@@ -19,7 +19,7 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/UriTempl
 
 export type TypeId = typeof TypeId
 
-/** The longest template and the longest URI to match, in characters, and the most variables of a template. */
+/** The longest template, in characters; the most variables of a template; the longest URI to match, in characters. */
 export const limits = { template: 8192, variables: 256, uri: 65_536 } as const
 
 export interface Variable {
@@ -40,7 +40,7 @@ export interface UriTemplate {
   readonly template: string
   /** In the order in which the template names them. */
   readonly variables: ReadonlyArray<Variable>
-  /** Why `match` never finds anything, though `expand` works; `undefined` for a template that can be matched. */
+  /** Why the template matches no URI, although it expands; `undefined` for a template that can be matched. */
   readonly ambiguity: string | undefined
 }
 

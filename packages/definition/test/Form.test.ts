@@ -189,11 +189,27 @@ describe("A form", () => {
       Schema.Union(Schema.Struct({ a: Schema.String }), Schema.Struct({ b: Schema.String })),
       "with named fields"
     ],
-    ["a struct in a struct", Schema.Struct({ in: Schema.Struct({ a: Schema.String }) }), `the field "in" cannot`],
-    ["any list", Schema.Struct({ tags: Schema.Array(Schema.String) }), `the field "tags" cannot`],
-    ["a list of numbers", Schema.Struct({ ns: Schema.Array(Schema.Number) }), `the field "ns" cannot`],
-    ["what may be null", Schema.Struct({ a: Schema.NullOr(Schema.String) }), `the field "a" cannot`],
-    ["anything", Schema.Struct({ a: Schema.Unknown }), `the field "a" cannot`],
+    [
+      "a struct in a struct",
+      Schema.Struct({ in: Schema.Struct({ a: Schema.String }) }),
+      `the field "in" has a type that a form cannot have`
+    ],
+    [
+      "any list",
+      Schema.Struct({ tags: Schema.Array(Schema.String) }),
+      `the field "tags" has a type that a form cannot have`
+    ],
+    [
+      "a list of numbers",
+      Schema.Struct({ ns: Schema.Array(Schema.Number) }),
+      `the field "ns" has a type that a form cannot have`
+    ],
+    [
+      "what may be null",
+      Schema.Struct({ a: Schema.NullOr(Schema.String) }),
+      `the field "a" has a type that a form cannot have`
+    ],
+    ["anything", Schema.Struct({ a: Schema.Unknown }), `the field "a" has a type that a form cannot have`],
     [
       "a text that is longer than it may be",
       Schema.Struct({ a: Schema.String.pipe(Schema.minLength(3), Schema.maxLength(2)) }),

@@ -16,6 +16,7 @@ export interface Connector<out R = never> {
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
 
+/** A connector that opens its transport with `connect`. */
 export const make = <R>(
   name: string,
   connect: Effect.Effect<Transport, TransportError, R>

@@ -61,7 +61,9 @@ export interface Conversation extends Outbound {
   readonly close: Effect.Effect<void>
   /** Waits until the conversation has ended; fails if the transport failed. */
   readonly ended: Effect.Effect<void, TransportError>
+  /** How many requests of the peer are being answered. */
   readonly inFlight: () => number
+  /** How many of our requests wait for an answer. */
   readonly pending: () => number
 }
 

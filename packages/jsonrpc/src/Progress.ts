@@ -9,7 +9,9 @@ import type * as Message from "./Message.js"
 export interface Progress {
   /** Rises with every notification, even when the total is not known. */
   readonly progress: number
+  /** The value of `progress` at the end, when it is known. */
   readonly total?: number | undefined
+  /** A text to show to the user. */
   readonly message?: string | undefined
 }
 

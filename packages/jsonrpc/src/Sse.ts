@@ -14,7 +14,7 @@ export const MAX_EVENT_BYTES = 10 * 1024 * 1024
 export interface Event {
   /** The name of the event. Without one, the event is a "message". */
   readonly event?: string | undefined
-  /** The id that the client sends to resume after this event. It stays in force until an event has another. */
+  /** The id that the client sends to resume after this event. It stays valid until an event has another. */
   readonly id?: string | undefined
   /** How many milliseconds the client waits before it reconnects. */
   readonly retry?: number | undefined
@@ -29,7 +29,7 @@ export class TooLarge {
 }
 
 /**
- * The text of an event, with the blank line after it. Every line of the data gets its own data line, empty ones too.
+ * The text of an event, with the blank line after it. Each line of the data, empty or not, has its own data line.
  * Line breaks in an id or a name are removed, because they would begin another field.
  */
 export const encode = ({ data, event, id, retry }: Event): string => {

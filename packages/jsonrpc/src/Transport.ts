@@ -82,6 +82,7 @@ const consume = (
 export const make = (options: {
   readonly incoming: Stream.Stream<Delivery, TransportError>
   readonly write: (message: Message.Message) => Effect.Effect<void, TransportError>
+  /** How many messages may wait for `write` before `send` suspends. Default: 256. */
   readonly capacity?: number | undefined
 }): Effect.Effect<Transport, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -114,7 +115,7 @@ export const make = (options: {
 
 /**
  * Two connected transports in memory: what one sends, the other receives, as the same value. Each direction has a
- * queue; `send` suspends while `capacity` messages wait in it. Closing the scope ends both.
+ * queue; `send` suspends while `capacity` messages (default: 256) wait in it. Closing the scope ends both.
  */
 export const memory = (
   options?: { readonly capacity?: number | undefined }

@@ -17,7 +17,7 @@ export interface Pair {
 }
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
-export const dice = (seed: number) => () => {
+export const seededRandom = (seed: number) => () => {
   seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
   return seed / 2 ** 32
 }
@@ -65,7 +65,7 @@ export const pipes: Pair = {
   name: "byte pipes",
   open: Effect.sync(() => {
     const [there, back] = [Outbox.make<Uint8Array>(), Outbox.make<Uint8Array>()]
-    const random = dice(7)
+    const random = seededRandom(7)
     return [pipe(back, there, random), pipe(there, back, random)] as const
   })
 }

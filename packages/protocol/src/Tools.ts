@@ -32,6 +32,7 @@ export const ToolAnnotations = Schema.Struct({
 export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> {}
 
 export const ToolExecution = Schema.Struct({
+  /** Whether a call of the tool may (`optional`) or must (`required`) create a task. Default: `forbidden`. */
   taskSupport: Schema.optional(Schema.Literal("forbidden", "optional", "required"))
 })
 

@@ -10,7 +10,7 @@ const numbered = (i: number) => Message.notification("n", { i })
 
 const channel = (): Channel => ({ send: () => Effect.void, unsafeSend: () => true })
 
-const failure = new TransportError({ reason: "Read", message: "gone" })
+const failure = new TransportError({ reason: "Read", message: "lost" })
 
 /** The ways to read a feed that are effects: they pass each delivery with its channel, and end as the feed does. */
 const readers: Record<string, (feed: Feed.Feed, receive: Feed.Receiver) => Effect.Effect<void, TransportError>> = {
@@ -84,12 +84,12 @@ for (const [name, read] of Object.entries(readers)) {
 
     it.effect("calls back when its reader stops, and accepts nothing more", () =>
       Effect.gen(function*() {
-        let gone = 0
-        const feed = new Feed.Feed(() => gone++)
+        let stopped = 0
+        const feed = new Feed.Feed(() => stopped++)
         const fiber = yield* Effect.fork(read(feed, () => {}))
         yield* settle
         yield* Fiber.interrupt(fiber)
-        assert.strictEqual(gone, 1)
+        assert.strictEqual(stopped, 1)
         assert.isFalse(feed.offer(numbered(1)))
       }))
 

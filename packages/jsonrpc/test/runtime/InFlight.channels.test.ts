@@ -30,15 +30,15 @@ describe("several channels in one conversation", () => {
             return { n: params!.n }
           })
       }))
-      const posts = [channel(), channel()]
-      posts.forEach((post, n) => t.conversation.receive(Message.request(1, "echo", { n }), post.channel))
+      const recorders = [channel(), channel()]
+      recorders.forEach((recorder, n) => t.conversation.receive(Message.request(1, "echo", { n }), recorder.channel))
       assert.strictEqual(t.conversation.inFlight(), 2)
       for (const n of [1, 0]) {
         yield* Deferred.succeed(gates[n]!, undefined)
         while (t.conversation.inFlight() > n) yield* Effect.yieldNow()
       }
       for (const n of [0, 1]) {
-        assert.deepStrictEqual<unknown>(posts[n]!.written, [
+        assert.deepStrictEqual<unknown>(recorders[n]!.written, [
           Message.notification("note", { n }),
           Message.success(1, { n })
         ])
@@ -50,10 +50,10 @@ describe("several channels in one conversation", () => {
     Effect.gen(function*() {
       const work = yield* endless
       const t = yield* connect(side({ endless: work.serve }))
-      const post = channel()
-      t.conversation.receive(Message.request(1, "endless"), post.channel)
-      t.conversation.receive(Message.request(1, "ping"), post.channel)
-      assert.deepInclude((post.written[0] as Message.Failure).error, { code: JsonRpcError.INVALID_REQUEST })
+      const recorder = channel()
+      t.conversation.receive(Message.request(1, "endless"), recorder.channel)
+      t.conversation.receive(Message.request(1, "ping"), recorder.channel)
+      assert.deepInclude((recorder.written[0] as Message.Failure).error, { code: JsonRpcError.INVALID_REQUEST })
       yield* t.peer.request(1, "ping")
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(1, {}))
     }))
@@ -62,15 +62,15 @@ describe("several channels in one conversation", () => {
     Effect.gen(function*() {
       const work = yield* endless
       const t = yield* connect(side({ endless: work.serve }))
-      const posts = [channel(), channel(), channel()]
-      t.conversation.receive(Message.request("a", "endless"), posts[0]!.channel)
-      t.conversation.receive(Message.request(8, "endless"), posts[1]!.channel)
+      const recorders = [channel(), channel(), channel()]
+      t.conversation.receive(Message.request("a", "endless"), recorders[0]!.channel)
+      t.conversation.receive(Message.request(8, "endless"), recorders[1]!.channel)
       for (const requestId of ["a", "8"]) {
-        t.conversation.receive(Message.notification("notifications/cancelled", { requestId }), posts[2]!.channel)
+        t.conversation.receive(Message.notification("notifications/cancelled", { requestId }), recorders[2]!.channel)
       }
       yield* work.stops(2)
       yield* t.peer.received
-      assert.deepStrictEqual(posts.map(({ written }) => written.length), [0, 0, 0])
+      assert.deepStrictEqual(recorders.map(({ written }) => written.length), [0, 0, 0])
     }))
 
   for (const requestId of [1, "1"]) {
@@ -78,13 +78,13 @@ describe("several channels in one conversation", () => {
       Effect.gen(function*() {
         const work = yield* endless
         const t = yield* connect(side({ endless: work.serve }))
-        const posts = [channel(), channel()]
-        for (const post of posts) t.conversation.receive(Message.request(1, "endless"), post.channel)
+        const recorders = [channel(), channel()]
+        for (const recorder of recorders) t.conversation.receive(Message.request(1, "endless"), recorder.channel)
         yield* t.peer.cancel(requestId)
         assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "AmbiguousCancel", id: requestId })
         yield* t.peer.received
         assert.deepStrictEqual(work.stopped, [])
-        t.conversation.receive(Message.notification("notifications/cancelled", { requestId: 1 }), posts[1]!.channel)
+        t.conversation.receive(Message.notification("notifications/cancelled", { requestId: 1 }), recorders[1]!.channel)
         yield* work.stops(1)
         yield* t.peer.received
         assert.strictEqual(t.conversation.inFlight(), 1)
@@ -117,13 +117,13 @@ describe("several channels in one conversation", () => {
             return Fiber.join(fiber)
           })
       }))
-      const post = channel()
-      t.conversation.receive(Message.request(1, "nested"), post.channel)
-      while (post.written.length === 0) yield* Effect.yieldNow()
+      const recorder = channel()
+      t.conversation.receive(Message.request(1, "nested"), recorder.channel)
+      while (recorder.written.length === 0) yield* Effect.yieldNow()
       yield* Fiber.interrupt(fibers[0]!)
       while (t.conversation.inFlight() > 0) yield* Effect.yieldNow()
       assert.deepStrictEqual(
-        post.written.map((message) => (message as Message.Request).method),
+        recorder.written.map((message) => (message as Message.Request).method),
         ["why", "notifications/cancelled", undefined]
       )
       assert.deepStrictEqual(yield* t.peer.received, [])
@@ -133,10 +133,10 @@ describe("several channels in one conversation", () => {
     Effect.gen(function*() {
       const work = yield* endless
       const t = yield* connect(side({ endless: work.serve }))
-      const { channel: post, written } = channel()
+      const { channel: recorded, written } = channel()
       const unanswered: Array<Message.RequestId> = []
       t.conversation.receive(Message.request(1, "endless"), {
-        ...post,
+        ...recorded,
         onUnanswered: (id) => {
           unanswered.push(id)
           throw new Error("boom")
@@ -159,8 +159,8 @@ describe("several channels in one conversation", () => {
             answer: answer._tag === "Left" ? answer.left.message : answer.right
           }))
       }))
-      const { channel: post, written } = channel()
-      t.conversation.receive(Message.request(1, "ask"), { ...post, canRequest: () => false })
+      const { channel: recorded, written } = channel()
+      t.conversation.receive(Message.request(1, "ask"), { ...recorded, canRequest: () => false })
       assert.include(JSON.stringify(written), "Cannot send")
       yield* t.peer.request(2, "ask")
       assert.deepInclude(yield* t.peer.receive, { method: "question" })

@@ -94,8 +94,8 @@ describe("Outbox", () => {
     Effect.gen(function*() {
       const outbox = Outbox.make<number>(1)
       outbox.unsafeOffer(1)
-      const [gone, waiting] = [yield* suspended(outbox.offer(2)), yield* suspended(outbox.offer(3))]
-      yield* Fiber.interrupt(gone)
+      const [interrupted, waiting] = [yield* suspended(outbox.offer(2)), yield* suspended(outbox.offer(3))]
+      yield* Fiber.interrupt(interrupted)
       assert.strictEqual(outbox["suspended"].size, 1)
       assert.deepStrictEqual(outbox.unsafeTakeAll(), [1])
       yield* Fiber.join(waiting)

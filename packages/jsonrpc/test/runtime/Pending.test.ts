@@ -229,8 +229,8 @@ describe("a call that the transport could not deliver", () => {
 describe("a call that cannot be sent", () => {
   it.scoped("fails with ConnectionClosed when the transport is closed, and does not wait", () =>
     Effect.gen(function*() {
-      const gone: Transport.Transport = { ...(yield* Transport.memory())[0], unsafeSend: () => false }
-      const conversation = yield* Conversation.make(gone, side({}))
+      const closedTransport: Transport.Transport = { ...(yield* Transport.memory())[0], unsafeSend: () => false }
+      const conversation = yield* Conversation.make(closedTransport, side({}))
       assert.strictEqual((yield* refusal(conversation.request("m")))._tag, "ConnectionClosed")
       assert.strictEqual(conversation.pending(), 0)
     }))
@@ -286,11 +286,11 @@ describe("interrupting the caller", () => {
   it.scoped("ends that call only, and a late answer is reported", () =>
     Effect.gen(function*() {
       const t = yield* connect()
-      const [gone, stays] = [yield* calling(t, "m"), yield* calling(t, "m")]
-      yield* Fiber.interrupt(gone.fiber)
-      yield* t.peer.answer(gone.request.id)
-      yield* t.peer.answer(stays.request.id, { stays: true })
-      assert.deepStrictEqual(yield* Fiber.join(stays.fiber), { stays: true })
+      const [interrupted, other] = [yield* calling(t, "m"), yield* calling(t, "m")]
+      yield* Fiber.interrupt(interrupted.fiber)
+      yield* t.peer.answer(interrupted.request.id)
+      yield* t.peer.answer(other.request.id, { other: true })
+      assert.deepStrictEqual(yield* Fiber.join(other.fiber), { other: true })
       assert.deepInclude(yield* t.diagnostic, { _tag: "UnknownResponse", late: true })
     }))
 
