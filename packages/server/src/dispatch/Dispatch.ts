@@ -30,7 +30,7 @@ export const make = (
     const versions = server.versions.filter(Version.isLegacy)
     if (versions.length === 0) {
       return yield* Effect.dieMessage(
-        `This server can speak none of its versions (${server.versions.join(", ")}); it can speak ${
+        `This server can serve none of its versions (${server.versions.join(", ")}); it can serve ${
           Version.legacy.join(", ")
         }`
       )

@@ -3,7 +3,7 @@
  * of the request. The same for both eras, and for requests and notifications.
  *
  * The parameters of a message are decoded here and nowhere else, on the fiber of the message: `serve` decodes and finds
- * the handler, and it runs after the middleware lets the message pass.
+ * the handler, and it runs when the middleware runs `next`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -34,14 +34,14 @@ describe("A conversation that begins with a modern message", () => {
       assert.deepStrictEqual(yield* names(peer), ["greet"])
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("learns only the revisions that this server speaks", () =>
+  it.scoped("receives only the revisions that this server supports", () =>
     Effect.gen(function*() {
       const peer = yield* uninitialized
       const error = yield* peer.expectError(yield* peer.request("tools/list", modern))
       assert.deepStrictEqual(error.data, { supported: ["2025-06-18"], requested: "2026-07-28" })
     }).pipe(Effect.provide(serve(GreetLive, { versions: ["2026-07-28", "2025-06-18"] }))))
 
-  it.scoped("is told to initialize first when its envelope names a revision that begins with initialize", () =>
+  it.scoped("gets an error that requires initialize first when its envelope names a revision that begins with initialize", () =>
     Effect.gen(function*() {
       const peer = yield* uninitialized
       const error = yield* peer.expectError(yield* peer.request("tools/list", envelope("2025-11-25")))
@@ -114,8 +114,8 @@ describe("A conversation that begins with initialize", () => {
     }))
 })
 
-describe("A server that is given only revisions that it cannot speak", () => {
-  it.effect("is not built, and says which revisions it can speak", () =>
+describe("A server with only revisions that it cannot serve", () => {
+  it.effect("is not built, and the error names the revisions that it can serve", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(
         Effect.scoped(Layer.build(McpServer.layer(info, GreetLive, { versions: ["2026-07-28"] })))
@@ -123,7 +123,7 @@ describe("A server that is given only revisions that it cannot speak", () => {
       assert.strictEqual(exit._tag, "Failure")
       assert.include(
         String(exit._tag === "Failure" ? exit.cause : ""),
-        `This server can speak none of its versions (2026-07-28); it can speak ${supported.join(", ")}`
+        `This server can serve none of its versions (2026-07-28); it can serve ${supported.join(", ")}`
       )
     }))
 })

@@ -114,7 +114,7 @@ describe("The client's model", () => {
           yield* result(peer, "act")
           assert.deepInclude(yield* Effect.flip(yield* outcome), {
             _tag: "InternalError",
-            message: `"sampling/createMessage" cannot be asked: ${why}`
+            message: `"sampling/createMessage" cannot be sent: ${why}`
           })
           yield* peer.expectSilence
         }).pipe(Effect.scoped, Effect.provide(serve(live)))

@@ -122,7 +122,7 @@ describe("A form", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(live)))
     }))
 
-  it.effect("of described fields that cannot be asked for is never sent, and names the problem", () =>
+  it.effect("with described fields that no form can have is never sent, and names the problem", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) =>
         session.elicit({
@@ -136,7 +136,7 @@ describe("A form", () => {
         const error = yield* Effect.flip(yield* outcome)
         assert.deepInclude(error, {
           _tag: "InternalError",
-          message: `"elicitation/create" cannot be asked: n: minimum is above maximum`
+          message: `"elicitation/create" cannot be sent: n: minimum is above maximum`
         })
         yield* peer.expectSilence
       }).pipe(Effect.scoped, Effect.provide(serve(live)))
