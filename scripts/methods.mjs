@@ -75,7 +75,7 @@ export const pageOf = ({ gate, isIn, questions, revisions, tables }, support) =>
     revisions.map((revision) => methodsOf(revision).some((method) => method.name === name) ? "yes" : "")
   return [
     "# Methods",
-    `What may be said at each revision of the Model Context Protocol, and what the server and the client of this library
+    `What each revision has of the Model Context Protocol, and what the server and the client of this library
 have of it: a method that they do not have is answered with "Method not found", and a notification is not heard. The
 vocabulary of all of them is in \`@effect-mcp/protocol\`, proven by the official schemas.`,
     `A method with a capability is there only if whoever answers it declared that capability; of a notification, whoever
