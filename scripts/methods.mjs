@@ -1,4 +1,4 @@
-// Writes docs/methods.md: every method of every revision, who sends it, what gates it, and whether our server and
+// Writes docs/methods.md: every method of every revision, who sends it, which capability it needs, and whether our server and
 // client have it. The methods come from the tables of the built protocol package, so build first; what is supported
 // comes from methods.json beside this file, by side and era. `--check` writes nothing and exits 1 when the page is stale.
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -11,18 +11,19 @@ const page = "docs/methods.md"
 /** The modules of the protocol that name methods and revisions. */
 export const readProtocol = async (at = root) => {
   const module = (name) => import(pathToFileURL(join(at, "packages/protocol/dist", `${name}.js`)).href)
-  const [legacy, modern, asked, version, method] = await Promise.all(
+  const [legacy, modern, inputRequired, version, method] = await Promise.all(
     ["legacy/Methods", "modern/Methods", "modern/InputRequired", "Version", "Method"].map(module)
   )
   return {
     tables: { legacy: [...legacy.table.values()], modern: [...modern.table.values()] },
-    questions: [...asked.questions.values()],
+    questions: [...inputRequired.inputMethods.values()],
     revisions: [
       ...version.legacy.map((name) => ({ name, era: "legacy" })),
       ...version.modern.map((name) => ({ name, era: "modern" }))
     ],
     isIn: method.isIn,
-    gate: method.gate
+    // The capability that a method needs at a revision: some methods are older than their capability.
+    gate: ({ capability, gatedSince }, revision) => version.isAtLeast(revision, gatedSince) ? capability : undefined
   }
 }
 
@@ -75,11 +76,11 @@ export const pageOf = ({ gate, isIn, questions, revisions, tables }, support) =>
     revisions.map((revision) => methodsOf(revision).some((method) => method.name === name) ? "yes" : "")
   return [
     "# Methods",
-    `What each revision has of the Model Context Protocol, and what the server and the client of this library
-have of it: a method that they do not have is answered with "Method not found", and a notification is not heard. The
-vocabulary of all of them is in \`@effect-mcp/protocol\`, proven by the official schemas.`,
-    `A method with a capability is there only if whoever answers it declared that capability; of a notification, whoever
-sends it, but for \`notifications/elicitation/complete\`.`,
+    `The methods of each revision of the Model Context Protocol, and which of them the server and the client of this
+library implement. They answer a request whose method they do not implement with "Method not found", and drop such a
+notification. The schemas of all methods are in \`@effect-mcp/protocol\`; tests compare them with the official schemas.`,
+    `A request with a capability may be sent only if the receiver declared that capability; a notification only if the
+sender declared it, except \`notifications/elicitation/complete\`, which the receiver's capability allows.`,
     "Written by `node scripts/methods.mjs` from the tables of the protocol.",
     "## Which revision has which",
     table(
@@ -87,9 +88,9 @@ sends it, but for \`notifications/elicitation/complete\`.`,
       names.map((name) => [code(name), ...where(name)])
     ),
     ...sections,
-    "## What a modern server asks",
-    `From 2026-07-28 on a server sends no requests. It answers a request with questions, and the client makes the
-request again with the answers. Neither our server nor our client does so yet.`,
+    "## What a modern server asks for",
+    `From 2026-07-28 on a server sends no requests. Its result of a request asks for input, and the client sends
+the request again with the answers. Neither our server nor our client implements this yet.`,
     table(["Question", "Capability"], questions.map(({ capability, name }) => [code(name), code(capability)]))
   ].join("\n\n") + "\n"
 }
