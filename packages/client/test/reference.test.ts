@@ -171,7 +171,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "Client.list_tools, cursor": "MUST NOT end with an empty cursor: it is one like any other"
   },
   "client/test/legacy/ResumePoint.test.ts": {
-    "ClientSession.send_request, resumption token": "remembers the last id and the last retry, within bounds"
+    "ClientSession.send_request, resumption token": "after the last event id and the last retry, within bounds"
   },
   "client/test/session/Calls.test.ts": {
     "ClientSession.send_request, per version": "sends only what the revision knows"
@@ -190,8 +190,8 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "client/test/ServersConfig.test.ts": {
     "SseServerParameters": "names programs and addresses"
   },
-  "client/test/RemoteOptions.test.ts": {
-    "StreamableHttpParameters": "have bounds that hold when nothing is said"
+  "client/test/http/Settings.test.ts": {
+    "StreamableHttpParameters": "have a default for every bound"
   },
   "client/test/legacy/Http.test.ts": {
     "StreamableHttpParameters, terminate_on_close": "SHOULD end its session when it closes, once"
