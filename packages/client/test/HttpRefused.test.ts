@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { HttpRefused } from "@effect-mcp/client/HttpRefused"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { Effect, Fiber, TestClock } from "effect"
-import * as Played from "./http/Played.js"
+import * as ScriptedServer from "./http/ScriptedServer.js"
 
 const refused = (status: number, type: string, body: string) =>
-  new HttpRefused({ method: "POST", url: Played.URL, status, headers: { "content-type": type }, body })
+  new HttpRefused({ method: "POST", url: ScriptedServer.URL, status, headers: { "content-type": type }, body })
 
-const said = `POST ${Played.URL} was answered with`
+const said = `POST ${ScriptedServer.URL} was answered with`
 
 describe("HttpRefused", () => {
   it("quotes the message of a JSON-RPC error, and the beginning of other text on one line", () => {
@@ -30,9 +30,9 @@ describe("HttpRefused", () => {
   it.scoped("says with 4xx that the server did not serve the request, and with 5xx that it may have", () =>
     Effect.gen(function*() {
       for (const [status, reason] of [[400, "Write"], [499, "Write"], [500, "Read"], [504, "Read"]] as const) {
-        const talk = yield* Played.talk()
-        const calling = yield* talk.call("ping")
-        yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(status))
+        const pair = yield* ScriptedServer.pair()
+        const calling = yield* pair.call("ping")
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(status))
         const error = (yield* Fiber.join(calling)) as TransportError
         assert.deepInclude(error, { reason, message: `${said} ${status}` })
         assert.instanceOf(error.cause, HttpRefused)
@@ -43,10 +43,10 @@ describe("HttpRefused", () => {
   it.scoped("holds nothing that the client sent in confidence", () =>
     Effect.gen(function*() {
       const headers = { authorization: "Bearer 0123456789", "x-short": "a" }
-      const talk = yield* Played.talk({ id: "abcdefgh-1", headers })
-      const calling = yield* talk.call("ping")
-      yield* Effect.flatMap(talk.expect("ping"), (asked) =>
-        asked.reply(
+      const pair = yield* ScriptedServer.pair({ id: "abcdefgh-1", headers })
+      const calling = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) =>
+        exchange.reply(
           500,
           { "content-type": "text/plain" },
           "Bearer 0123456789, 0123456789, abcdefgh-1, a, application/json"
@@ -59,17 +59,17 @@ describe("HttpRefused", () => {
 
   it.scoped("is read for a second at most, and holds the first 64 KiB of the body", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk()
-      const first = yield* talk.call("ping")
-      const slow = yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.open(500, {}))
+      const pair = yield* ScriptedServer.pair()
+      const first = yield* pair.call("ping")
+      const slow = yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.open(500, {}))
       yield* slow.push("so far")
-      yield* talk.quiet
+      yield* pair.quiet
       yield* TestClock.adjust("1 second")
       assert.deepInclude((yield* Fiber.join(first) as never as Fiber.Fiber<any>).cause, { body: "so far" })
-      const second = yield* talk.call("ping")
-      const long = yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.open(500, {}))
+      const second = yield* pair.call("ping")
+      const long = yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.open(500, {}))
       yield* long.push("x".repeat(70_000))
       assert.lengthOf((yield* Fiber.join(second) as never as Fiber.Fiber<any>).cause.body, 64 * 1024)
-      yield* talk.idle
+      yield* pair.idle
     }))
 })

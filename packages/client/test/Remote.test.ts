@@ -4,21 +4,21 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
 import { Effect, Fiber, TestClock } from "effect"
-import * as Played from "./http/Played.js"
+import * as ScriptedServer from "./http/ScriptedServer.js"
 import { leavesNothing } from "./Scripts.js"
 
 describe("A remote server", () => {
-  it.scoped("is named without what may be secret", () =>
+  it.scoped("is named without the parts that may be secret", () =>
     Effect.sync(() => {
       assert.strictEqual(Remote.connector("https://a.test/mcp?key=secret#b").name, "https://a.test/mcp")
       assert.strictEqual(Remote.connector(new URL("http://a.test")).name, "http://a.test/")
       assert.strictEqual(Remote.connector("secret").name, "an invalid URL")
     }))
 
-  it.scoped("cannot be reached by what is no URL of HTTP, or holds credentials", () =>
+  it.scoped("cannot be reached by a URL that is not of HTTP, or that holds credentials", () =>
     Effect.gen(function*() {
       for (const url of ["", "server", "ftp://a.test", "file:///etc/passwd", "http://user:secret@a.test/mcp"]) {
-        const { client } = yield* Played.make()
+        const { client } = yield* ScriptedServer.make()
         const connecting = Effect.provideService(Remote.connector(url).connect, HttpClient.HttpClient, client)
         const error = yield* Effect.flip(connecting)
         assert.strictEqual(error.reason, "Open")
@@ -26,69 +26,69 @@ describe("A remote server", () => {
       }
     }))
 
-  it.scoped("is told what the URL asks, and nobody is told of it", () =>
+  it.scoped("receives the query of the URL, which no error repeats", () =>
     Effect.gen(function*() {
-      const http = yield* Played.make()
+      const http = yield* ScriptedServer.make()
       const connector = Remote.connector("http://server.test/mcp?key=secret")
       const transport = yield* Effect.provideService(connector.connect, HttpClient.HttpClient, http.client)
       const fiber = yield* Effect.forkScoped(Effect.scoped(Effect.void))
       yield* Fiber.join(fiber)
       transport.unsafeSend({ jsonrpc: "2.0", id: 1, method: "initialize" })
-      const asked = yield* http.expect("initialize")
-      assert.strictEqual(asked.what, "POST http://server.test/mcp?key=secret")
-      yield* asked.reply(500)
-      const heard: Array<unknown> = []
-      yield* Effect.forkScoped(transport.run!((one) => heard.push(one)))
+      const exchange = yield* http.expect("initialize")
+      assert.strictEqual(exchange.what, "POST http://server.test/mcp?key=secret")
+      yield* exchange.reply(500)
+      const received: Array<unknown> = []
+      yield* Effect.forkScoped(transport.run!((one) => received.push(one)))
       yield* http.quiet
-      assert.notInclude(JSON.stringify(heard), "secret")
+      assert.notInclude(JSON.stringify(received), "secret")
     }))
 
   it.scoped("is reached by a client", () =>
     Effect.gen(function*() {
-      const http = yield* Played.make()
+      const http = yield* ScriptedServer.make()
       const connecting = yield* Effect.forkScoped(
-        Effect.provideService(Client.make(Remote.connector(Played.URL)), HttpClient.HttpClient, http.client)
+        Effect.provideService(Client.make(Remote.connector(ScriptedServer.URL)), HttpClient.HttpClient, http.client)
       )
-      yield* Effect.flatMap(http.expect("initialize"), (asked) =>
-        asked.result(Played.initialized(), { "mcp-session-id": "s-1" }))
+      yield* Effect.flatMap(http.expect("initialize"), (exchange) =>
+        exchange.result(ScriptedServer.initializeResult(), { "mcp-session-id": "s-1" }))
       yield* Effect.flatMap(http.expect("notifications/initialized"), ({ accept }) =>
         accept)
-      yield* Effect.flatMap(http.expect("GET"), (asked) => asked.reply(405))
+      yield* Effect.flatMap(http.expect("GET"), (exchange) => exchange.reply(405))
       const client = yield* Fiber.join(connecting)
       assert.strictEqual(client.version, "2025-11-25")
       const calling = yield* Effect.fork(client.callTool("greet", { name: "you" }))
-      const asked = yield* http.expect("tools/call")
-      assert.deepInclude(asked.message.params, { name: "greet" })
-      yield* asked.result({ content: [] })
+      const exchange = yield* http.expect("tools/call")
+      assert.deepInclude(exchange.message.params, { name: "greet" })
+      yield* exchange.result({ content: [] })
       assert.deepInclude(yield* Fiber.join(calling), { content: [] })
     }))
 })
 
 // Each fault at each stage: one outcome, and nothing is left behind.
-const faults: Readonly<Record<string, (asked: Played.Asked) => Effect.Effect<unknown>>> = {
-  "refuses the connection": (asked) => asked.fail("ECONNREFUSED"),
-  "resets the connection": (asked) => asked.fail("ECONNRESET"),
-  "answers with 500": (asked) => asked.reply(500),
-  "answers with a page": (asked) => asked.reply(200, { "content-type": "text/html" }, "<html>"),
-  "answers with garbage": (asked) => asked.reply(200, { "content-type": "application/json" }, "{"),
-  "answers with nothing": (asked) => asked.reply(200, { "content-type": "application/json" }),
-  "cuts its answer off": (asked) =>
+const faults: Readonly<Record<string, (exchange: ScriptedServer.Exchange) => Effect.Effect<unknown>>> = {
+  "refuses the connection": (exchange) => exchange.fail("ECONNREFUSED"),
+  "resets the connection": (exchange) => exchange.fail("ECONNRESET"),
+  "answers with 500": (exchange) => exchange.reply(500),
+  "answers with a page": (exchange) => exchange.reply(200, { "content-type": "text/html" }, "<html>"),
+  "answers with garbage": (exchange) => exchange.reply(200, { "content-type": "application/json" }, "{"),
+  "answers with nothing": (exchange) => exchange.reply(200, { "content-type": "application/json" }),
+  "cuts its answer off": (exchange) =>
     Effect.flatMap(
-      asked.open(200, { "content-type": "application/json" }),
+      exchange.open(200, { "content-type": "application/json" }),
       (body) => Effect.zipRight(body.push("{"), body.cut)
     ),
-  "cuts its stream off": (asked) => Effect.flatMap(asked.events(), (stream) => stream.cut),
-  "ends its stream": (asked) => Effect.flatMap(asked.events(), (stream) => stream.end),
-  "streams garbage": (asked) =>
-    Effect.flatMap(asked.events(), (stream) => Effect.zipRight(stream.push("data: {\n\n"), stream.end)),
-  "answers somebody else": (asked) => asked.json({ jsonrpc: "2.0", id: "x", result: {} }),
-  "redirects": (asked) => asked.reply(302, { location: "http://evil.test" }),
-  "dies": (asked) => asked.die
+  "cuts its stream off": (exchange) => Effect.flatMap(exchange.events(), (stream) => stream.cut),
+  "ends its stream": (exchange) => Effect.flatMap(exchange.events(), (stream) => stream.end),
+  "streams garbage": (exchange) =>
+    Effect.flatMap(exchange.events(), (stream) => Effect.zipRight(stream.push("data: {\n\n"), stream.end)),
+  "answers somebody else": (exchange) => exchange.json({ jsonrpc: "2.0", id: "x", result: {} }),
+  "redirects": (exchange) => exchange.reply(302, { location: "http://evil.test" }),
+  "dies": (exchange) => exchange.die
 }
-const silences: Readonly<Record<string, (asked: Played.Asked) => Effect.Effect<unknown>>> = {
+const silences: Readonly<Record<string, (exchange: ScriptedServer.Exchange) => Effect.Effect<unknown>>> = {
   "never answers": () => Effect.void,
-  "never goes on with its answer": (asked) => asked.open(200, { "content-type": "application/json" }),
-  "never goes on with its stream": (asked) => asked.events()
+  "never goes on with its answer": (exchange) => exchange.open(200, { "content-type": "application/json" }),
+  "never goes on with its stream": (exchange) => exchange.events()
 }
 
 const options: Options & { readonly deletes: boolean } = { acceptTimeout: "5 seconds", deletes: true }
@@ -97,42 +97,42 @@ for (const [what, fault] of Object.entries(faults)) {
   describe(`A server that ${what}`, () => {
     it.effect("fails initialize, and leaves nothing behind", () =>
       leavesNothing(Effect.gen(function*() {
-        const talk = yield* Effect.orDie(Played.connect({ ...options, transport: "streamable" }))
-        const calling = yield* talk.call("initialize")
-        yield* Effect.flatMap(talk.expect("initialize"), fault)
+        const pair = yield* Effect.orDie(ScriptedServer.connect({ ...options, transport: "streamable" }))
+        const calling = yield* pair.call("initialize")
+        yield* Effect.flatMap(pair.expect("initialize"), fault)
         assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError" })
-        yield* talk.idle
+        yield* pair.idle
       })))
 
     it.effect("fails one call of two, and leaves nothing behind", () =>
       leavesNothing(Effect.gen(function*() {
-        const talk = yield* Played.talk({ ...options, id: "s-1" })
-        const first = yield* talk.call("tools/call")
-        const second = yield* talk.call("prompts/get")
-        const [one, two] = [yield* talk.expect("tools/call"), yield* talk.expect("prompts/get")]
+        const pair = yield* ScriptedServer.pair({ ...options, id: "s-1" })
+        const first = yield* pair.call("tools/call")
+        const second = yield* pair.call("prompts/get")
+        const [one, two] = [yield* pair.expect("tools/call"), yield* pair.expect("prompts/get")]
         yield* fault(one)
         assert.deepInclude(yield* Fiber.join(first), { _tag: "TransportError" })
         yield* two.result({ n: 2 })
         assert.deepStrictEqual(yield* Fiber.join(second), { n: 2 })
-        yield* talk.idle
+        yield* pair.idle
       })))
 
-    it.effect("does not matter to a notification, or to who is asked", () =>
+    it.effect("harms neither a notification nor the response to a request of the server", () =>
       leavesNothing(Effect.gen(function*() {
-        const talk = yield* Played.talk({ ...options, id: "s-1" })
-        const telling = yield* Effect.fork(talk.conversation.notify("n"))
-        yield* Effect.flatMap(talk.expect("n"), fault)
-        yield* Fiber.join(telling)
-        const calling = yield* talk.call("tools/call")
-        const stream = yield* Effect.flatMap(talk.expect("tools/call"), (asked) => asked.events())
-        yield* stream.say({ jsonrpc: "2.0", id: 1, method: "roots/list" })
-        yield* Effect.flatMap(talk.expect("an answer"), fault)
-        yield* stream.say({ jsonrpc: "2.0", id: 3, result: {} })
-        yield* stream.say({ jsonrpc: "2.0", id: 2, result: {} })
+        const pair = yield* ScriptedServer.pair({ ...options, id: "s-1" })
+        const notifying = yield* Effect.fork(pair.conversation.notify("n"))
+        yield* Effect.flatMap(pair.expect("n"), fault)
+        yield* Fiber.join(notifying)
+        const calling = yield* pair.call("tools/call")
+        const stream = yield* Effect.flatMap(pair.expect("tools/call"), (exchange) => exchange.events())
+        yield* stream.send({ jsonrpc: "2.0", id: 1, method: "roots/list" })
+        yield* Effect.flatMap(pair.expect("an answer"), fault)
+        yield* stream.send({ jsonrpc: "2.0", id: 3, result: {} })
+        yield* stream.send({ jsonrpc: "2.0", id: 2, result: {} })
         yield* stream.end
         yield* Fiber.join(calling)
-        yield* talk.quiet
-        yield* talk.idle
+        yield* pair.quiet
+        yield* pair.idle
       })))
   })
 }
@@ -140,31 +140,31 @@ for (const [what, fault] of Object.entries(faults)) {
 for (const [what, fault] of Object.entries(silences)) {
   describe(`A server that ${what}`, () => {
     for (const method of ["initialize", "tools/call"]) {
-      it.effect(`costs ${method} its time, and nothing is left behind`, () =>
+      it.effect(`lets ${method} time out, and nothing is left behind`, () =>
         leavesNothing(Effect.gen(function*() {
-          const talk = method === "initialize"
-            ? yield* Effect.orDie(Played.connect(options))
-            : yield* Played.talk(options)
-          const calling = yield* talk.call(method, { timeout: "10 seconds" })
-          yield* Effect.flatMap(talk.expect(method), fault)
+          const pair = method === "initialize"
+            ? yield* Effect.orDie(ScriptedServer.connect(options))
+            : yield* ScriptedServer.pair(options)
+          const calling = yield* pair.call(method, { timeout: "10 seconds" })
+          yield* Effect.flatMap(pair.expect(method), fault)
           yield* TestClock.adjust("10 seconds")
           assert.deepInclude(yield* Fiber.join(calling), { _tag: "RequestTimeout" })
-          yield* Effect.flatMap(talk.expect("notifications/cancelled"), ({ accept }) => accept)
-          yield* talk.idle
+          yield* Effect.flatMap(pair.expect("notifications/cancelled"), ({ accept }) => accept)
+          yield* pair.idle
         })))
     }
 
-    it.effect("fails calls when we close, and nothing is left behind", () =>
+    it.effect("fails calls when the client closes, and nothing is left behind", () =>
       leavesNothing(Effect.gen(function*() {
-        const { calling, talk } = yield* Effect.scoped(Effect.gen(function*() {
-          const talk = yield* Played.talk({ ...options, id: "s-1" })
-          const calling = yield* Effect.fork(Effect.flip(talk.conversation.request("tools/call")))
-          yield* Effect.flatMap(talk.expect("tools/call"), fault)
-          yield* talk.quiet
-          return { calling, talk }
+        const { calling, pair } = yield* Effect.scoped(Effect.gen(function*() {
+          const pair = yield* ScriptedServer.pair({ ...options, id: "s-1" })
+          const calling = yield* Effect.fork(Effect.flip(pair.conversation.request("tools/call")))
+          yield* Effect.flatMap(pair.expect("tools/call"), fault)
+          yield* pair.quiet
+          return { calling, pair }
         }))
         assert.deepInclude(yield* Fiber.join(calling), { _tag: "ConnectionClosed" })
-        yield* talk.idle
+        yield* pair.idle
       })))
   })
 }

@@ -7,27 +7,30 @@ import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import * as TransportLaws from "@effect-mcp/testing/TransportLaws"
 import type { Scope } from "effect"
 import { Effect, Exit, Stream } from "effect"
-import * as Played from "./http/Played.js"
+import * as ScriptedServer from "./http/ScriptedServer.js"
 
 /**
  * The end of the server: it receives what the client POSTs and sends events on one stream. It ends with that stream; when
  * its own reader stops, it ends the stream.
  */
-const serverEnd = (http: Played.Played, stream: Played.Open): Effect.Effect<Transport.Transport, never, Scope.Scope> =>
+const serverEnd = (
+  http: ScriptedServer.ScriptedServer,
+  stream: ScriptedServer.Open
+): Effect.Effect<Transport.Transport, never, Scope.Scope> =>
   Effect.gen(function*() {
     const incoming = Outbox.make<Transport.Delivery>()
     const hangUp = Effect.suspend(() => {
       incoming.end(Exit.void)
       return stream.end
     })
-    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(http.next, (asked) => {
-      incoming.unsafeOffer(asked.message)
-      return Message.isRequest(asked.message) ? Effect.void : asked.accept
+    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(http.next, (exchange) => {
+      incoming.unsafeOffer(exchange.message)
+      return Message.isRequest(exchange.message) ? Effect.void : exchange.accept
     })))
     yield* Effect.forkScoped(Effect.zipRight(stream.over, hangUp))
     yield* Effect.addFinalizer(() => hangUp)
     const unsafeSend = (message: Message.Message) => {
-      if (!incoming.isEnded) Effect.runSync(stream.say(message))
+      if (!incoming.isEnded) Effect.runSync(stream.send(message))
       return !incoming.isEnded
     }
     return {
@@ -41,24 +44,24 @@ type Ends = { readonly client: Transport.Transport; readonly server: Transport.T
 
 /** The client and the server over Streamable HTTP; the server sends on the standalone stream. */
 const streamable: Effect.Effect<Ends, never, Scope.Scope> = Effect.gen(function*() {
-  const http = yield* Played.make()
-  const { connect } = Remote.connector(Played.URL, { transport: "streamable" })
+  const http = yield* ScriptedServer.make()
+  const { connect } = Remote.connector(ScriptedServer.URL, { transport: "streamable" })
   const client = yield* Effect.orDie(Effect.provideService(connect, HttpClient.HttpClient, http.client))
   client.unsafeSend(Message.notification("notifications/initialized"))
   yield* Effect.flatMap(http.expect("notifications/initialized"), ({ accept }) => accept)
-  const stream = yield* Effect.flatMap(http.expect("GET"), (asked) => asked.events())
+  const stream = yield* Effect.flatMap(http.expect("GET"), (exchange) => exchange.events())
   return { client, server: yield* serverEnd(http, stream) }
 })
 
 /** The same over HTTP+SSE. */
 const sse: Effect.Effect<Ends, never, Scope.Scope> = Effect.gen(function*() {
-  const http = yield* Played.make()
+  const http = yield* ScriptedServer.make()
   const answering = Effect.gen(function*() {
-    const stream = yield* Effect.flatMap(http.expect("GET"), (asked) => asked.events())
+    const stream = yield* Effect.flatMap(http.expect("GET"), (exchange) => exchange.events())
     yield* stream.push("event: endpoint\ndata: /messages\n\n")
     return stream
   })
-  const { connect } = Remote.connector(Played.URL, { transport: "sse" })
+  const { connect } = Remote.connector(ScriptedServer.URL, { transport: "sse" })
   const [client, stream] = yield* Effect.all(
     [Effect.orDie(Effect.provideService(connect, HttpClient.HttpClient, http.client)), answering],
     { concurrency: 2 }

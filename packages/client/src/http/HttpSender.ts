@@ -121,13 +121,13 @@ const withoutQuery = (request: Request): Request =>
 
 /** The target of a redirect, or the reason not to follow it. */
 const targetOf = ({ headers, request, status }: Response): URL | string => {
-  // A browser hides the target.
-  if (status === 0) return "the platform does not say where to"
+  // In a browser.
+  if (status === 0) return "the platform hides its target"
   const keepsMethod = status === 307 || status === 308 ||
     (request.method === "GET" && (status === 301 || status === 302 || status === 303))
   if (!keepsMethod) return `with ${status} a ${request.method} would become another request`
   const { location } = headers
-  if (location === undefined) return "it does not say where to"
+  if (location === undefined) return "it names no target"
   const target = Either.getOrUndefined(Url.fromString(location, request.url))
   if (target === undefined) return "its target is no URL"
   // The headers and the body are meant for this origin only.

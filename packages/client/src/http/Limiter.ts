@@ -1,6 +1,6 @@
 /**
  * A limit for effects that run at the same time: at most `max` run, the others wait for their turn in order. A caller that
- * can wait waits in `room` while many wait already; a caller that cannot is never refused.
+ * can wait waits in `awaitSpace` while many wait already; a caller that cannot is never refused.
  *
  * `HttpConnection` has one limiter for requests and one for all other messages.
  */
@@ -11,7 +11,7 @@ export interface Limiter {
   /** Runs an effect when its turn comes. It counts as waiting from the first step on. */
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Waits until fewer effects wait than the capacity. */
-  readonly room: Effect.Effect<void>
+  readonly awaitSpace: Effect.Effect<void>
   /** Runs an effect during which no other effect gets its turn. */
   readonly hold: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
@@ -30,8 +30,8 @@ export const make = (max: number, capacity: number): Limiter => {
     else notFull.unsafeOpen()
   }
 
-  // Several fibers wake at once: each looks again, and those that find no room wait once more.
-  const room = Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} })
+  // Several fibers wake at once: each looks again, and those that find no space wait once more.
+  const awaitSpace = Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} })
   const released = Effect.whileLoop({ while: () => holders > 0, body: () => notHeld.await, step: () => {} })
 
   const wait = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -47,7 +47,7 @@ export const make = (max: number, capacity: number): Limiter => {
     })
 
   return {
-    room,
+    awaitSpace,
     run: (effect) =>
       Effect.suspend(() =>
         waiting > 0 || holders > 0

@@ -2,13 +2,13 @@
  * An answer that comes on a stream of events, after the messages that the server sends before it. After the answer the
  * stream is read for a moment longer: when the server ends it, its connection can be used again.
  *
- * `Post` reads an answer so when its response is a stream; `ResumableEvents` goes on where the stream is cut off.
+ * `Post` reads an answer so when its response is a stream; `ResumedEvents` goes on where the stream is cut off.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
-import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import type { LocalError, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { SessionExpired } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
@@ -22,7 +22,8 @@ import type { HttpConnection } from "../http/HttpConnection.js"
 import * as Answer from "./Answer.js"
 import type { HttpSession } from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
-import * as ResumableEvents from "./ResumableEvents.js"
+import * as ResumedEvents from "./ResumedEvents.js"
+import * as ResumePoint from "./ResumePoint.js"
 
 /** How long the server may take to end the stream after the answer. */
 export const END_WAIT = "1 second"
@@ -30,28 +31,31 @@ export const END_WAIT = "1 second"
 export interface Options {
   readonly connection: HttpConnection
   readonly session: Ref.Ref<HttpSession>
-  /** Ends when the server has lost the session, and with it the stream. */
-  readonly expired: Effect.Effect<void>
+  /** Runs an effect, and `onExpired` when the server loses the session meanwhile. */
+  readonly watchSession: <A, E>(effect: Effect.Effect<A, E>, onExpired: Effect.Effect<unknown>) => Effect.Effect<A, E>
 }
 
 /** Reads the events of a response. Succeeds after the answer; fails when the answer will not come. */
 export const read = (
-  { connection, expired, session }: Options,
+  { connection, session, watchSession }: Options,
   response: HttpClientResponse.HttpClientResponse,
   { id, method }: Message.Request,
   onAnswer: Answer.OnAnswer
 ): Effect.Effect<void, LocalError> =>
   Effect.gen(function*() {
-    const answered = yield* Deferred.make<void>()
+    const outcome = yield* Deferred.make<void, LocalError>()
+    const point = yield* Ref.make(ResumePoint.initial)
     const oversized = yield* Ref.make<number | undefined>(undefined)
     const questions = yield* Ref.make<ReadonlyArray<Message.RequestId>>([])
 
-    const onMessage = (current: HttpSession) => (message: Message.Incoming): Effect.Effect<void, LocalError> =>
-      Effect.flatMap(Deferred.isDone(answered), (isAnswered) => {
-        if (isAnswered) return Incoming.deliver(current, [message])
-        if (Answer.isMalformed(message, id)) return Effect.fail(Answer.unreadable(method, message.message))
+    const onMessage = (current: HttpSession) => (message: Message.Incoming): Effect.Effect<unknown> =>
+      Effect.flatMap(Deferred.isDone(outcome), (isOver) => {
+        if (isOver) return Incoming.deliver(current, [message])
+        if (Answer.isMalformed(message, id)) {
+          return Deferred.fail(outcome, Answer.unreadable(method, message.message))
+        }
         if (Answer.isAnswer(message, id)) {
-          return Effect.zipRight(onAnswer(message), Effect.asVoid(Deferred.succeed(answered, undefined)))
+          return Effect.zipRight(onAnswer(message), Deferred.succeed(outcome, undefined))
         }
         const deliver = Incoming.deliver(current, [message])
         if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
@@ -60,20 +64,39 @@ export const read = (
         return Effect.zipRight(remember, deliver)
       })
 
-    const onEvent = (event: Events.Event): Effect.Effect<void, LocalError> =>
-      event instanceof Sse.TooLarge
-        ? Ref.set(oversized, event.maxEventBytes)
-        : Effect.flatMap(
-          Ref.get(session),
-          (current) => Effect.forEach(Incoming.fromEvent(current, event), onMessage(current), { discard: true })
-        )
+    const onEvent = (event: Events.Event): Effect.Effect<void> =>
+      Effect.zipRight(
+        Ref.update(point, ResumePoint.after(event)),
+        event instanceof Sse.TooLarge
+          ? Ref.set(oversized, event.maxEventBytes)
+          : Effect.flatMap(
+            Ref.get(session),
+            (current) => Effect.forEach(Incoming.fromEvent(current, event), onMessage(current), { discard: true })
+          )
+      )
 
-    const isComplete = Effect.flatMap(Deferred.isDone(answered), (isAnswered) =>
-      isAnswered ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
+    const isComplete = Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
+      isOver ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
         bytes === undefined
           ? Effect.succeed(false)
           // It was the answer, as far as one can tell.
           : Effect.fail(Answer.lost(method, `an event has more than ${bytes} bytes`))))
+
+    /** Reads the rest, when the body has ended without the answer. */
+    const resume = (cutBy: TransportError | undefined): Effect.Effect<void, TransportError> =>
+      Effect.flatMap(isComplete, (isOver) =>
+        isOver ? Effect.void : Stream.runForEach(
+          ResumedEvents.make({ connection, session, method, point, cutBy, isComplete }),
+          onEvent
+        ))
+
+    const body = Events.fromResponse(response, connection.settings.maxEventBytes)
+    const reading = Effect.matchEffect(Stream.runForEach(body, onEvent), {
+      onFailure: resume,
+      onSuccess: () =>
+        resume(undefined)
+    })
+    const ending = Effect.zipRight(Deferred.await(outcome), Effect.sleep(END_WAIT))
 
     /** The server cannot cancel its questions on a stream that is not read any more. */
     const cancelQuestions = Effect.flatMap(Ref.get(questions), (ids) =>
@@ -86,19 +109,13 @@ export const read = (
         ))
       ))
 
-    const events = ResumableEvents.make(
-      Events.fromResponse(response, connection.settings.maxEventBytes),
-      { connection, session, method, isComplete }
+    yield* Effect.raceFirst(Effect.catchAll(reading, (error) => Deferred.fail(outcome, error)), ending).pipe(
+      // What fails here is the outcome, which is next.
+      Effect.ignore,
+      Effect.onInterrupt(() =>
+        Effect.flatMap(Deferred.isDone(outcome), (isOver) => isOver ? Effect.void : cancelQuestions)
+      ),
+      (racing) => watchSession(racing, Deferred.fail(outcome, new SessionExpired({ method })))
     )
-    const expiry = Effect.zipRight(expired, Effect.fail(new SessionExpired({ method })))
-    const ending = Effect.zipRight(Deferred.await(answered), Effect.sleep(END_WAIT))
-    const ifWaiting = <E>(effect: Effect.Effect<unknown, E>) =>
-      Effect.flatMap(Deferred.isDone(answered), (isAnswered) =>
-        isAnswered ? Effect.void : Effect.asVoid(effect))
-    return yield* Stream.runForEach(events, onEvent).pipe(
-      Effect.raceFirst(Effect.raceFirst(ending, expiry)),
-      // Whatever becomes of the stream after the answer, the request has ended well.
-      Effect.catchAll((error) => ifWaiting(Effect.fail(error))),
-      Effect.onInterrupt(() => ifWaiting(cancelQuestions))
-    )
+    return yield* Deferred.await(outcome)
   })

@@ -45,7 +45,7 @@ export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Mes
 }
 
 /**
- * Delivers messages. After a message that is answered it waits until there is room for answers: a server that accepts none
+ * Delivers messages. After a message that is answered it waits until there is space for answers: a server that accepts none
  * is read no further.
  */
 export const deliver = (
@@ -56,7 +56,7 @@ export const deliver = (
     messages,
     (message) =>
       Message.isMalformed(message) || Message.isRequest(message)
-        ? Effect.zipRight(connection.reader.deliver(message), connection.messages.room)
+        ? Effect.zipRight(connection.reader.deliver(message), connection.messages.awaitSpace)
         : connection.reader.deliver(message),
     { discard: true }
   )

@@ -125,7 +125,7 @@ export const make = (
     // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
     send: (message) =>
       Effect.zipRight(
-        Message.isRequest(message) ? requests.room : messages.room,
+        Message.isRequest(message) ? requests.awaitSpace : messages.awaitSpace,
         Effect.suspend(() => take(message, () => Effect.void) ?? Effect.fail(closed))
       )
   }

@@ -28,8 +28,8 @@ export interface Renewal {
    * connection ends; when it cannot be reached now, this fails, and the next call tries again.
    */
   readonly renew: (lost: string) => Effect.Effect<void, TransportError>
-  /** Waits until the server has lost the session of now. */
-  readonly expired: Effect.Effect<void>
+  /** Runs an effect, and `onExpired` when the server loses the session meanwhile. */
+  readonly watchSession: <A, E>(effect: Effect.Effect<A, E>, onExpired: Effect.Effect<unknown>) => Effect.Effect<A, E>
 }
 
 export interface Options {
@@ -46,7 +46,7 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
     type Running = Deferred.Deferred<void, TransportError>
     const running = yield* Ref.make<Running | undefined>(undefined)
     const count = yield* Ref.make(0)
-    const expiry = yield* Ref.make(yield* Deferred.make<void>())
+    const watching = new Set<Effect.Effect<unknown>>()
 
     const renew: Renewal["renew"] = (lost) =>
       // Nothing may come between taking the renewal over and starting it.
@@ -67,10 +67,14 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
       })))
 
     /** Ends the requests whose streams the server has lost. */
-    const expire = Effect.flatMap(
-      Deferred.make<void>(),
-      (next) => Effect.flatMap(Ref.getAndSet(expiry, next), (last) => Deferred.succeed(last, undefined))
-    )
+    const expire = Effect.suspend(() => Effect.all([...watching], { discard: true }))
+
+    const watchSession: Renewal["watchSession"] = (effect, onExpired) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => watching.add(onExpired)),
+        () => effect,
+        () => Effect.sync(() => watching.delete(onExpired))
+      )
 
     const replace = (lost: string, mine: Running): Effect.Effect<void> =>
       Effect.flatMap(
@@ -109,7 +113,7 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
       const number = yield* Ref.updateAndGet(count, (n) => n + 1)
       const request = { ...yield* opening, id: `effect-mcp-renewal-${number}` }
       const post = Post.run(
-        { connection, session, expired: Effect.never, renew: () => Effect.void },
+        { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
         request,
         Json.stringify(request)!,
         (response) => Effect.asVoid(Deferred.succeed(answer, response))
@@ -122,7 +126,7 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
     const end = (cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
       Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
 
-    return { renew, expired: Effect.flatMap(Ref.get(expiry), Deferred.await) }
+    return { renew, watchSession }
   })
 
 const notBegun = (

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
-import * as Played from "./Played.js"
+import * as ScriptedServer from "./ScriptedServer.js"
 
 /** A conversation that reads the standalone stream. */
-const reading = (options?: Parameters<typeof Played.connect>[0]) =>
+const reading = (options?: Parameters<typeof ScriptedServer.connect>[0]) =>
   Effect.gen(function*() {
-    const talk = yield* Effect.orDie(Played.connect(options))
-    yield* Played.shake(talk, { id: "s-1" })
-    const stream = yield* Effect.flatMap(talk.expect("GET"), (asked) => asked.events())
-    return { stream, talk }
+    const pair = yield* Effect.orDie(ScriptedServer.connect(options))
+    yield* ScriptedServer.initialize(pair, { id: "s-1" })
+    const stream = yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.events())
+    return { stream, pair }
   })
 
 describe("Events", () => {
@@ -18,25 +18,25 @@ describe("Events", () => {
         "retry: 500\n\ndata\n\n"
       const bytes = new TextEncoder().encode(text)
       for (const size of [1, 2, 3, 7, 1000]) {
-        const { stream, talk } = yield* reading()
+        const { pair, stream } = yield* reading()
         for (let at = 0; at < bytes.length; at += size) yield* stream.push(bytes.slice(at, at + size))
         yield* stream.end
-        yield* talk.quiet
-        assert.deepStrictEqual([talk.heard, talk.diagnostics], [["ä€😀"], []])
+        yield* pair.quiet
+        assert.deepStrictEqual([pair.received, pair.diagnostics], [["ä€😀"], []])
         yield* TestClock.adjust(499)
-        yield* talk.quiet
+        yield* pair.quiet
         yield* TestClock.adjust(1)
-        const { headers } = yield* talk.expect("GET")
+        const { headers } = yield* pair.expect("GET")
         assert.strictEqual(headers["last-event-id"], "1")
       }
     }))
 
   it.scoped("that are too large cost themselves only", () =>
     Effect.gen(function*() {
-      const { stream, talk } = yield* reading({ maxEventBytes: 100 })
+      const { pair, stream } = yield* reading({ maxEventBytes: 100 })
       yield* stream.push(`data: ${"x".repeat(200)}\n\ndata: {"jsonrpc":"2.0","method":"next"}\n\n`)
-      yield* talk.quiet
-      assert.deepStrictEqual(talk.heard, ["next"])
-      assert.deepStrictEqual(talk.diagnostics.map(({ _tag }) => _tag), ["Malformed"])
+      yield* pair.quiet
+      assert.deepStrictEqual(pair.received, ["next"])
+      assert.deepStrictEqual(pair.diagnostics.map(({ _tag }) => _tag), ["Malformed"])
     }))
 })

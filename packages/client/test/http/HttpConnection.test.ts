@@ -4,21 +4,21 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Effect, Exit, Fiber, Scope, TestClock } from "effect"
-import * as Played from "./Played.js"
+import * as ScriptedServer from "./ScriptedServer.js"
 
 /** A conversation over HTTP+SSE. */
 const overSse = Effect.gen(function*() {
-  const http = yield* Played.make()
-  const connecting = yield* Effect.forkScoped(Played.connect({ transport: "sse", http }))
-  const stream = yield* Effect.flatMap(http.expect("GET"), (asked) => asked.events())
+  const http = yield* ScriptedServer.make()
+  const connecting = yield* Effect.forkScoped(ScriptedServer.connect({ transport: "sse", http }))
+  const stream = yield* Effect.flatMap(http.expect("GET"), (exchange) => exchange.events())
   yield* stream.push("event: endpoint\ndata: /messages\n\n")
-  return { stream, talk: yield* Effect.orDie(Fiber.join(connecting)) }
+  return { stream, pair: yield* Effect.orDie(Fiber.join(connecting)) }
 })
 
 describe("A connection over HTTP", () => {
   it.scoped("sends requests to its URL, with the headers of the application", () =>
     Effect.gen(function*() {
-      const http = yield* Played.make()
+      const http = yield* ScriptedServer.make()
       const { connect } = Remote.connector("http://server.test/mcp?a=b", { headers: { "x-a": "1", "X-B": "1" } })
       const transport = yield* Effect.provideService(connect, HttpClient.HttpClient, http.client)
       transport.unsafeSend(Message.notification("n"))
@@ -31,46 +31,46 @@ describe("A connection over HTTP", () => {
 
   it.scoped("interrupts its requests when the server ends it, and takes no message after that", () =>
     Effect.gen(function*() {
-      const { stream, talk } = yield* overSse
-      yield* talk.call("tools/call")
-      yield* talk.expect("tools/call")
+      const { pair, stream } = yield* overSse
+      yield* pair.call("tools/call")
+      yield* pair.expect("tools/call")
       yield* stream.cut
-      const error = yield* Effect.flip(talk.conversation.ended)
+      const error = yield* Effect.flip(pair.conversation.ended)
       assert.strictEqual(error.message, "The stream of events was cut off")
-      yield* talk.idle
-      assert.isFalse(talk.transport.unsafeSend(Message.request(7, "late")))
-      yield* talk.quiet
+      yield* pair.idle
+      assert.isFalse(pair.transport.unsafeSend(Message.request(7, "late")))
+      yield* pair.quiet
     }))
 
   it.scoped("waits at its end until messages are accepted, then for the end of the session", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const talk = yield* Scope.extend(Played.talk({ id: "s-1", closeTimeout: "2 seconds" }), scope)
-      talk.transport.unsafeSend(Message.notification("last"))
-      const last = yield* talk.expect("last")
+      const pair = yield* Scope.extend(ScriptedServer.pair({ id: "s-1", closeTimeout: "2 seconds" }), scope)
+      pair.transport.unsafeSend(Message.notification("last"))
+      const last = yield* pair.expect("last")
       const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("1 second")
-      assert.lengthOf(talk.deleted, 0)
+      assert.lengthOf(pair.deleted, 0)
       yield* last.accept
       yield* Fiber.join(closing)
-      assert.lengthOf(talk.deleted, 1)
-      yield* talk.idle
+      assert.lengthOf(pair.deleted, 1)
+      yield* pair.idle
     }))
 
   it.scoped("gives up what the server accepts too late, and a session that it does not end", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const options = { id: "s-1", closeTimeout: "2 seconds", deletes: false } as const
-      const talk = yield* Scope.extend(Played.talk(options), scope)
-      talk.transport.unsafeSend(Message.notification("last"))
-      const last = yield* talk.expect("last")
+      const pair = yield* Scope.extend(ScriptedServer.pair(options), scope)
+      pair.transport.unsafeSend(Message.notification("last"))
+      const last = yield* pair.expect("last")
       const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("3 seconds")
-      assert.lengthOf(talk.deleted, 1)
+      assert.lengthOf(pair.deleted, 1)
       assert.isFalse(last.isOver)
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(closing)
-      yield* talk.idle
+      yield* pair.idle
     }))
 
   for (const tracing of [false, true]) {
@@ -80,10 +80,10 @@ describe("A connection over HTTP", () => {
         const fetch = (_: unknown, init?: RequestInit) => {
           inits.push(init!)
           const headers = { "content-type": "application/json", "mcp-session-id": "s-1" }
-          return Promise.resolve(Response.json(Message.success(1, Played.initialized()), { headers }))
+          return Promise.resolve(Response.json(Message.success(1, ScriptedServer.initializeResult()), { headers }))
         }
         yield* Effect.scoped(Effect.gen(function*() {
-          const transport = yield* Remote.connector(Played.URL, { tracing }).connect
+          const transport = yield* Remote.connector(ScriptedServer.URL, { tracing }).connect
           const answering = yield* Effect.fork(Effect.async<void, never>((resume) => {
             Effect.runFork(Effect.ignore(transport.run!(() => resume(Effect.void))))
           }))

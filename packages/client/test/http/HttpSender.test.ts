@@ -4,34 +4,34 @@ import type { HttpRefused } from "@effect-mcp/client/HttpRefused"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { Context, Effect, Fiber, Ref } from "effect"
-import * as Played from "./Played.js"
+import * as ScriptedServer from "./ScriptedServer.js"
 
-/** Asks once, and gives what is to become of it. */
-const asking = (options?: Parameters<typeof Played.talk>[0]) =>
+/** Sends one request, and gives how it ends. */
+const sending = (options?: Parameters<typeof ScriptedServer.pair>[0]) =>
   Effect.gen(function*() {
-    const talk = yield* Played.talk(options)
-    const calling = yield* talk.call("ping")
-    return { talk, calling: Effect.map(Fiber.join(calling), (one) => one as TransportError) }
+    const pair = yield* ScriptedServer.pair(options)
+    const calling = yield* pair.call("ping")
+    return { pair, calling: Effect.map(Fiber.join(calling), (one) => one as TransportError) }
   })
 
 describe("The headers of a request", () => {
   it.scoped("are the protocol's and those that the application adds", () =>
     Effect.gen(function*() {
-      const { talk } = yield* asking({ id: "s-1", headers: { Authorization: "Bearer 1", "X-Tenant": "t" } })
-      const { headers } = yield* talk.expect("ping")
+      const { pair } = yield* sending({ id: "s-1", headers: { Authorization: "Bearer 1", "X-Tenant": "t" } })
+      const { headers } = yield* pair.expect("ping")
       assert.deepInclude(headers, { authorization: "Bearer 1", "x-tenant": "t", "mcp-session-id": "s-1" })
     }))
 
-  it.scoped("may be made anew for each request", () =>
+  it.scoped("may be made by an effect for each request", () =>
     Effect.gen(function*() {
       const count = yield* Ref.make(0)
       const headers = Effect.map(Ref.updateAndGet(count, (n) => n + 1), (n) => ({ authorization: `Bearer ${n}` }))
-      const { talk } = yield* asking({ headers })
+      const { pair } = yield* sending({ headers })
       // After `initialize` and `initialized`.
-      assert.strictEqual((yield* talk.expect("ping")).headers.authorization, "Bearer 3")
+      assert.strictEqual((yield* pair.expect("ping")).headers.authorization, "Bearer 3")
     }))
 
-  it.scoped("cannot be changed where they are the protocol's", () =>
+  it.scoped("cannot be changed by the application where they belong to the protocol", () =>
     Effect.gen(function*() {
       const mine = {
         Accept: "text/html",
@@ -42,38 +42,38 @@ describe("The headers of a request", () => {
         "x-mine": "yes"
       }
       for (const headers of [mine, Effect.succeed(mine)]) {
-        const { talk } = yield* asking({ headers })
-        const asked = yield* talk.expect("ping")
-        assert.deepInclude(asked.headers, {
+        const { pair } = yield* sending({ headers })
+        const exchange = yield* pair.expect("ping")
+        assert.deepInclude(exchange.headers, {
           accept: "application/json, text/event-stream",
           "content-type": "application/json",
           "mcp-protocol-version": "2025-11-25",
           "x-mine": "yes"
         })
-        assert.notProperty(asked.headers, "mcp-session-id")
-        assert.notProperty(asked.headers, "last-event-id")
+        assert.notProperty(exchange.headers, "mcp-session-id")
+        assert.notProperty(exchange.headers, "last-event-id")
       }
     }))
 
-  it.scoped("fail the one request that they cannot be made for", () =>
+  it.scoped("fail only the request that they cannot be made for", () =>
     Effect.gen(function*() {
       const broken = yield* Ref.make(false)
       const headers = Effect.flatMap(
         Ref.get(broken),
         (no) => no ? Effect.fail("no token" as const) : Effect.succeed({})
       )
-      const talk = yield* Played.talk({ headers })
+      const pair = yield* ScriptedServer.pair({ headers })
       yield* Ref.set(broken, true)
-      const calling = yield* talk.call("ping")
+      const calling = yield* pair.call("ping")
       assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError", reason: "Write", cause: "no token" })
-      yield* talk.quiet
+      yield* pair.quiet
     }))
 
   it.scoped("may need services of the application", () =>
     Effect.gen(function*() {
       class Token extends Context.Tag("Token")<Token, string>() {}
-      const http = yield* Played.make()
-      const connector = Remote.connector(Played.URL, {
+      const http = yield* ScriptedServer.make()
+      const connector = Remote.connector(ScriptedServer.URL, {
         headers: Effect.map(Token, (token) => ({ authorization: token }))
       })
       const transport = yield* connector.connect.pipe(
@@ -85,77 +85,81 @@ describe("The headers of a request", () => {
     }))
 })
 
-describe("A request that may not come in", () => {
-  it.scoped("fails alone, with what it takes to come in", () =>
+describe("A request that is answered with 401 or 403", () => {
+  it.scoped("fails alone, with the challenge of the server in its cause", () =>
     Effect.gen(function*() {
       for (const status of [401, 403]) {
-        const { calling, talk } = yield* asking()
-        yield* Effect.flatMap(talk.expect("ping"), (asked) =>
-          asked.reply(status, { "www-authenticate": "Bearer scope=\"a\"", "content-type": "text/plain" }, "token abc"))
+        const { calling, pair } = yield* sending()
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) =>
+          exchange.reply(
+            status,
+            { "www-authenticate": "Bearer scope=\"a\"", "content-type": "text/plain" },
+            "token abc"
+          ))
         const error = yield* calling
-        assert.strictEqual(error.message, `POST ${Played.URL} was answered with ${status}`)
+        assert.strictEqual(error.message, `POST ${ScriptedServer.URL} was answered with ${status}`)
         const refused = error.cause as HttpRefused
         assert.deepInclude(refused, { _tag: "HttpRefused", status, body: "token abc" })
         assert.strictEqual(refused.headers["www-authenticate"], "Bearer scope=\"a\"")
       }
     }))
 
-  it.scoped("is sent once more with what the application gives it, and no more than once", () =>
+  it.scoped("is sent once more with the headers that the application gives, and no more than once", () =>
     Effect.gen(function*() {
-      const asked: Array<HttpRefused> = []
-      const { calling, talk } = yield* asking({
+      const exchange: Array<HttpRefused> = []
+      const { calling, pair } = yield* sending({
         headers: { authorization: "Bearer old", "x-mine": "yes" },
         authorize: (refused, request) =>
           Effect.sync(() => {
-            asked.push(refused)
+            exchange.push(refused)
             assert.strictEqual(request.headers.authorization, "Bearer old")
             return { authorization: "Bearer new", "mcp-session-id": "mine" }
           })
       })
-      const first = yield* talk.expect("ping")
+      const first = yield* pair.expect("ping")
       yield* first.reply(401, { "www-authenticate": "Bearer" })
-      const second = yield* talk.expect("ping")
+      const second = yield* pair.expect("ping")
       assert.deepInclude(second.headers, { authorization: "Bearer new", "x-mine": "yes" })
       assert.notProperty(second.headers, "mcp-session-id")
       assert.deepStrictEqual(second.message, first.message)
       yield* second.reply(401)
       assert.deepInclude((yield* calling).cause, { _tag: "HttpRefused", status: 401 })
-      assert.lengthOf(asked, 1)
-      yield* talk.quiet
-      yield* talk.idle
+      assert.lengthOf(exchange, 1)
+      yield* pair.quiet
+      yield* pair.idle
     }))
 
-  it.scoped("comes in with it", () =>
+  it.scoped("is accepted with them", () =>
     Effect.gen(function*() {
-      const { calling, talk } = yield* asking({ authorize: () => Effect.succeed({ authorization: "Bearer new" }) })
-      yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(403))
-      yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.result({ n: 1 }))
+      const { calling, pair } = yield* sending({ authorize: () => Effect.succeed({ authorization: "Bearer new" }) })
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(403))
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.result({ n: 1 }))
       assert.deepStrictEqual<unknown>(yield* calling, { n: 1 })
     }))
 
-  it.scoped("fails with what the application fails with, also when it dies", () =>
+  it.scoped("fails with the error of the application, also when that dies", () =>
     Effect.gen(function*() {
-      const refusing = yield* asking({ authorize: () => Effect.fail("no consent") })
-      yield* Effect.flatMap(refusing.talk.expect("ping"), (asked) => asked.reply(401))
+      const refusing = yield* sending({ authorize: () => Effect.fail("no consent") })
+      yield* Effect.flatMap(refusing.pair.expect("ping"), (exchange) => exchange.reply(401))
       assert.deepInclude(yield* refusing.calling, { _tag: "TransportError", reason: "Write", cause: "no consent" })
-      const dying = yield* asking({
+      const dying = yield* sending({
         authorize: () => {
           throw new Error("oops")
         }
       })
-      yield* Effect.flatMap(dying.talk.expect("ping"), (asked) => asked.reply(401))
+      yield* Effect.flatMap(dying.pair.expect("ping"), (exchange) => exchange.reply(401))
       assert.deepInclude(yield* dying.calling, { _tag: "TransportError", message: "The request died" })
-      yield* dying.talk.idle
+      yield* dying.pair.idle
     }))
 
-  it.scoped("is let go of while the application makes up its mind", () =>
+  it.scoped("can be interrupted while the application decides", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ authorize: () => Effect.never })
-      const calling = yield* talk.call("ping")
-      yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(401))
+      const pair = yield* ScriptedServer.pair({ authorize: () => Effect.never })
+      const calling = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
       yield* Fiber.interrupt(calling)
-      yield* Effect.flatMap(talk.expect("notifications/cancelled"), ({ accept }) => accept)
-      yield* talk.idle
+      yield* Effect.flatMap(pair.expect("notifications/cancelled"), ({ accept }) => accept)
+      yield* pair.idle
     }))
 })
 
@@ -163,10 +167,10 @@ describe("A redirect", () => {
   for (const status of [307, 308]) {
     it.scoped(`is followed with the same method, body and headers when it is a ${status} to the same origin`, () =>
       Effect.gen(function*() {
-        const { calling, talk } = yield* asking({ id: "s-1", headers: { authorization: "Bearer 1" } })
-        const first = yield* talk.expect("ping")
+        const { calling, pair } = yield* sending({ id: "s-1", headers: { authorization: "Bearer 1" } })
+        const first = yield* pair.expect("ping")
         yield* first.reply(status, { location: "/other?a=b" })
-        const second = yield* talk.expect("ping")
+        const second = yield* pair.expect("ping")
         assert.strictEqual(second.what, "POST http://server.test/other?a=b")
         assert.deepStrictEqual({ ...second.headers }, { ...first.headers })
         assert.deepStrictEqual(second.message, first.message)
@@ -176,24 +180,24 @@ describe("A redirect", () => {
   }
 
   for (const status of [300, 301, 302, 303]) {
-    it.scoped(`is refused when a ${status} would make another request of it`, () =>
+    it.scoped(`is refused when a ${status} would turn it into another request`, () =>
       Effect.gen(function*() {
-        const { calling, talk } = yield* asking()
-        yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(status, { location: "/other" }))
+        const { calling, pair } = yield* sending()
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(status, { location: "/other" }))
         const error = yield* calling
         assert.deepInclude(error, { _tag: "TransportError", reason: "Write" })
         assert.include(error.message, `with ${status} a POST would become another request`)
         assert.deepInclude(error.cause, { _tag: "HttpRefused", status })
-        yield* talk.quiet
+        yield* pair.quiet
       }))
   }
 
-  it.scoped("is followed for streams, whatever it is", () =>
+  it.scoped("is followed with any status when the request is a GET", () =>
     Effect.gen(function*() {
-      const talk = yield* Effect.orDie(Played.connect())
-      yield* Played.shake(talk, { id: "s-1" })
-      yield* Effect.flatMap(talk.expect("GET"), (asked) => asked.reply(302, { location: "/stream" }))
-      const second = yield* talk.expect("GET")
+      const pair = yield* Effect.orDie(ScriptedServer.connect())
+      yield* ScriptedServer.initialize(pair, { id: "s-1" })
+      yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.reply(302, { location: "/stream" }))
+      const second = yield* pair.expect("GET")
       assert.strictEqual(second.what, "GET http://server.test/stream")
     }))
 
@@ -211,34 +215,34 @@ describe("A redirect", () => {
           ["", ""]
         ] as const
       ) {
-        const { calling, talk } = yield* asking({ headers: { authorization: "Bearer 1" }, maxRedirects: 0 })
-        yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(307, { location }))
+        const { calling, pair } = yield* sending({ headers: { authorization: "Bearer 1" }, maxRedirects: 0 })
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(307, { location }))
         const { message } = yield* calling
         assert.include(message, why, location)
         assert.notInclude(message, "user:pass")
-        yield* talk.quiet
+        yield* pair.quiet
       }
     }))
 
-  it.scoped("is refused when it does not say where to", () =>
+  it.scoped("is refused when it names no target", () =>
     Effect.gen(function*() {
-      for (const status of [307, 0]) {
-        const { calling, talk } = yield* asking()
-        yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(status))
-        assert.include((yield* calling).message, "not say where to")
+      for (const [status, why] of [[307, "it names no target"], [0, "the platform hides its target"]] as const) {
+        const { calling, pair } = yield* sending()
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(status))
+        assert.include((yield* calling).message, why)
       }
     }))
 
-  it.scoped("is followed three times, and as often as the application wants", () =>
+  it.scoped("is followed three times, or as often as the application allows", () =>
     Effect.gen(function*() {
       for (const maxRedirects of [undefined, 0, 5]) {
-        const { calling, talk } = yield* asking({ maxRedirects })
+        const { calling, pair } = yield* sending({ maxRedirects })
         const most = maxRedirects ?? 3
         for (let i = 0; i <= most; i++) {
-          yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(307, { location: `/mcp/${i}` }))
+          yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(307, { location: `/mcp/${i}` }))
         }
         assert.include((yield* calling).message, `it was redirected more than ${most} times`)
-        yield* talk.idle
+        yield* pair.idle
       }
     }))
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Effect, Exit, Fiber, TestClock } from "effect"
-import * as Played from "./Played.js"
+import * as ScriptedServer from "./ScriptedServer.js"
 
 const cancel = (requestId: Message.RequestId) => Message.notification("notifications/cancelled", { requestId })
 
@@ -10,7 +10,7 @@ const request = (id: number, method: string) => Message.request(id, method)
 describe("Requests over HTTP", () => {
   it.scoped("are in flight a few at a time, the others in order", () =>
     Effect.gen(function*() {
-      const { expect, idle, quiet, received, transport } = yield* Played.raw({ maxInFlight: 2 })
+      const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 2 })
       for (const id of [0, 1, 2, 3]) transport.unsafeSend(request(id, `r${id}`))
       const [first, second] = [yield* expect("r0"), yield* expect("r1")]
       yield* quiet
@@ -19,19 +19,19 @@ describe("Requests over HTTP", () => {
       yield* quiet
       yield* first.result()
       yield* third.result()
-      yield* Effect.flatMap(expect("r3"), (asked) => asked.result())
+      yield* Effect.flatMap(expect("r3"), (exchange) => exchange.result())
       yield* idle
       assert.deepStrictEqual(received.map((one) => (one as Message.Success).id), [1, 0, 2, 3])
     }))
 
-  it.scoped("make room when they are answered at once, when they fail, and when they die", () =>
+  it.scoped("let the next one start when they are answered, when they fail, and when they die", () =>
     Effect.gen(function*() {
-      const { expect, idle, received, transport } = yield* Played.raw({ maxInFlight: 1 })
+      const { expect, idle, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 1 })
       for (const id of [0, 1, 2, 3]) transport.unsafeSend(request(id, `r${id}`))
-      yield* Effect.flatMap(expect("r0"), (asked) => asked.result())
-      yield* Effect.flatMap(expect("r1"), (asked) => asked.reply(500))
-      yield* Effect.flatMap(expect("r2"), (asked) => asked.die)
-      yield* Effect.flatMap(expect("r3"), (asked) => asked.result())
+      yield* Effect.flatMap(expect("r0"), (exchange) => exchange.result())
+      yield* Effect.flatMap(expect("r1"), (exchange) => exchange.reply(500))
+      yield* Effect.flatMap(expect("r2"), (exchange) => exchange.die)
+      yield* Effect.flatMap(expect("r3"), (exchange) => exchange.result())
       yield* idle
       assert.deepStrictEqual(
         received.map((one) => "_tag" in one ? one._tag : "answer"),
@@ -39,9 +39,9 @@ describe("Requests over HTTP", () => {
       )
     }))
 
-  it.scoped("make room when they are cancelled, and start no more when they are cancelled while they wait", () =>
+  it.scoped("let the next one start when they are cancelled, and never start when they are cancelled while they wait", () =>
     Effect.gen(function*() {
-      const { expect, idle, next, quiet, received, transport } = yield* Played.raw({ maxInFlight: 1 })
+      const { expect, idle, next, quiet, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 1 })
       for (const id of [0, 1, 2]) transport.unsafeSend(request(id, `r${id}`))
       yield* expect("r0")
       transport.unsafeSend(cancel(1))
@@ -49,7 +49,7 @@ describe("Requests over HTTP", () => {
       transport.unsafeSend(cancel(0))
       transport.unsafeSend(cancel(0))
       for (let i = 0; i < 3; i++) {
-        yield* Effect.flatMap(next, (asked) => asked.message.id === 2 ? asked.result() : asked.accept)
+        yield* Effect.flatMap(next, (exchange) => exchange.message.id === 2 ? exchange.result() : exchange.accept)
       }
       yield* quiet
       yield* idle
@@ -63,7 +63,7 @@ describe("Requests over HTTP", () => {
         onHeaders()
         return Effect.as(Effect.yieldNow(), {})
       })
-      const { expect, idle, quiet, received, transport } = yield* Played.raw({ headers })
+      const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ headers })
       onHeaders = () => {
         onHeaders = () => {}
         transport.unsafeSend(cancel(0))
@@ -75,30 +75,30 @@ describe("Requests over HTTP", () => {
       assert.deepStrictEqual(received, [])
     }))
 
-  it.scoped("wait while a new session is begun and while `initialized` is not accepted, for both", () =>
+  it.scoped("wait while a new session is begun, also after `initialized` of the application was accepted meanwhile", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const first = yield* talk.call("ping")
-      yield* Effect.flatMap(talk.expect("ping"), (asked) => asked.reply(404))
-      const opening = yield* talk.expect("initialize")
-      talk.transport.unsafeSend(Message.notification("notifications/initialized"))
-      const own = yield* talk.expect("notifications/initialized")
-      const second = yield* talk.call("tools/list")
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const first = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(404))
+      const opening = yield* pair.expect("initialize")
+      pair.transport.unsafeSend(Message.notification("notifications/initialized"))
+      const own = yield* pair.expect("notifications/initialized")
+      const second = yield* pair.call("tools/list")
       yield* own.accept
-      yield* talk.quiet
-      yield* opening.result(Played.initialized(), { "mcp-session-id": "s-2" })
-      yield* Effect.flatMap(talk.expect("notifications/initialized"), ({ accept }) => accept)
-      for (let i = 0; i < 2; i++) yield* Effect.flatMap(talk.next, (asked) => asked.result())
+      yield* pair.quiet
+      yield* opening.result(ScriptedServer.initializeResult(), { "mcp-session-id": "s-2" })
+      yield* Effect.flatMap(pair.expect("notifications/initialized"), ({ accept }) => accept)
+      for (let i = 0; i < 2; i++) yield* Effect.flatMap(pair.next, (exchange) => exchange.result())
       yield* Fiber.join(Fiber.zip(first, second))
     }))
 
   it.scoped("suspend `send` while many wait, and never `unsafeSend`", () =>
     Effect.gen(function*() {
-      const { expect, quiet, transport } = yield* Played.raw({ maxInFlight: 1, capacity: 1 })
+      const { expect, quiet, transport } = yield* ScriptedServer.raw({ maxInFlight: 1, capacity: 1 })
       yield* transport.send(request(0, "r0"))
       yield* transport.send(request(1, "r1"))
       const sending = yield* Effect.fork(transport.send(request(2, "r2")))
-      yield* Effect.flatMap(expect("r0"), (asked) => Effect.zipRight(quiet, Effect.succeed(asked)))
+      yield* Effect.flatMap(expect("r0"), (exchange) => Effect.zipRight(quiet, Effect.succeed(exchange)))
       assert.strictEqual((yield* Fiber.poll(sending))._tag, "None")
       assert.isTrue(transport.unsafeSend(request(3, "r3")))
       transport.unsafeSend(cancel(1))
@@ -109,9 +109,12 @@ describe("Requests over HTTP", () => {
 })
 
 describe("Notifications over HTTP", () => {
-  it.scoped("have a deadline that counts the wait for their turn, each its own", () =>
+  it.scoped("have a deadline each, which counts the wait for their turn", () =>
     Effect.gen(function*() {
-      const { expect, idle, quiet, transport } = yield* Played.raw({ maxInFlight: 1, acceptTimeout: "1 second" })
+      const { expect, idle, quiet, transport } = yield* ScriptedServer.raw({
+        maxInFlight: 1,
+        acceptTimeout: "1 second"
+      })
       const send = (method: string) => Effect.fork(Effect.exit(transport.send(Message.notification(method))))
       const first = yield* send("first")
       yield* expect("first")

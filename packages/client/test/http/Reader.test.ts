@@ -6,18 +6,18 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { Scope } from "effect"
 import { Chunk, Deferred, Effect, Exit, Fiber, Stream } from "effect"
-import * as Played from "./Played.js"
+import * as ScriptedServer from "./ScriptedServer.js"
 
 const numbered = (i: number) => Message.notification("n", { i })
 
 /** A transport that nothing reads yet, and the stream of its one request. */
 const streaming = (options?: Options) =>
   Effect.gen(function*() {
-    const http = yield* Played.make()
-    const { connect } = Remote.connector(Played.URL, { standalone: false, ...options })
+    const http = yield* ScriptedServer.make()
+    const { connect } = Remote.connector(ScriptedServer.URL, { standalone: false, ...options })
     const transport = yield* Effect.orDie(Effect.provideService(connect, HttpClient.HttpClient, http.client))
     transport.unsafeSend(Message.request(1, "tools/call"))
-    const stream = yield* Effect.flatMap(http.expect("tools/call"), (asked) => asked.events())
+    const stream = yield* Effect.flatMap(http.expect("tools/call"), (exchange) => exchange.events())
     return { http, stream, transport }
   })
 
@@ -33,14 +33,14 @@ const readers: Readonly<
 
 /** A transport over HTTP+SSE that nothing reads yet. */
 const overSse: Effect.Effect<
-  { readonly stream: Played.Open; readonly transport: Transport },
+  { readonly stream: ScriptedServer.Open; readonly transport: Transport },
   never,
   Scope.Scope
 > = Effect.gen(function*() {
-  const http = yield* Played.make()
-  const { connect } = Remote.connector(Played.URL, { transport: "sse" })
+  const http = yield* ScriptedServer.make()
+  const { connect } = Remote.connector(ScriptedServer.URL, { transport: "sse" })
   const connecting = yield* Effect.forkScoped(Effect.provideService(connect, HttpClient.HttpClient, http.client))
-  const stream = yield* Effect.flatMap(http.expect("GET"), (asked) => asked.events())
+  const stream = yield* Effect.flatMap(http.expect("GET"), (exchange) => exchange.events())
   yield* stream.push("event: endpoint\ndata: /messages\n\n")
   return { stream, transport: yield* Effect.orDie(Fiber.join(connecting)) }
 })
@@ -52,13 +52,13 @@ for (const [name, read] of Object.entries(readers)) {
         const received: Array<Delivery> = []
         const { fiber, transport } = yield* Effect.scoped(Effect.gen(function*() {
           const { stream, transport } = yield* streaming()
-          yield* stream.say(numbered(1))
-          yield* stream.say(numbered(2))
+          yield* stream.send(numbered(1))
+          yield* stream.send(numbered(2))
           yield* settle
           const fiber = yield* Effect.forkDaemon(read(transport, (one) => received.push(one)))
           yield* settle
           assert.deepStrictEqual(received, [numbered(1), numbered(2)])
-          yield* stream.say(numbered(3))
+          yield* stream.send(numbered(3))
           yield* settle
           assert.deepStrictEqual(received, [numbered(1), numbered(2), numbered(3)])
           return { fiber, transport }
@@ -72,7 +72,7 @@ for (const [name, read] of Object.entries(readers)) {
       Effect.gen(function*() {
         const { stream, transport } = yield* streaming()
         for (let i = 0; i < 9; i++) {
-          yield* stream.say(numbered(i))
+          yield* stream.send(numbered(i))
           yield* settle
         }
         assert.isAbove(stream.unread(), 0)
@@ -86,7 +86,7 @@ for (const [name, read] of Object.entries(readers)) {
         const well = yield* overSse
         const received: Array<Delivery> = []
         const reading = yield* Effect.fork(Effect.exit(read(well.transport, (one) => received.push(one))))
-        yield* well.stream.say(numbered(1))
+        yield* well.stream.send(numbered(1))
         yield* well.stream.end
         assert.deepStrictEqual(yield* Fiber.join(reading), Exit.void)
         assert.deepStrictEqual(received, [numbered(1)])
@@ -122,7 +122,7 @@ for (const [name, read] of Object.entries(readers)) {
             message: "The transport is being read already"
           })
         }
-        yield* stream.say(numbered(1))
+        yield* stream.send(numbered(1))
         yield* settle
         assert.deepStrictEqual(received, [numbered(1)])
       }))
@@ -143,7 +143,7 @@ describe("The stream of what comes in over HTTP", () => {
         )
       )
       for (let i = 0; i < 9; i++) {
-        yield* stream.say(numbered(i))
+        yield* stream.send(numbered(i))
         yield* settle
       }
       assert.isAbove(stream.unread(), 0)

@@ -1,44 +1,44 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule, TestClock } from "effect"
-import * as Played from "../http/Played.js"
+import * as ScriptedServer from "../http/ScriptedServer.js"
 
 /** Whether the client opens the standalone stream again after the server has done this with it. */
-const opensAgain = (serve: (asked: Played.Asked) => Effect.Effect<unknown>) =>
+const opensAgain = (serve: (exchange: ScriptedServer.Exchange) => Effect.Effect<unknown>) =>
   Effect.gen(function*() {
-    const talk = yield* Effect.orDie(Played.connect({ reconnect: Schedule.spaced("1 second") }))
-    yield* Played.shake(talk, { id: "s-1" })
-    yield* Effect.flatMap(talk.expect("GET"), serve)
-    yield* talk.quiet
-    yield* talk.idle
+    const pair = yield* Effect.orDie(ScriptedServer.connect({ reconnect: Schedule.spaced("1 second") }))
+    yield* ScriptedServer.initialize(pair, { id: "s-1" })
+    yield* Effect.flatMap(pair.expect("GET"), serve)
+    yield* pair.quiet
+    yield* pair.idle
     yield* TestClock.adjust("1 second")
     yield* Effect.repeatN(Effect.yieldNow(), 50)
-    return yield* Effect.map(Effect.option(Effect.timeout(talk.expect("GET"), 0)), ({ _tag }) => _tag === "Some")
+    return yield* Effect.map(Effect.option(Effect.timeout(pair.expect("GET"), 0)), ({ _tag }) => _tag === "Some")
   })
 
 describe("A stream of events that a GET opens", () => {
   it.scoped("is opened again when it ends by itself or is cut off", () =>
     Effect.gen(function*() {
-      const ends = (asked: Played.Asked) =>
-        Effect.flatMap(asked.events(), (stream) => Effect.zipRight(stream.push("data:\n\n"), stream.end))
+      const ends = (exchange: ScriptedServer.Exchange) =>
+        Effect.flatMap(exchange.events(), (stream) => Effect.zipRight(stream.push("data:\n\n"), stream.end))
       assert.isTrue(yield* opensAgain(ends))
-      assert.isTrue(yield* opensAgain((asked) => Effect.flatMap(asked.events(), (stream) => stream.cut)))
+      assert.isTrue(yield* opensAgain((exchange) => Effect.flatMap(exchange.events(), (stream) => stream.cut)))
     }))
 
   it.scoped("is opened again when the server may offer it later", () =>
     Effect.gen(function*() {
       for (const status of [408, 409, 425, 429, 500, 502, 503, 504]) {
-        assert.isTrue(yield* opensAgain((asked) => asked.reply(status)), String(status))
+        assert.isTrue(yield* opensAgain((exchange) => exchange.reply(status)), String(status))
       }
-      assert.isTrue(yield* opensAgain((asked) => asked.fail("ECONNREFUSED")))
+      assert.isTrue(yield* opensAgain((exchange) => exchange.fail("ECONNREFUSED")))
     }))
 
   it.scoped("is not opened again when the server does not offer it", () =>
     Effect.gen(function*() {
       for (const status of [400, 401, 403, 404, 405, 406, 410]) {
-        assert.isFalse(yield* opensAgain((asked) => asked.reply(status)), String(status))
+        assert.isFalse(yield* opensAgain((exchange) => exchange.reply(status)), String(status))
       }
       for (const type of ["application/json", "text/html"]) {
-        assert.isFalse(yield* opensAgain((asked) => asked.reply(200, { "content-type": type }, "{}")), type)
+        assert.isFalse(yield* opensAgain((exchange) => exchange.reply(200, { "content-type": type }, "{}")), type)
       }
     }))
 })

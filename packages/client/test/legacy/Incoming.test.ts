@@ -3,7 +3,7 @@ import type { Options } from "@effect-mcp/client/RemoteOptions"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Delivery } from "@effect-mcp/jsonrpc/Transport"
 import { Effect } from "effect"
-import * as Played from "../http/Played.js"
+import * as ScriptedServer from "../http/ScriptedServer.js"
 
 const note = { jsonrpc: "2.0", method: "n" }
 
@@ -11,11 +11,13 @@ const note = { jsonrpc: "2.0", method: "n" }
 const streaming = (options: Options & { readonly version?: string } = {}) =>
   Effect.gen(function*() {
     const { version = "2025-11-25", ...rest } = options
-    const raw = yield* Played.raw(rest)
+    const raw = yield* ScriptedServer.raw(rest)
     raw.transport.unsafeSend(Message.request("opening", "initialize"))
-    yield* Effect.flatMap(raw.expect("initialize"), (asked) => asked.result(Played.initialized(version)))
+    yield* Effect.flatMap(raw.expect("initialize"), (exchange) =>
+      exchange.result(ScriptedServer.initializeResult(version)))
     raw.transport.unsafeSend(Message.request("streaming", "tools/call"))
-    const stream = yield* Effect.flatMap(raw.expect("tools/call"), (asked) => asked.events())
+    const stream = yield* Effect.flatMap(raw.expect("tools/call"), (exchange) =>
+      exchange.events())
     yield* raw.quiet
     raw.received.length = 0
     /** What the client receives when the server sends these events. */
@@ -115,10 +117,10 @@ describe("An answer", () => {
   /** What comes in when a request of this id is answered under that id. */
   const answered = (id: Message.RequestId, under: unknown) =>
     Effect.gen(function*() {
-      const { expect, quiet, received, transport } = yield* Played.raw()
+      const { expect, quiet, received, transport } = yield* ScriptedServer.raw()
       transport.unsafeSend(Message.request(id, "m"))
-      yield* Effect.flatMap(expect("m"), (asked) =>
-        asked.json({ jsonrpc: "2.0", id: under, error: { code: 1, message: "" } }))
+      yield* Effect.flatMap(expect("m"), (exchange) =>
+        exchange.json({ jsonrpc: "2.0", id: under, error: { code: 1, message: "" } }))
       yield* quiet
       return received.some((one) =>
           "_tag" in one && one._tag === "Undelivered"
@@ -139,9 +141,9 @@ describe("An answer", () => {
 
   it.scoped("is no request, whatever its id", () =>
     Effect.gen(function*() {
-      const { expect, quiet, received, transport } = yield* Played.raw()
+      const { expect, quiet, received, transport } = yield* ScriptedServer.raw()
       transport.unsafeSend(Message.request(1, "m"))
-      yield* Effect.flatMap(expect("m"), (asked) => asked.json({ jsonrpc: "2.0", id: 1, method: "m" }))
+      yield* Effect.flatMap(expect("m"), (exchange) => exchange.json({ jsonrpc: "2.0", id: 1, method: "m" }))
       yield* quiet
       assert.deepStrictEqual(received.map((one) => "_tag" in one ? one._tag : "request"), ["request", "Undelivered"])
     }))

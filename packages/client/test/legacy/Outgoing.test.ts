@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Effect, Exit, Fiber, Scope } from "effect"
-import * as Played from "../http/Played.js"
+import * as ScriptedServer from "../http/ScriptedServer.js"
 
 const cancel = (requestId: unknown) => Message.notification("notifications/cancelled", { requestId })
 
@@ -10,7 +10,7 @@ describe("A message over HTTP", () => {
   it.scoped("is taken when it has a JSON form, as long as the connection is open", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const { expect, transport } = yield* Scope.extend(Played.raw(), scope)
+      const { expect, transport } = yield* Scope.extend(ScriptedServer.raw(), scope)
       assert.isFalse(transport.unsafeSend(Message.notification("n", { big: 1n })))
       assert.isTrue(transport.unsafeSend(Message.notification("n")))
       assert.isTrue(transport.unsafeSend(Message.request(1, "r")))
@@ -26,12 +26,12 @@ describe("A message over HTTP", () => {
 
   it.scoped("is waited for by `send` until the server has accepted or refused it", () =>
     Effect.gen(function*() {
-      const { expect, quiet, transport } = yield* Played.raw()
+      const { expect, quiet, transport } = yield* ScriptedServer.raw()
       const sending = yield* Effect.fork(Effect.exit(transport.send(Message.notification("n"))))
-      const asked = yield* expect("n")
+      const exchange = yield* expect("n")
       yield* quiet
       assert.strictEqual((yield* Fiber.poll(sending))._tag, "None")
-      yield* asked.reply(400)
+      yield* exchange.reply(400)
       const refused = yield* Fiber.join(sending)
       assert.isTrue(Exit.isFailure(refused))
       const dying = yield* Effect.fork(Effect.flip(transport.send(Message.notification("n"))))
@@ -42,7 +42,7 @@ describe("A message over HTTP", () => {
   it.scoped("is given up by `send` when the connection closes before the server accepts it", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const { expect, transport } = yield* Scope.extend(Played.raw({ closeTimeout: 0 }), scope)
+      const { expect, transport } = yield* Scope.extend(ScriptedServer.raw({ closeTimeout: 0 }), scope)
       const sending = yield* Effect.fork(Effect.flip(transport.send(Message.notification("n"))))
       yield* expect("n")
       yield* Scope.close(scope, Exit.void)
@@ -51,7 +51,7 @@ describe("A message over HTTP", () => {
 
   it.scoped("that is a request does not make `send` wait for its answer", () =>
     Effect.gen(function*() {
-      const { expect, transport } = yield* Played.raw()
+      const { expect, transport } = yield* ScriptedServer.raw()
       yield* transport.send(Message.request(1, "r"))
       yield* expect("r")
     }))
@@ -60,15 +60,15 @@ describe("A message over HTTP", () => {
 describe("A cancelled request over HTTP", () => {
   it.scoped("is interrupted after the server is notified", () =>
     Effect.gen(function*() {
-      const { expect, idle, transport } = yield* Played.raw()
+      const { expect, idle, transport } = yield* ScriptedServer.raw()
       transport.unsafeSend(Message.request(1, "r"))
-      const asked = yield* expect("r")
+      const exchange = yield* expect("r")
       transport.unsafeSend(cancel(1))
       // The notification was sent while the request was still open.
-      const isOpen = !asked.isOver
+      const isOpen = !exchange.isOver
       yield* Effect.flatMap(expect("notifications/cancelled"), ({ accept }) => accept)
       yield* idle
-      assert.isTrue(isOpen && asked.isOver)
+      assert.isTrue(isOpen && exchange.isOver)
       // The server is notified of others too: it may know them.
       for (const id of [1, 7, "1", undefined, {}]) {
         transport.unsafeSend(cancel(id))
@@ -78,7 +78,7 @@ describe("A cancelled request over HTTP", () => {
 
   it.scoped("is not sent, and nothing is sent of it, when it was still waiting", () =>
     Effect.gen(function*() {
-      const { expect, idle, quiet, received, transport } = yield* Played.raw({ maxInFlight: 1 })
+      const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 1 })
       transport.unsafeSend(Message.request(1, "r"))
       transport.unsafeSend(Message.request(2, "s"))
       yield* expect("r")
@@ -94,7 +94,7 @@ describe("A cancelled request over HTTP", () => {
 
   it.scoped("is the latest of its id when an id is used twice, and the first one lives on", () =>
     Effect.gen(function*() {
-      const { expect, quiet, received, transport } = yield* Played.raw()
+      const { expect, quiet, received, transport } = yield* ScriptedServer.raw()
       transport.unsafeSend(Message.request(1, "r"))
       transport.unsafeSend(Message.request(1, "s"))
       const [first, second] = [yield* expect("r"), yield* expect("s")]
@@ -111,7 +111,7 @@ describe("A cancelled request over HTTP", () => {
 describe("A request over HTTP that dies", () => {
   it.scoped("ends alone", () =>
     Effect.gen(function*() {
-      const { expect, quiet, received, transport } = yield* Played.raw()
+      const { expect, quiet, received, transport } = yield* ScriptedServer.raw()
       transport.unsafeSend(Message.request(1, "r"))
       yield* Effect.flatMap(expect("r"), ({ die }) => die)
       yield* quiet
@@ -122,14 +122,14 @@ describe("A request over HTTP that dies", () => {
 describe("Messages after a change of the transport", () => {
   it.scoped("leave on the other one, from the next message on", () =>
     Effect.gen(function*() {
-      const { expect, transport } = yield* Played.raw()
+      const { expect, transport } = yield* ScriptedServer.raw()
       transport.unsafeSend(Message.notification("one"))
       const one = yield* expect("one")
       yield* one.accept
-      assert.strictEqual(one.what, `POST ${Played.URL}`)
+      assert.strictEqual(one.what, `POST ${ScriptedServer.URL}`)
       transport.unsafeSend(Message.request(1, "initialize"))
-      yield* Effect.flatMap(expect("initialize"), (asked) => asked.reply(405))
-      const stream = yield* Effect.flatMap(expect("GET"), (asked) => asked.events())
+      yield* Effect.flatMap(expect("initialize"), (exchange) => exchange.reply(405))
+      const stream = yield* Effect.flatMap(expect("GET"), (exchange) => exchange.events())
       yield* stream.push("event: endpoint\ndata: /messages\n\n")
       assert.strictEqual((yield* expect("initialize")).what, "POST http://server.test/messages")
       transport.unsafeSend(Message.notification("two"))

@@ -3,56 +3,60 @@ import { HttpRefused } from "@effect-mcp/client/HttpRefused"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import { Effect, Fiber, TestClock } from "effect"
-import * as Played from "../http/Played.js"
+import * as ScriptedServer from "../http/ScriptedServer.js"
 
 const EVENTS = { "content-type": "text/event-stream" }
 const JSON_TYPE = { "content-type": "application/json" }
 
-/** Asks once and has the server do this; gives how the call ended. */
+/** Sends one request, which the server answers so, and gives how it ends. */
 const outcome = (
-  serve: (asked: Played.Asked) => Effect.Effect<unknown>,
-  options?: Parameters<typeof Played.talk>[0]
+  serve: (exchange: ScriptedServer.Exchange) => Effect.Effect<unknown>,
+  options?: Parameters<typeof ScriptedServer.pair>[0]
 ) =>
   Effect.gen(function*() {
-    const talk = yield* Played.talk(options)
-    const calling = yield* talk.call("tools/call")
-    const asked = yield* talk.expect("tools/call")
-    yield* serve(asked)
+    const pair = yield* ScriptedServer.pair(options)
+    const calling = yield* pair.call("tools/call")
+    const exchange = yield* pair.expect("tools/call")
+    yield* serve(exchange)
     const ended = yield* Fiber.join(calling)
-    // The conversation lives on, and nothing is left open.
-    const pinging = yield* talk.call("ping")
-    yield* Effect.flatMap(talk.expect("ping"), (ping) => ping.result())
+    // The conversation goes on, and nothing is left open.
+    const pinging = yield* pair.call("ping")
+    yield* Effect.flatMap(pair.expect("ping"), (ping) => ping.result())
     assert.deepStrictEqual(yield* Fiber.join(pinging), {})
-    yield* talk.idle
-    return { asked, ended: ended as CallError & Record<string, unknown>, talk }
+    yield* pair.idle
+    return { exchange, ended: ended as CallError & Record<string, unknown>, pair }
   })
 
-const answer = (asked: Played.Asked, result: object = { n: 1 }) => ({ jsonrpc: "2.0", id: asked.message.id, result })
+const answer = (exchange: ScriptedServer.Exchange, result: object = { n: 1 }) => ({
+  jsonrpc: "2.0",
+  id: exchange.message.id,
+  result
+})
 
 describe("A request over Streamable HTTP", () => {
   it.scoped("MUST be a POST of its own that lists both kinds of answer and names session and revision", () =>
     Effect.gen(function*() {
-      const { asked } = yield* outcome((asked) => asked.result(), { id: "s-1" })
-      assert.strictEqual(asked.what, `POST ${Played.URL}`)
-      assert.strictEqual(asked.headers.accept, "application/json, text/event-stream")
-      assert.strictEqual(asked.headers["content-type"], "application/json")
-      assert.strictEqual(asked.headers["mcp-session-id"], "s-1")
-      assert.strictEqual(asked.headers["mcp-protocol-version"], "2025-11-25")
-      assert.deepInclude(asked.message, { jsonrpc: "2.0", method: "tools/call" })
+      const { exchange } = yield* outcome((exchange) => exchange.result(), { id: "s-1" })
+      assert.strictEqual(exchange.what, `POST ${ScriptedServer.URL}`)
+      assert.strictEqual(exchange.headers.accept, "application/json, text/event-stream")
+      assert.strictEqual(exchange.headers["content-type"], "application/json")
+      assert.strictEqual(exchange.headers["mcp-session-id"], "s-1")
+      assert.strictEqual(exchange.headers["mcp-protocol-version"], "2025-11-25")
+      assert.deepInclude(exchange.message, { jsonrpc: "2.0", method: "tools/call" })
     }))
 
   it.scoped("MUST take an answer in one piece", () =>
     Effect.gen(function*() {
-      const { ended } = yield* outcome((asked) => asked.result({ n: 1 }))
+      const { ended } = yield* outcome((exchange) => exchange.result({ n: 1 }))
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
     }))
 
-  it.scoped("takes an answer in pieces, of a length that was not said, with parameters on its type", () =>
+  it.scoped("takes an answer in pieces, without a declared length, with parameters in its media type", () =>
     Effect.gen(function*() {
-      const { ended } = yield* outcome((asked) =>
+      const { ended } = yield* outcome((exchange) =>
         Effect.gen(function*() {
-          const text = JSON.stringify(answer(asked, { text: "ä€😀" }))
-          const body = yield* asked.open(200, { "content-type": "Application/JSON; charset=utf-8" })
+          const text = JSON.stringify(answer(exchange, { text: "ä€😀" }))
+          const body = yield* exchange.open(200, { "content-type": "Application/JSON; charset=utf-8" })
           for (const byte of new TextEncoder().encode(text)) yield* body.push(new Uint8Array([byte]))
           yield* body.end
         })
@@ -60,99 +64,99 @@ describe("A request over Streamable HTTP", () => {
       assert.deepStrictEqual<unknown>(ended, { text: "ä€😀" })
     }))
 
-  it.scoped("MUST take an answer on a stream of events, after whatever is said before it", () =>
+  it.scoped("MUST take an answer on a stream of events, after the messages before it", () =>
     Effect.gen(function*() {
-      const { ended, talk } = yield* outcome((asked) =>
+      const { ended, pair } = yield* outcome((exchange) =>
         Effect.gen(function*() {
-          const stream = yield* asked.events()
+          const stream = yield* exchange.events()
           yield* stream.push(": hello\n\ndata:\n\nid: 1\ndata: \n\nevent: ping\ndata: now\n\n")
-          yield* stream.say({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info" } })
-          yield* stream.say(answer(asked))
+          yield* stream.send({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info" } })
+          yield* stream.send(answer(exchange))
           yield* stream.end
         })
       )
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
-      assert.deepStrictEqual(talk.heard, [`notifications/message {"level":"info"}`])
-      assert.deepStrictEqual(talk.diagnostics, [])
+      assert.deepStrictEqual(pair.received, [`notifications/message {"level":"info"}`])
+      assert.deepStrictEqual(pair.diagnostics, [])
     }))
 
-  it.scoped("answers what the server asks on its stream, in a POST of its own", () =>
+  it.scoped("answers a request of the server on its stream with a POST", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const calling = yield* talk.call("tools/call")
-      const asked = yield* talk.expect("tools/call")
-      const stream = yield* asked.events()
-      yield* stream.say({ jsonrpc: "2.0", id: "q", method: "sampling/createMessage" })
-      const answering = yield* talk.expect("an answer")
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const calling = yield* pair.call("tools/call")
+      const exchange = yield* pair.expect("tools/call")
+      const stream = yield* exchange.events()
+      yield* stream.send({ jsonrpc: "2.0", id: "q", method: "sampling/createMessage" })
+      const answering = yield* pair.expect("an answer")
       assert.deepStrictEqual(answering.message, { jsonrpc: "2.0", id: "q", result: {} })
       assert.strictEqual(answering.headers["mcp-session-id"], "s-1")
       yield* answering.accept
-      yield* stream.say(answer(asked))
+      yield* stream.send(answer(exchange))
       yield* stream.end
       assert.deepStrictEqual(yield* Fiber.join(calling), { n: 1 })
     }))
 
-  it.scoped("is answered when the answer is here, and lets go of a stream that does not end a second later", () =>
+  it.scoped("ends with its answer, and closes a stream that the server does not end within a second", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk()
-      const calling = yield* talk.call("tools/call")
-      const asked = yield* talk.expect("tools/call")
-      const stream = yield* asked.events()
-      yield* stream.say(answer(asked))
+      const pair = yield* ScriptedServer.pair()
+      const calling = yield* pair.call("tools/call")
+      const exchange = yield* pair.expect("tools/call")
+      const stream = yield* exchange.events()
+      yield* stream.send(answer(exchange))
       assert.deepStrictEqual(yield* Fiber.join(calling), { n: 1 })
-      yield* talk.quiet
+      yield* pair.quiet
       assert.isFalse(stream.isOver())
       yield* TestClock.adjust("1 second")
-      yield* talk.quiet
+      yield* pair.quiet
       assert.isTrue(stream.isOver())
     }))
 
   it.scoped("takes a batch where the revision has batches", () =>
     Effect.gen(function*() {
-      const serve = (asked: Played.Asked) =>
-        asked.json([{ jsonrpc: "2.0", method: "notifications/message" }, answer(asked)])
-      const { ended, talk } = yield* outcome(serve, { version: "2025-03-26" })
+      const serve = (exchange: ScriptedServer.Exchange) =>
+        exchange.json([{ jsonrpc: "2.0", method: "notifications/message" }, answer(exchange)])
+      const { ended, pair } = yield* outcome(serve, { version: "2025-03-26" })
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
-      assert.deepStrictEqual(talk.heard, ["notifications/message"])
+      assert.deepStrictEqual(pair.received, ["notifications/message"])
       const later = yield* outcome(serve)
       assert.deepInclude(later.ended, { _tag: "TransportError", reason: "Decode" })
       assert.include(later.ended.message, "batches are known to the revision 2025-03-26 only")
     }))
 
-  it.scoped("gets an error of the server's as its answer, whatever the status", () =>
+  it.scoped("takes a JSON-RPC error as its answer, whatever the status", () =>
     Effect.gen(function*() {
-      const serve = (asked: Played.Asked, status: number) =>
-        asked.json({ jsonrpc: "2.0", id: asked.message.id, error: { code: -32602, message: "no" } }, {}, status)
+      const serve = (exchange: ScriptedServer.Exchange, status: number) =>
+        exchange.json({ jsonrpc: "2.0", id: exchange.message.id, error: { code: -32602, message: "no" } }, {}, status)
       for (const status of [200, 400, 404, 500]) {
-        const { ended } = yield* outcome((asked) => serve(asked, status))
+        const { ended } = yield* outcome((exchange) => serve(exchange, status))
         assert.deepInclude({ ...ended }, { _tag: "JsonRpcError", code: -32602 })
       }
     }))
 
   it.scoped("is answered once, however often the answer comes", () =>
     Effect.gen(function*() {
-      const { ended, talk } = yield* outcome((asked) =>
+      const { ended, pair } = yield* outcome((exchange) =>
         Effect.gen(function*() {
-          const stream = yield* asked.events()
-          yield* stream.say(answer(asked, { n: 1 }))
-          yield* stream.say(answer(asked, { n: 2 }))
+          const stream = yield* exchange.events()
+          yield* stream.send(answer(exchange, { n: 1 }))
+          yield* stream.send(answer(exchange, { n: 2 }))
           yield* stream.end
         })
       )
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
-      assert.deepStrictEqual(talk.diagnostics.map(({ _tag }) => _tag), ["UnknownResponse"])
+      assert.deepStrictEqual(pair.diagnostics.map(({ _tag }) => _tag), ["UnknownResponse"])
     }))
 
-  it.scoped("knows its id when the server has made a text of it", () =>
+  it.scoped("recognizes its id when the server sends it as a text", () =>
     Effect.gen(function*() {
-      const { ended } = yield* outcome((asked) =>
-        asked.json({ jsonrpc: "2.0", id: String(asked.message.id), result: { n: 1 } })
+      const { ended } = yield* outcome((exchange) =>
+        exchange.json({ jsonrpc: "2.0", id: String(exchange.message.id), result: { n: 1 } })
       )
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
     }))
 })
 
-describe("A request whose answer is none", () => {
+describe("A request without a valid answer", () => {
   const bodies: ReadonlyArray<readonly [string, string | Uint8Array, RegExp]> = [
     ["is no JSON", "<html>", /not JSON/],
     ["is empty", "", /not JSON/],
@@ -168,20 +172,20 @@ describe("A request whose answer is none", () => {
   for (const [what, body, message] of bodies) {
     it.scoped(`fails alone when it ${what}`, () =>
       Effect.gen(function*() {
-        const { ended } = yield* outcome((asked) => asked.reply(200, JSON_TYPE, body))
+        const { ended } = yield* outcome((exchange) => exchange.reply(200, JSON_TYPE, body))
         assert.instanceOf(ended, TransportError)
         assert.strictEqual(ended.reason, "Decode")
         assert.match(ended.message, message)
       }))
   }
 
-  it.scoped("fails alone when it is too large, as promised or as it turns out", () =>
+  it.scoped("fails alone when it is too large, as declared or as read", () =>
     Effect.gen(function*() {
       const packed = { "content-encoding": "gzip", "content-length": "10" }
       for (const headers of [{}, { "content-length": "201" }, packed]) {
-        const { ended } = yield* outcome((asked) =>
+        const { ended } = yield* outcome((exchange) =>
           Effect.gen(function*() {
-            const body = yield* asked.open(200, { ...JSON_TYPE, ...headers })
+            const body = yield* exchange.open(200, { ...JSON_TYPE, ...headers })
             yield* body.push(" ".repeat(201))
           }), { maxBodyBytes: 200 })
         assert.deepInclude(ended, { reason: "Read", message: "The answer to POST has more than 200 bytes" })
@@ -190,9 +194,9 @@ describe("A request whose answer is none", () => {
 
   it.scoped("fails alone when it is cut off", () =>
     Effect.gen(function*() {
-      const { ended } = yield* outcome((asked) =>
+      const { ended } = yield* outcome((exchange) =>
         Effect.gen(function*() {
-          const body = yield* asked.open(200, JSON_TYPE)
+          const body = yield* exchange.open(200, JSON_TYPE)
           yield* body.push(`{"jsonrpc":`)
           yield* body.cut
         })
@@ -210,20 +214,21 @@ describe("A request whose answer is none", () => {
   ) {
     it.scoped(`fails alone when it is ${what}`, () =>
       Effect.gen(function*() {
-        const { ended } = yield* outcome((asked) => asked.reply(status, headers, "hello"))
+        const { ended } = yield* outcome((exchange) => exchange.reply(status, headers, "hello"))
         assert.deepInclude(ended, { reason: "Read" })
         assert.include(ended.message, `The answer to "tools/call" was lost: it was answered with ${status}, with`)
       }))
   }
 
-  it.scoped("fails alone when its stream ends before it, at whatever byte, and there is nothing to come back with", () =>
+  it.scoped("fails alone when its stream ends before it, at any byte, and there is no event id to resume after", () =>
     Effect.gen(function*() {
-      const text = (asked: Played.Asked) => `event: message\ndata: ${JSON.stringify(answer(asked))}\n\n`
+      const text = (exchange: ScriptedServer.Exchange) =>
+        `event: message\ndata: ${JSON.stringify(answer(exchange))}\n\n`
       for (let at = 0; at < 60; at++) {
-        const { ended } = yield* outcome((asked) =>
+        const { ended } = yield* outcome((exchange) =>
           Effect.gen(function*() {
-            const stream = yield* asked.events()
-            yield* stream.push(text(asked).slice(0, at))
+            const stream = yield* exchange.events()
+            yield* stream.push(text(exchange).slice(0, at))
             yield* at % 2 === 0 ? stream.end : stream.cut
           })
         )
@@ -234,11 +239,11 @@ describe("A request whose answer is none", () => {
 
   it.scoped("fails alone when an event in its place is too large", () =>
     Effect.gen(function*() {
-      const { ended } = yield* outcome((asked) =>
+      const { ended } = yield* outcome((exchange) =>
         Effect.gen(function*() {
-          const stream = yield* asked.events()
+          const stream = yield* exchange.events()
           yield* stream.push("id: 1\ndata: hello\n\n")
-          yield* stream.say(answer(asked, { text: "x".repeat(1000) }))
+          yield* stream.send(answer(exchange, { text: "x".repeat(1000) }))
           yield* stream.end
         }), { maxEventBytes: 1000 })
       assert.deepInclude(ended, { reason: "Read" })
@@ -247,39 +252,39 @@ describe("A request whose answer is none", () => {
 
   it.scoped("reports an event that is no message, and reads on", () =>
     Effect.gen(function*() {
-      const { ended, talk } = yield* outcome((asked) =>
+      const { ended, pair } = yield* outcome((exchange) =>
         Effect.gen(function*() {
-          const stream = yield* asked.open(200, EVENTS)
+          const stream = yield* exchange.open(200, EVENTS)
           yield* stream.push("data: garbage\n\ndata: [1]\n\ndata: {}\n\n")
-          yield* stream.say(answer(asked))
+          yield* stream.send(answer(exchange))
           yield* stream.end
         })
       )
       assert.deepStrictEqual<unknown>(ended, { n: 1 })
-      assert.deepStrictEqual(talk.diagnostics.map(({ _tag }) => _tag), ["Malformed", "Malformed", "Malformed"])
+      assert.deepStrictEqual(pair.diagnostics.map(({ _tag }) => _tag), ["Malformed", "Malformed", "Malformed"])
     }))
 })
 
 describe("A request that is refused", () => {
-  it.scoped("fails alone, and says with what", () =>
+  it.scoped("fails alone, with the status and the text of the refusal", () =>
     Effect.gen(function*() {
       for (const status of [400, 405, 406, 413, 415, 429, 500, 502, 503]) {
-        const { ended } = yield* outcome((asked) =>
-          asked.reply(status, { "content-type": "text/plain", "retry-after": "7", "set-cookie": "a=b" }, "not now\n")
+        const { ended } = yield* outcome((exchange) =>
+          exchange.reply(status, { "content-type": "text/plain", "retry-after": "7", "set-cookie": "a=b" }, "not now\n")
         )
         assert.instanceOf(ended, TransportError)
         assert.strictEqual(ended.reason, status < 500 ? "Write" : "Read")
-        assert.strictEqual(ended.message, `POST ${Played.URL} was answered with ${status}: not now`)
+        assert.strictEqual(ended.message, `POST ${ScriptedServer.URL} was answered with ${status}: not now`)
         assert.instanceOf(ended.cause, HttpRefused)
-        assert.deepInclude(ended.cause, { status, body: "not now\n", method: "POST", url: Played.URL })
+        assert.deepInclude(ended.cause, { status, body: "not now\n", method: "POST", url: ScriptedServer.URL })
         assert.strictEqual(ended.cause.headers["retry-after"], "7")
         assert.notProperty(ended.cause.headers, "set-cookie")
       }
     }))
 
-  it.scoped("MUST NOT be taken for a lost session where there is none", () =>
+  it.scoped("MUST NOT begin a new session when there was none", () =>
     Effect.gen(function*() {
-      const { ended } = yield* outcome((asked) => asked.reply(404))
+      const { ended } = yield* outcome((exchange) => exchange.reply(404))
       assert.deepInclude(ended, { reason: "Write" })
     }))
 
@@ -296,7 +301,7 @@ describe("A request that is refused", () => {
   ) {
     it.scoped(`fails alone with ${reason} when the network says ${code}`, () =>
       Effect.gen(function*() {
-        const { ended } = yield* outcome((asked) => asked.fail(code))
+        const { ended } = yield* outcome((exchange) => exchange.fail(code))
         assert.instanceOf(ended, TransportError)
         assert.strictEqual(ended.reason, reason)
         assert.include(ended.message, `it was ${code}`)
@@ -305,7 +310,7 @@ describe("A request that is refused", () => {
 
   it.scoped("fails alone when the platform's client dies", () =>
     Effect.gen(function*() {
-      const { ended } = yield* outcome((asked) => asked.die)
+      const { ended } = yield* outcome((exchange) => exchange.die)
       assert.deepInclude(ended, { reason: "Read", message: "The request died" })
     }))
 })

@@ -1,119 +1,119 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { Effect, Fiber, TestClock } from "effect"
-import * as Played from "../http/Played.js"
+import * as ScriptedServer from "../http/ScriptedServer.js"
 
-const gone = (asked: Played.Asked) =>
-  asked.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, {}, 404)
+const gone = (exchange: ScriptedServer.Exchange) =>
+  exchange.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, {}, 404)
 
-const begin = (talk: Played.Talk, id: string) =>
+const begin = (pair: ScriptedServer.Pair, id: string) =>
   Effect.gen(function*() {
-    const opening = yield* talk.expect("initialize")
-    yield* opening.result(Played.initialized(), { "mcp-session-id": id })
-    const ready = yield* talk.expect("notifications/initialized")
+    const opening = yield* pair.expect("initialize")
+    yield* opening.result(ScriptedServer.initializeResult(), { "mcp-session-id": id })
+    const ready = yield* pair.expect("notifications/initialized")
     yield* ready.accept
     return { opening, ready }
   })
 
-describe("A session that the server has forgotten", () => {
-  it.scoped("MUST be begun anew, without its id, and only what was refused on account of it is sent again", () =>
+describe("A session that the server has lost", () => {
+  it.scoped("MUST be replaced, without its id, and only the request that was refused for it is sent again", () =>
     Effect.gen(function*() {
       let renewed = 0
-      const talk = yield* Played.talk({ id: "s-1", onRenewed: Effect.sync(() => renewed++) })
-      const calling = yield* talk.call("tools/call")
-      yield* Effect.flatMap(talk.expect("tools/call"), gone)
-      const { opening, ready } = yield* begin(talk, "s-2")
+      const pair = yield* ScriptedServer.pair({ id: "s-1", onRenewed: Effect.sync(() => renewed++) })
+      const calling = yield* pair.call("tools/call")
+      yield* Effect.flatMap(pair.expect("tools/call"), gone)
+      const { opening, ready } = yield* begin(pair, "s-2")
       assert.notProperty(opening.headers, "mcp-session-id")
       assert.notProperty(opening.headers, "mcp-protocol-version")
       assert.isString(opening.message.id)
       assert.strictEqual(ready.headers["mcp-session-id"], "s-2")
-      const again = yield* talk.expect("tools/call")
+      const again = yield* pair.expect("tools/call")
       assert.strictEqual(again.headers["mcp-session-id"], "s-2")
       assert.strictEqual(again.headers["mcp-protocol-version"], "2025-11-25")
       yield* again.result({ n: 1 })
       assert.deepStrictEqual(yield* Fiber.join(calling), { n: 1 })
       assert.strictEqual(renewed, 1)
-      assert.deepStrictEqual([talk.heard, talk.diagnostics], [[], []])
-      yield* talk.idle
+      assert.deepStrictEqual([pair.received, pair.diagnostics], [[], []])
+      yield* pair.idle
     }))
 
-  it.scoped("is begun anew once, however many find it gone", () =>
+  it.scoped("is replaced once, however many requests find it lost", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const calls = yield* Effect.replicateEffect(talk.call("tools/call"), 10)
-      const asked = yield* Effect.replicateEffect(talk.expect("tools/call"), 10)
-      yield* Effect.forEach(asked.slice(0, 5), gone)
-      const opening = yield* talk.expect("initialize")
-      yield* Effect.forEach(asked.slice(5, 8), gone)
-      yield* talk.quiet
-      yield* opening.result(Played.initialized(), { "mcp-session-id": "s-2" })
-      yield* Effect.flatMap(talk.expect("notifications/initialized"), ({ accept }) => accept)
-      const again = yield* Effect.replicateEffect(talk.expect("tools/call"), 8)
-      yield* Effect.forEach(asked.slice(8), gone)
-      const last = yield* Effect.replicateEffect(talk.expect("tools/call"), 2)
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const calls = yield* Effect.replicateEffect(pair.call("tools/call"), 10)
+      const exchange = yield* Effect.replicateEffect(pair.expect("tools/call"), 10)
+      yield* Effect.forEach(exchange.slice(0, 5), gone)
+      const opening = yield* pair.expect("initialize")
+      yield* Effect.forEach(exchange.slice(5, 8), gone)
+      yield* pair.quiet
+      yield* opening.result(ScriptedServer.initializeResult(), { "mcp-session-id": "s-2" })
+      yield* Effect.flatMap(pair.expect("notifications/initialized"), ({ accept }) => accept)
+      const again = yield* Effect.replicateEffect(pair.expect("tools/call"), 8)
+      yield* Effect.forEach(exchange.slice(8), gone)
+      const last = yield* Effect.replicateEffect(pair.expect("tools/call"), 2)
       for (const one of [...again, ...last]) {
         assert.strictEqual(one.headers["mcp-session-id"], "s-2")
         yield* one.result()
       }
       assert.lengthOf(yield* Fiber.join(Fiber.all(calls)), 10)
-      yield* talk.idle
+      yield* pair.idle
     }))
 
-  it.scoped("takes those with it whose streams were open, and nobody else", () =>
+  it.scoped("fails the requests whose streams were open, and no others", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const streaming = yield* talk.call("tools/call")
-      const stream = yield* Effect.flatMap(talk.expect("tools/call"), (asked) => asked.events())
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const streaming = yield* pair.call("tools/call")
+      const stream = yield* Effect.flatMap(pair.expect("tools/call"), (exchange) => exchange.events())
       yield* stream.push("id: 1\ndata: \n\n")
-      const waiting = yield* talk.call("prompts/get")
-      const slow = yield* talk.expect("prompts/get")
-      const refused = yield* talk.call("ping")
-      yield* Effect.flatMap(talk.expect("ping"), gone)
+      const waiting = yield* pair.call("prompts/get")
+      const slow = yield* pair.expect("prompts/get")
+      const refused = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), gone)
       assert.deepInclude(yield* Fiber.join(streaming), { _tag: "SessionExpired", method: "tools/call" })
-      yield* begin(talk, "s-2")
-      yield* Effect.flatMap(talk.expect("ping"), (ping) => ping.result())
+      yield* begin(pair, "s-2")
+      yield* Effect.flatMap(pair.expect("ping"), (ping) => ping.result())
       yield* Fiber.join(refused)
       yield* slow.result({ n: 1 })
       assert.deepStrictEqual(yield* Fiber.join(waiting), { n: 1 })
-      yield* talk.idle
+      yield* pair.idle
     }))
 
-  it.scoped("holds back what is asked until there is another", () =>
+  it.scoped("holds new requests back until there is another", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const first = yield* talk.call("ping")
-      yield* Effect.flatMap(talk.expect("ping"), gone)
-      const opening = yield* talk.expect("initialize")
-      const second = yield* talk.call("tools/call")
-      yield* talk.quiet
-      yield* opening.result(Played.initialized(), { "mcp-session-id": "s-2" })
-      const ready = yield* talk.expect("notifications/initialized")
-      yield* talk.quiet
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const first = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), gone)
+      const opening = yield* pair.expect("initialize")
+      const second = yield* pair.call("tools/call")
+      yield* pair.quiet
+      yield* opening.result(ScriptedServer.initializeResult(), { "mcp-session-id": "s-2" })
+      const ready = yield* pair.expect("notifications/initialized")
+      yield* pair.quiet
       yield* ready.accept
-      for (let i = 0; i < 2; i++) yield* Effect.flatMap(talk.next, (asked) => asked.result())
+      for (let i = 0; i < 2; i++) yield* Effect.flatMap(pair.next, (exchange) => exchange.result())
       yield* Fiber.join(Fiber.zip(first, second))
     }))
 
-  it.scoped("is begun anew on account of a notification, too, which goes with it", () =>
+  it.scoped("is replaced for a notification, too, which is not sent again", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const telling = yield* Effect.fork(talk.conversation.notify("notifications/roots/list_changed"))
-      yield* Effect.flatMap(talk.expect("notifications/roots/list_changed"), gone)
-      yield* Fiber.join(telling)
-      yield* begin(talk, "s-2")
-      yield* talk.quiet
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const notifying = yield* Effect.fork(pair.conversation.notify("notifications/roots/list_changed"))
+      yield* Effect.flatMap(pair.expect("notifications/roots/list_changed"), gone)
+      yield* Fiber.join(notifying)
+      yield* begin(pair, "s-2")
+      yield* pair.quiet
     }))
 
-  it.scoped("gives its stream beside requests to the next one", () =>
+  it.scoped("passes its standalone stream on to the next one", () =>
     Effect.gen(function*() {
-      const talk = yield* Effect.orDie(Played.connect())
-      yield* Played.shake(talk, { id: "s-1" })
-      const stream = yield* Effect.flatMap(talk.expect("GET"), (asked) => asked.events())
+      const pair = yield* Effect.orDie(ScriptedServer.connect())
+      yield* ScriptedServer.initialize(pair, { id: "s-1" })
+      const stream = yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.events())
       yield* stream.push("id: 7\ndata: \n\n")
-      const calling = yield* talk.call("ping")
-      yield* Effect.flatMap(talk.expect("ping"), gone)
-      yield* begin(talk, "s-2")
-      const [listening, ping] = [yield* talk.next, yield* talk.next].sort((a) => a.message === undefined ? -1 : 1)
+      const calling = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), gone)
+      yield* begin(pair, "s-2")
+      const [listening, ping] = [yield* pair.next, yield* pair.next].sort((a) => a.message === undefined ? -1 : 1)
       assert.strictEqual(listening!.headers["mcp-session-id"], "s-2")
       assert.notProperty(listening!.headers, "last-event-id")
       yield* ping!.result()
@@ -121,33 +121,37 @@ describe("A session that the server has forgotten", () => {
       assert.isTrue(stream.isOver())
     }))
 
-  it.scoped("is not begun anew twice for the same request", () =>
+  it.scoped("is not replaced twice for the same request", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const calling = yield* talk.call("ping")
-      yield* Effect.flatMap(talk.expect("ping"), gone)
-      yield* begin(talk, "s-2")
-      yield* Effect.flatMap(talk.expect("ping"), gone)
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const calling = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), gone)
+      yield* begin(pair, "s-2")
+      yield* Effect.flatMap(pair.expect("ping"), gone)
       const error = (yield* Fiber.join(calling)) as TransportError
       assert.deepInclude(error, { _tag: "TransportError", reason: "Write" })
       assert.include(error.message, "was answered with 404: Session not found")
-      yield* talk.quiet
+      yield* pair.quiet
     }))
 
-  it.scoped("may be found gone in an answer under the request's id", () =>
+  it.scoped("may be reported lost under the id of the request", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const calling = yield* talk.call("ping")
-      const asked = yield* talk.expect("ping")
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const calling = yield* pair.call("ping")
+      const exchange = yield* pair.expect("ping")
       const error = { code: -32001, message: "Session not found" }
-      yield* asked.json({ jsonrpc: "2.0", id: asked.message.id, error }, {}, 404)
-      yield* begin(talk, "s-2")
-      yield* Effect.flatMap(talk.expect("ping"), (ping) => ping.result())
+      yield* exchange.json({ jsonrpc: "2.0", id: exchange.message.id, error }, {}, 404)
+      yield* begin(pair, "s-2")
+      yield* Effect.flatMap(pair.expect("ping"), (ping) => ping.result())
       assert.deepStrictEqual(yield* Fiber.join(calling), {})
     }))
 
-  const ends: ReadonlyArray<readonly [string, (opening: Played.Asked) => Effect.Effect<void>, RegExp]> = [
-    ["speaks another revision now", (one) => one.result(Played.initialized("2025-06-18")), /speaks 2025-06-18 now/],
+  const ends: ReadonlyArray<readonly [string, (opening: ScriptedServer.Exchange) => Effect.Effect<void>, RegExp]> = [
+    [
+      "speaks another revision now",
+      (one) => one.result(ScriptedServer.initializeResult("2025-06-18")),
+      /speaks 2025-06-18 now/
+    ],
     [
       "answers with an error",
       (one) => one.json({ jsonrpc: "2.0", id: one.message.id, error: { code: -32603, message: "broken" } }),
@@ -159,73 +163,73 @@ describe("A session that the server has forgotten", () => {
   for (const [what, answer, message] of ends) {
     it.scoped(`ends the connection when the server ${what}`, () =>
       Effect.gen(function*() {
-        const talk = yield* Played.talk({ id: "s-1" })
-        const calling = yield* talk.call("ping")
-        yield* Effect.flatMap(talk.expect("ping"), gone)
-        yield* Effect.flatMap(talk.expect("initialize"), answer)
-        const error = yield* Effect.flip(talk.conversation.ended)
+        const pair = yield* ScriptedServer.pair({ id: "s-1" })
+        const calling = yield* pair.call("ping")
+        yield* Effect.flatMap(pair.expect("ping"), gone)
+        yield* Effect.flatMap(pair.expect("initialize"), answer)
+        const error = yield* Effect.flip(pair.conversation.ended)
         assert.match(error.message, /^The session has expired, and no other could be begun: /)
         assert.match(error.message, message)
         assert.deepInclude(yield* Fiber.join(calling), { _tag: "ConnectionClosed", cause: error })
-        yield* talk.idle
+        yield* pair.idle
       }))
   }
 
-  const passes: ReadonlyArray<readonly [string, (opening: Played.Asked) => Effect.Effect<void>]> = [
+  const passes: ReadonlyArray<readonly [string, (opening: ScriptedServer.Exchange) => Effect.Effect<void>]> = [
     ["is not there", (one) => one.fail("ECONNREFUSED")],
     ["has too much to do", (one) => one.reply(503)]
   ]
   for (const [what, answer] of passes) {
-    it.scoped(`costs only those who were refused when the server ${what}, and is begun by the next`, () =>
+    it.scoped(`fails only the refused requests when the server ${what}, and is replaced for the next one`, () =>
       Effect.gen(function*() {
-        const talk = yield* Played.talk({ id: "s-1" })
-        const calling = yield* talk.call("ping")
-        yield* Effect.flatMap(talk.expect("ping"), gone)
-        yield* Effect.flatMap(talk.expect("initialize"), answer)
+        const pair = yield* ScriptedServer.pair({ id: "s-1" })
+        const calling = yield* pair.call("ping")
+        yield* Effect.flatMap(pair.expect("ping"), gone)
+        yield* Effect.flatMap(pair.expect("initialize"), answer)
         assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError", reason: "Write" })
-        const next = yield* talk.call("ping")
-        yield* Effect.flatMap(talk.expect("ping"), gone)
-        yield* begin(talk, "s-2")
-        yield* Effect.flatMap(talk.expect("ping"), (ping) => ping.result())
+        const next = yield* pair.call("ping")
+        yield* Effect.flatMap(pair.expect("ping"), gone)
+        yield* begin(pair, "s-2")
+        yield* Effect.flatMap(pair.expect("ping"), (ping) => ping.result())
         assert.deepStrictEqual(yield* Fiber.join(next), {})
       }))
   }
 
-  it.scoped("stays gone when the next one was not begun to the end", () =>
+  it.scoped("stays lost when the next one was not completely begun", () =>
     Effect.gen(function*() {
-      const talk = yield* Played.talk({ id: "s-1" })
-      const calling = yield* talk.call("ping")
-      yield* Effect.flatMap(talk.expect("ping"), gone)
-      yield* Effect.flatMap(talk.expect("initialize"), (opening) =>
-        opening.result(Played.initialized(), { "mcp-session-id": "s-2" }))
-      yield* Effect.flatMap(talk.expect("notifications/initialized"), (ready) =>
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const calling = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), gone)
+      yield* Effect.flatMap(pair.expect("initialize"), (opening) =>
+        opening.result(ScriptedServer.initializeResult(), { "mcp-session-id": "s-2" }))
+      yield* Effect.flatMap(pair.expect("notifications/initialized"), (ready) =>
         ready.reply(503))
       assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError", reason: "Write" })
-      const next = yield* talk.call("ping")
-      const asked = yield* talk.expect("ping")
-      assert.strictEqual(asked.headers["mcp-session-id"], "s-1")
-      yield* gone(asked)
-      yield* begin(talk, "s-3")
-      yield* Effect.flatMap(talk.expect("ping"), (ping) => ping.result())
+      const next = yield* pair.call("ping")
+      const exchange = yield* pair.expect("ping")
+      assert.strictEqual(exchange.headers["mcp-session-id"], "s-1")
+      yield* gone(exchange)
+      yield* begin(pair, "s-3")
+      yield* Effect.flatMap(pair.expect("ping"), (ping) => ping.result())
       yield* Fiber.join(next)
     }))
 
-  it.scoped("is ended when the connection closes, and so is its beginning", () =>
+  it.scoped("is ended when the connection closes, also while it is being replaced", () =>
     Effect.gen(function*() {
-      const talk = yield* Effect.scoped(Effect.gen(function*() {
-        const talk = yield* Played.talk({ id: "s-1", onRenewed: Effect.never })
-        const calling = yield* talk.call("ping")
-        yield* Effect.flatMap(talk.expect("ping"), gone)
-        yield* begin(talk, "s-2")
-        yield* Effect.flatMap(talk.expect("ping"), (ping) => ping.result())
+      const pair = yield* Effect.scoped(Effect.gen(function*() {
+        const pair = yield* ScriptedServer.pair({ id: "s-1", onRenewed: Effect.never })
+        const calling = yield* pair.call("ping")
+        yield* Effect.flatMap(pair.expect("ping"), gone)
+        yield* begin(pair, "s-2")
+        yield* Effect.flatMap(pair.expect("ping"), (ping) => ping.result())
         yield* Fiber.join(calling)
-        yield* talk.call("ping")
-        yield* Effect.flatMap(talk.expect("ping"), gone)
-        yield* talk.expect("initialize")
-        return talk
+        yield* pair.call("ping")
+        yield* Effect.flatMap(pair.expect("ping"), gone)
+        yield* pair.expect("initialize")
+        return pair
       }))
       yield* TestClock.adjust("1 hour")
-      yield* talk.quiet
-      yield* talk.idle
+      yield* pair.quiet
+      yield* pair.idle
     }))
 })

@@ -1,6 +1,6 @@
 /**
- * A server that the test plays, one HTTP request at a time: what was asked is taken in order, and answered with whatever the
- * test says, whole, in pieces or not at all. No socket, no time but the test's.
+ * A server that a test scripts, one HTTP exchange at a time: the test takes the requests in order, and answers each as it
+ * wants, whole, in pieces or not at all. There is no socket, and only the test clock.
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -25,7 +25,7 @@ export const URL = "http://server.test/mcp"
 
 const encoder = new TextEncoder()
 
-class PlayedResponse {
+class ScriptedResponse {
   readonly [HttpClientResponse.TypeId]: HttpClientResponse.TypeId = HttpClientResponse.TypeId
   readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
   /** Whether the client has read it to its end, or cancelled it. */
@@ -54,11 +54,11 @@ class PlayedResponse {
   }
 }
 
-/** A response that the test goes on with. */
+/** A response that the test writes. */
 export interface Open {
   readonly push: (text: string | Uint8Array) => Effect.Effect<void>
   /** A message as an event. */
-  readonly say: (message: object, event?: { readonly id?: string; readonly retry?: number }) => Effect.Effect<void>
+  readonly send: (message: object, event?: { readonly id?: string; readonly retry?: number }) => Effect.Effect<void>
   readonly end: Effect.Effect<void>
   readonly cut: Effect.Effect<void>
   /** Whether the client reads it no more. */
@@ -69,8 +69,8 @@ export interface Open {
   readonly unread: () => number
 }
 
-export class Asked {
-  private response: PlayedResponse | undefined
+export class Exchange {
+  private response: ScriptedResponse | undefined
   private isAborted = false
   constructor(
     readonly request: HttpClientRequest.HttpClientRequest,
@@ -85,12 +85,12 @@ export class Asked {
   get headers(): Headers.Headers {
     return this.request.headers
   }
-  /** What was posted. */
+  /** The body of a POST. */
   get message(): any {
     const { body } = this.request
     return body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(body.body)) : undefined
   }
-  /** Whether nobody waits for it any more. */
+  /** Whether the client waits for it and reads it no more. */
   get isOver(): boolean {
     return this.isAborted || this.response?.isOver === true
   }
@@ -101,7 +101,7 @@ export class Asked {
   open(status: number, headers: Record<string, string> = {}): Effect.Effect<Open> {
     return Effect.gen(this, function*() {
       const body = yield* Mailbox.make<Uint8Array, HttpClientError.ResponseError>()
-      const response = this.response = new PlayedResponse(this.request, status, Headers.fromInput(headers), body)
+      const response = this.response = new ScriptedResponse(this.request, status, Headers.fromInput(headers), body)
       const full = response as unknown as HttpClientResponse.HttpClientResponse
       this.resume(Effect.succeed(full))
       const push: Open["push"] = (text) =>
@@ -114,7 +114,7 @@ export class Asked {
       })
       return {
         push,
-        say: (message, event) =>
+        send: (message, event) =>
           push(
             (event?.id === undefined ? "" : `id: ${event.id}\n`) +
               (event?.retry === undefined ? "" : `retry: ${event.retry}\n`) +
@@ -161,7 +161,7 @@ export class Asked {
     })
   }
 
-  /** No response: a fault of the network. */
+  /** The network fails before there is a response. */
   fail(code: string): Effect.Effect<void> {
     const cause = Object.assign(new TypeError("fetch failed"), {
       cause: Object.assign(new Error(`it was ${code}`), { code })
@@ -174,39 +174,39 @@ export class Asked {
   }
 }
 
-export interface Played {
+export interface ScriptedServer {
   readonly client: HttpClient.HttpClient
-  readonly next: Effect.Effect<Asked>
+  readonly next: Effect.Effect<Exchange>
   /** The next request, which must be this one: "GET", or the method of a message. */
-  readonly expect: (what: string) => Effect.Effect<Asked>
-  /** Nothing is asked, as far as nothing happens. */
+  readonly expect: (what: string) => Effect.Effect<Exchange>
+  /** No request waits to be taken, when all fibers have run. */
   readonly quiet: Effect.Effect<void>
-  /** Nothing is open any more, as far as nothing happens. */
+  /** No request and no response is open, when all fibers have run. */
   readonly idle: Effect.Effect<void>
-  /** What ended a session. It is answered by itself, and not among what is asked. */
-  readonly deleted: ReadonlyArray<Asked>
+  /** The requests that end a session. They are answered at once and never taken. */
+  readonly deleted: ReadonlyArray<Exchange>
 }
 
-const nameOf = (asked: Asked): string =>
-  asked.message === undefined ? asked.request.method : asked.message.method ?? "an answer"
+const nameOf = (exchange: Exchange): string =>
+  exchange.message === undefined ? exchange.request.method : exchange.message.method ?? "an answer"
 
-export const make = (deletes: boolean | undefined = true): Effect.Effect<Played> =>
+export const make = (deletes: boolean | undefined = true): Effect.Effect<ScriptedServer> =>
   Effect.gen(function*() {
-    const queue = yield* Queue.unbounded<Asked>()
-    const all: Array<Asked> = []
-    const deleted: Array<Asked> = []
+    const queue = yield* Queue.unbounded<Exchange>()
+    const all: Array<Exchange> = []
+    const deleted: Array<Exchange> = []
     const client = HttpClient.make((request, url, signal) =>
       Effect.async((resume) => {
-        const asked = new Asked(request, url, resume)
-        signal.addEventListener("abort", () => asked.abort())
-        all.push(asked)
+        const exchange = new Exchange(request, url, resume)
+        signal.addEventListener("abort", () => exchange.abort())
+        all.push(exchange)
         if (request.method === "DELETE") {
-          deleted.push(asked)
-          if (deletes) Effect.runSync(asked.reply(200))
-          return Effect.sync(() => asked.abort())
+          deleted.push(exchange)
+          if (deletes) Effect.runSync(exchange.reply(200))
+          return Effect.sync(() => exchange.abort())
         }
-        queue.unsafeOffer(asked)
-        return Effect.sync(() => asked.abort())
+        queue.unsafeOffer(exchange)
+        return Effect.sync(() => exchange.abort())
       })
     )
     const next = Queue.take(queue)
@@ -216,7 +216,7 @@ export const make = (deletes: boolean | undefined = true): Effect.Effect<Played>
       deleted,
       next,
       expect: (what) =>
-        Effect.tap(next, (asked) => Effect.sync(() => assert.strictEqual(nameOf(asked), what, asked.what))),
+        Effect.tap(next, (exchange) => Effect.sync(() => assert.strictEqual(nameOf(exchange), what, exchange.what))),
       quiet: Effect.zipRight(
         settle,
         Effect.sync(() => assert.deepStrictEqual([...Effect.runSync(Queue.takeAll(queue))].map(nameOf), []))
@@ -228,8 +228,8 @@ export const make = (deletes: boolean | undefined = true): Effect.Effect<Played>
     }
   })
 
-/** A transport that the test reads itself: what comes in, in order. */
-export interface Raw extends Played {
+/** A transport that the test reads itself; `received` is what came in, in order. */
+export interface Raw extends ScriptedServer {
   readonly transport: Transport
   readonly received: Array<Delivery>
 }
@@ -246,48 +246,48 @@ export const raw = (options?: Options): Effect.Effect<Raw, never, Scope.Scope> =
     return { ...http, transport, received }
   })
 
-export interface Talk extends Played {
+export interface Pair extends ScriptedServer {
   readonly transport: Transport
   readonly conversation: Conversation.Conversation
-  /** What the server asked and told, and what was odd. */
-  readonly heard: Array<string>
+  /** The methods of the requests and notifications of the server, with the parameters of notifications. */
+  readonly received: Array<string>
   readonly diagnostics: Array<Diagnostic>
-  /** Asks, beside the test; gives how it ends. */
+  /** Sends a request in the background; the fiber gives its result or its error. */
   readonly call: (
     method: string,
     options?: RequestOptions
   ) => Effect.Effect<Fiber.RuntimeFiber<Message.Params | CallError>, never, Scope.Scope>
 }
 
-/** A conversation over a connection that has said nothing yet. */
+/** A conversation over a connection on which nothing was sent yet. */
 export const connect = (
-  options?: Options & { readonly deletes?: boolean | undefined; readonly http?: Played | undefined }
-): Effect.Effect<Talk, TransportError, Scope.Scope> =>
+  options?: Options & { readonly deletes?: boolean | undefined; readonly http?: ScriptedServer | undefined }
+): Effect.Effect<Pair, TransportError, Scope.Scope> =>
   Effect.gen(function*() {
     const http = options?.http ?? (yield* make(options?.deletes))
     let accepting: Fiber.RuntimeFiber<never> | undefined
     yield* Effect.addFinalizer(() => accepting === undefined ? Effect.void : Fiber.interruptFork(accepting))
     const { connect } = Remote.connector(URL, options)
     const transport = yield* Effect.provideService(connect, HttpClient.HttpClient, http.client)
-    const heard: Array<string> = []
+    const received: Array<string> = []
     const diagnostics: Array<Diagnostic> = []
     const conversation = yield* Conversation.make(transport, {
       onRequest: ({ method }) => {
-        heard.push(method)
+        received.push(method)
         return { effect: Effect.succeed({}), reply: Outcome.fromExit }
       },
       onNotification: ({ method, params }) => {
-        heard.push(params === undefined ? method : `${method} ${JSON.stringify(params)}`)
+        received.push(params === undefined ? method : `${method} ${JSON.stringify(params)}`)
         return undefined
       }
     }, { report: (diagnostic) => Effect.sync(() => diagnostics.push(diagnostic)) })
-    // What is said last is accepted, or closing would wait for a clock that nobody turns.
+    // The last messages are accepted, or closing would wait for a test clock that stands still.
     yield* Effect.addFinalizer(() =>
       Effect.map(
         Effect.forkDaemon(Effect.interruptible(Effect.forever(
-          Effect.flatMap(http.next, (asked) => {
-            const { id, method } = asked.message ?? {}
-            return id === undefined || method === undefined ? asked.accept : Effect.void
+          Effect.flatMap(http.next, (exchange) => {
+            const { id, method } = exchange.message ?? {}
+            return id === undefined || method === undefined ? exchange.accept : Effect.void
           })
         ))),
         (fiber) => {
@@ -295,21 +295,21 @@ export const connect = (
         }
       )
     )
-    const call: Talk["call"] = (method, options) =>
+    const call: Pair["call"] = (method, options) =>
       Effect.forkScoped(Effect.catchAll(conversation.request(method, undefined, options), Effect.succeed))
-    return { ...http, transport, conversation, heard, diagnostics, call }
+    return { ...http, transport, conversation, received, diagnostics, call }
   })
 
 /** The result of `initialize`, with a revision. */
-export const initialized = (version = "2025-11-25") => ({
+export const initializeResult = (version = "2025-11-25") => ({
   protocolVersion: version,
   capabilities: {},
-  serverInfo: { name: "played", version: "0" }
+  serverInfo: { name: "scripted", version: "0" }
 })
 
-/** Shakes hands; the stream beside requests, if one is asked for, is not there. */
-export const shake = (
-  talk: Talk,
+/** Initializes the conversation. With `standalone`, the server refuses the standalone stream. */
+export const initialize = (
+  pair: Pair,
   { id, standalone = false, version }: {
     readonly id?: string | undefined
     readonly version?: string | undefined
@@ -317,24 +317,24 @@ export const shake = (
   } = {}
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const opening = yield* talk.call("initialize")
-    const first = yield* talk.expect("initialize")
-    yield* first.result(initialized(version), id === undefined ? {} : { "mcp-session-id": id })
+    const opening = yield* pair.call("initialize")
+    const first = yield* pair.expect("initialize")
+    yield* first.result(initializeResult(version), id === undefined ? {} : { "mcp-session-id": id })
     yield* Fiber.join(opening)
-    const telling = yield* Effect.forkScoped(talk.conversation.notify("notifications/initialized"))
-    yield* Effect.flatMap(talk.expect("notifications/initialized"), ({ accept }) => accept)
-    yield* Fiber.join(telling)
+    const notifying = yield* Effect.forkScoped(pair.conversation.notify("notifications/initialized"))
+    yield* Effect.flatMap(pair.expect("notifications/initialized"), ({ accept }) => accept)
+    yield* Fiber.join(notifying)
     if (!standalone) return
-    yield* Effect.flatMap(talk.expect("GET"), (asked) => asked.reply(405))
+    yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.reply(405))
   })
 
-/** A conversation that has shaken hands. */
-export const talk = (
-  options: Options & Parameters<typeof shake>[1] & { readonly deletes?: boolean | undefined } = {}
-): Effect.Effect<Talk, never, Scope.Scope> =>
+/** A conversation that is initialized. */
+export const pair = (
+  options: Options & Parameters<typeof initialize>[1] & { readonly deletes?: boolean | undefined } = {}
+): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { id, version, ...rest } = options
-    const talk = yield* Effect.orDie(connect({ standalone: false, ...rest }))
-    yield* shake(talk, { id, ...(version === undefined ? {} : { version }) })
-    return talk
+    const pair = yield* Effect.orDie(connect({ standalone: false, ...rest }))
+    yield* initialize(pair, { id, ...(version === undefined ? {} : { version }) })
+    return pair
   })
