@@ -8,8 +8,6 @@ const config: ViteUserConfig = {
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     include: ["test/**/*.test.ts"],
-    // Files of a package share a worker, so that Effect is loaded once.
-    poolOptions: { forks: { isolate: false } },
     fakeTimers: { toFake: [] },
     // Generous, because machines are busy with other things: a limit ends a test that hangs, it measures nothing.
     testTimeout: 60_000,
