@@ -10,7 +10,7 @@ import { HttpRefused } from "../HttpRefused.js"
 import * as Body from "./Body.js"
 
 /** How many bytes of the body of a refusal are kept. */
-export const MAX_BODY_BYTES = 64 * 1024
+const MAX_BODY_BYTES = 64 * 1024
 
 /** Whether a response accepts its request. */
 export const isOk = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status >= 200 && status < 300

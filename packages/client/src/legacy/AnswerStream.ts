@@ -26,7 +26,7 @@ import * as ResumedEvents from "./ResumedEvents.js"
 import * as ResumePoint from "./ResumePoint.js"
 
 /** How long the server may take to end the stream after the answer. */
-export const END_WAIT = "1 second"
+const END_WAIT = "1 second"
 
 export interface Options {
   readonly connection: HttpConnection

@@ -16,7 +16,7 @@ import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 
 /** How many characters a session id may have. */
-export const MAX_ID = 1024
+const MAX_ID = 1024
 
 // MUST only contain visible ASCII characters (2025-11-25 basic/transports#session-management)
 const visible = /^[\x21-\x7e]+$/
