@@ -13,9 +13,33 @@ const printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind
 
 const parse = (path, text) => ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)
 
+/**
+ * The compiler writes the members of an inferred type in the order in which it met them, which differs between a clean and an
+ * incremental build: the report sorts them.
+ */
+const sorted = (source) => {
+  const byText = (nodes) => {
+    const print = (node) => printer.printNode(ts.EmitHint.Unspecified, node, source)
+    return nodes.map((node) => [print(node), node]).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).map(([, node]) =>
+      node
+    )
+  }
+  const { transformed: [file] } = ts.transform(source, [(context) => {
+    const visit = (node) => {
+      const inner = ts.visitEachChild(node, visit, context)
+      if (ts.isTypeLiteralNode(inner)) return ts.factory.updateTypeLiteralNode(inner, byText(inner.members))
+      if (ts.isUnionTypeNode(inner)) return ts.factory.updateUnionTypeNode(inner, byText(inner.types))
+      return inner
+    }
+    return (node) => ts.visitNode(node, visit)
+  }])
+  return file
+}
+
 /** The declarations of a module as the report shows them. */
 export const declarationsOf = (text) =>
-  printer.printFile(parse("module.d.ts", text)).split("\n").filter((line) => !line.startsWith("//#")).join("\n").trim()
+  printer.printFile(sorted(parse("module.d.ts", text))).split("\n").filter((line) => !line.startsWith("//#")).join("\n")
+    .trim()
 
 /** The hidden modules that the declarations of a public module mention. */
 export const hiddenIn = (pkg, module, text) =>

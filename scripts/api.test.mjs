@@ -12,6 +12,11 @@ describe("the API report", () => {
       "export declare const a: 1;"
     ))
 
+  it("sorts the members of types, whose order differs between builds", () => {
+    const report = (type) => declarationsOf(`export declare const a: ${type};\n`)
+    assert.equal(report("{ b: 1; a: \"y\" | \"x\" }"), report("{ a: \"x\" | \"y\"; b: 1 }"))
+  })
+
   for (
     const [what, text] of [
       ["an import", "import type { Router } from \"./runtime/Router.js\";\nexport declare const a: Router;\n"],
