@@ -19,9 +19,13 @@ const TAIL = 512
 
 /** Reads the outline of a message, or of the first message of a batch. */
 export const read = (text: string): MessageOutline => {
-  const { id, kind } = readHead(text.slice(0, HEAD))
-  return { kind, id: idAtEnd(text.slice(-TAIL)) ?? id }
+  const { id, kind } = readHead(copyOf(text.slice(0, HEAD)))
+  return { kind, id: idAtEnd(copyOf(text.slice(-TAIL))) ?? id }
 }
+
+// A slice refers to the whole text, and a regular expression keeps the input of its last match: together they would hold
+// a long message in memory until the next one.
+const copyOf = (slice: string): string => Json.parse(Json.stringify(slice)!) as string
 
 // A string, a punctuation character, a number or a word, or the quote of a string that is cut off.
 const token = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s"{}[\]:,]+|"/g
