@@ -35,7 +35,7 @@ const arrows = Object.keys(ARROWS).map((name) => ({
   comment: `${name} imports only ${below(name).join(", ")}`,
   severity: "error",
   from: { path: src(name) },
-  to: { path: "^packages/", pathNot: `^packages/${any(below(name))}/src/` }
+  to: { path: "^packages/[a-z]+/src/", pathNot: `^packages/${any(below(name))}/src/` }
 }))
 
 const folders = Object.entries(FOLDERS).flatMap(([name, layers]) =>
@@ -108,14 +108,14 @@ export default {
       comment: "only server, client and what stands on them import @effect/platform",
       severity: "error",
       from: { path: `^packages/${any(["jsonrpc", "protocol", "definition"])}/src/` },
-      to: { path: "@effect/platform" }
+      to: { path: "@effect/platform/" }
     },
     {
       name: "platform-node",
       comment: "only node and the programs import Node's modules and @effect/platform-node",
       severity: "error",
       from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks"])}/` },
-      to: { path: "@effect/platform-node", dependencyTypesNot: [] }
+      to: { path: "@effect/platform-node" }
     },
     {
       name: "builtin",
@@ -134,7 +134,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules/(?!@effect-mcp)" },
-    exclude: { path: "/(dist|build)/" },
+    exclude: { path: "^packages/[a-z]+/(dist|build)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.base.json" },
     enhancedResolveOptions: {
