@@ -53,9 +53,22 @@ export interface HttpOptions<R = never> {
   readonly maxResponseNodes?: number | undefined
   /** How many events a stream buffers for a slow reader; handlers that send more are suspended. Default: 256. */
   readonly capacity?: number | undefined
+  /**
+   * How many characters a stream buffers for a slow reader; handlers that send more are suspended. A response is added
+   * also when there is no space. Default: 16 Mi (16,777,216).
+   */
+  readonly maxQueued?: number | undefined
+  /**
+   * How many characters all answers of the endpoint together may hold that clients have not taken. Then the connection is
+   * closed whose reader took nothing for the longest time. Default: 256 Mi (268,435,456).
+   */
+  readonly maxUnsent?: number | undefined
   /** How long a stream may be silent before the server sends a comment; `Infinity` for never. Default: 15 seconds. */
   readonly keepAlive?: Duration.DurationInput | undefined
-  /** How long a reader may take nothing while events wait, before its stream is closed. Default: 30 seconds. */
+  /**
+   * How long a client may take nothing of an answer, an event stream or JSON, before its connection is closed.
+   * Default: 30 seconds.
+   */
   readonly stallTimeout?: Duration.DurationInput | undefined
   /** How long clients wait before they reconnect to a stream that can be resumed. Default: 1 second. */
   readonly retry?: Duration.DurationInput | undefined

@@ -4,7 +4,8 @@
  *
  * It knows nothing of MCP; `HttpServer` makes one for each request.
  */
-import type { BodyFault, Headers, HttpExchange, Reader, Writer } from "@effect-mcp/server/unstable/HttpExchange"
+import type { BodyFault, Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
+import { type HttpExchange, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 
@@ -15,8 +16,9 @@ export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
   readonly headers: Headers
-  /** Headers that the endpoint adds to the response; its only mutable field. */
+  // The endpoint sets these two.
   added: Headers | undefined
+  slowReaders: SlowReaders | undefined
 
   constructor(private readonly request: IncomingMessage, private readonly response: ServerResponse) {
     this.method = request.method!
@@ -64,27 +66,41 @@ export class NodeExchange implements HttpExchange {
     const { response } = this
     if (response.headersSent || this.isGone) return
     const length = Buffer.byteLength(body)
+    if (body.length > PIECE && this.slowReaders !== undefined) {
+      return this.slowReaders.sendLong(this, status, { ...headers, "content-length": String(length) }, body)
+    }
     const all: OutgoingHttpHeaders = this.added === undefined ? { ...headers } : { ...headers, ...this.added }
     // A 204 has no content, and no header of its length.
     if (status !== 204) all["content-length"] = length
     response.writeHead(status, all)
     if (length === 0) response.end()
     else response.end(body)
+    this.watch()
   }
 
-  stream(headers: Headers, reader: Reader): Writer {
+  stream(status: number, headers: Headers, reader: Reader): Writer {
     const { response } = this
     response.on("drain", reader.drained)
     response.on("close", reader.gone)
-    response.writeHead(200, this.added === undefined ? { ...headers } : { ...headers, ...this.added })
+    response.writeHead(status, this.added === undefined ? { ...headers } : { ...headers, ...this.added })
     response.flushHeaders()
-    return new NodeWriter(response)
+    return new NodeWriter(response, () => this.watch())
   }
 
   onGone(listener: () => void): void {
     this.response.on("close", () => {
       if (!this.response.writableFinished) listener()
     })
+  }
+
+  /** Watches the end of an answer that the client has not taken. */
+  private watch(): void {
+    const { response, slowReaders } = this
+    // `writableLength` is 0 when the operating system has taken everything.
+    if (response.writableLength === 0 || slowReaders === undefined) return
+    const stop = slowReaders.watch(() => response.destroy())
+    response.on("finish", stop)
+    response.on("close", stop)
   }
 }
 
@@ -94,7 +110,7 @@ export class NodeExchange implements HttpExchange {
  * full buffer of text beyond ASCII may report no `drain`.
  */
 class NodeWriter implements Writer {
-  constructor(private readonly response: ServerResponse) {}
+  constructor(private readonly response: ServerResponse, private readonly onEnd: () => void) {}
 
   write(text: string): boolean {
     return this.response.write(text)
@@ -102,6 +118,7 @@ class NodeWriter implements Writer {
 
   readonly end = (): void => {
     this.response.end()
+    this.onEnd()
   }
 
   readonly cut = (): void => {

@@ -132,6 +132,7 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
   return {
     handle: (exchange) => {
       const { headers, method, url } = exchange
+      exchange.slowReaders = context
       const refusal = guard.check(headers)
       if (refusal !== undefined) return Refusal.send(exchange, refusal)
       if (headers.origin !== undefined) exchange.added = guard.cors(headers)

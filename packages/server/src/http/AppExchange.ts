@@ -15,7 +15,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { BodyFault, Headers, HttpExchange, Reader, Writer } from "./HttpExchange.js"
+import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
+import { PIECE } from "./HttpExchange.js"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
@@ -24,6 +25,7 @@ export class AppExchange implements HttpExchange {
   readonly url: string
   readonly headers: Headers
   added: Headers | undefined
+  slowReaders: SlowReaders | undefined
   isGone = false
   private next: ((answer: Answer) => void) | undefined
   private onLeave: (() => void) | undefined
@@ -52,6 +54,9 @@ export class AppExchange implements HttpExchange {
   }
 
   reply(status: number, headers: Headers, body: string): void {
+    if (body.length > PIECE && this.slowReaders !== undefined) {
+      return this.slowReaders.sendLong(this, status, headers, body)
+    }
     const all = clean(headers, this.added)
     this.next!(Effect.succeed(
       body === ""
@@ -60,10 +65,12 @@ export class AppExchange implements HttpExchange {
     ))
   }
 
-  stream(headers: Headers, reader: Reader): Writer {
-    const writer = new PulledWriter(reader, this.gone, this.abort)
+  stream(status: number, headers: Headers, reader: Reader): Writer {
+    // Some servers send the headers of a stream only with the beginning of its body.
+    const first = headers["content-type"] === "text/event-stream" ? Sse.comment() : ""
+    const writer = new PulledWriter(first, reader, this.gone, () => this.disconnect())
     this.next!(Effect.succeed(HttpServerResponse.stream(writer.pulled, {
-      status: 200,
+      status,
       headers: clean(headers, this.added),
       contentType: headers["content-type"]
     })))
@@ -81,6 +88,13 @@ export class AppExchange implements HttpExchange {
     })
   }
 
+  /** Ends the answer. On Node its connection, too, which would keep what the client has not read. */
+  private disconnect(): void {
+    this.abort()
+    const { socket } = this.request.source as { readonly socket?: { readonly destroy?: () => void } }
+    socket?.destroy?.()
+  }
+
   private readonly gone = (): void => {
     if (this.isGone) return
     this.isGone = true
@@ -95,17 +109,17 @@ const bytes = new TextEncoder()
 
 /** Buffers what is written until the platform pulls it. */
 class PulledWriter implements Writer {
-  // Some servers send the headers of a stream only with the beginning of its body.
-  private text = Sse.comment()
   private full = false
   private state: "open" | "ended" | "cut" | "over" = "open"
   private wake: (() => void) | undefined
 
   constructor(
+    /** What waits to be pulled. */
+    private text: string,
     private readonly reader: Reader,
     /** Called when the client did not read to the end: it disconnected, or the stream was cut. */
     private readonly onUnread: () => void,
-    private readonly abort: () => void
+    private readonly disconnect: () => void
   ) {}
 
   readonly pulled: Stream.Stream<Uint8Array> = Stream.ensuring(
@@ -137,7 +151,7 @@ class PulledWriter implements Writer {
     this.onUnread()
     this.wake?.()
     // The platform may be waiting for a reader that takes nothing, and would not pull again.
-    this.abort()
+    this.disconnect()
   }
 
   private take(): Effect.Effect<Chunk.Chunk<Uint8Array>, Option.Option<never>> {

@@ -1,16 +1,18 @@
 /**
- * One open response of server-sent events: buffers events while its reader is slow, sends a comment after a long silence,
- * and cuts a reader that takes nothing. What the events mean is left to the caller, which pushes their text.
+ * One open answer that is written in pieces, a stream of server-sent events or a long JSON body: buffers text while its
+ * reader is slow, sends a comment after a long silence, and cuts a reader that takes nothing. What the text means is left
+ * to the caller, which pushes it.
  *
  * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold:
- * while `flowing` the outbox is empty; no event is accepted once `ending`; `closed` is set once, together with `onClose`.
+ * while `flowing` the queue is empty; `head` is how much of the first text in it was written; `held` is the text in the
+ * queue and the piece that the reader has not taken; nothing is accepted once `ending`; `closed` is set once.
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
-import type * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import * as Effect from "effect/Effect"
 import type { Headers, HttpExchange, Reader, Writer } from "./HttpExchange.js"
+import { PIECE } from "./HttpExchange.js"
 import type { Expirable, Sweeper } from "./Sweeper.js"
+import type { Holder, Unsent } from "./Unsent.js"
 
 /** The headers of every stream. Proxies must not keep, rewrite or buffer it. */
 export const HEADERS = {
@@ -20,53 +22,63 @@ export const HEADERS = {
 } as const
 
 export interface Options {
-  readonly headers?: Headers | undefined
+  readonly status?: number | undefined
+  readonly headers: Headers
   readonly sweeper: Sweeper
+  readonly unsent: Unsent
   /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
   readonly keepAlive: number
-  /** Milliseconds for which a reader may take nothing while events wait. */
+  /** Milliseconds for which a reader may take nothing while text waits. */
   readonly stallTimeout: number
-  /** How many events may wait before the stream is full. */
+  /** How many texts may wait before the stream is full. */
   readonly capacity: number
-  /** Called once when the stream has closed, with the events that were never written. */
+  /** How many characters may wait before the stream is full. */
+  readonly maxQueued: number
+  /** Called once when the stream has closed, with the texts of which nothing was written. */
   readonly onClose: (unsent: ReadonlyArray<string>) => void
 }
 
 const COMMENT = Sse.comment()
 
-export class EventStream implements Reader, Expirable {
-  private readonly outbox: Outbox.Outbox<string>
+export class EventStream implements Reader, Expirable, Holder {
+  held = 0
+  lastWrite: number
+  private readonly queue: Array<string> = []
   private readonly writer: Writer
+  private readonly suspended = new Set<() => void>()
+  private head = 0
+  private writing = 0
   private flowing = true
-  private lastWrite: number
   private flushed = 0
   private ending = false
   private closed = false
 
   constructor(exchange: HttpExchange, private readonly options: Options) {
-    const { headers, sweeper } = options
-    this.outbox = Outbox.make(options.capacity)
+    const { headers, keepAlive, stallTimeout, status, sweeper } = options
     this.lastWrite = sweeper.now()
-    this.writer = exchange.stream(headers === undefined ? HEADERS : { ...HEADERS, ...headers }, this)
-    const firstDeadline = Math.min(options.keepAlive, options.stallTimeout)
+    this.writer = exchange.stream(status ?? 200, headers, this)
+    const firstDeadline = Math.min(keepAlive, stallTimeout)
     if (firstDeadline !== Infinity) sweeper.watch(this, this.lastWrite + firstDeadline)
   }
 
   get isFull(): boolean {
-    return this.outbox.isFull
+    return !this.isClosed && (this.queue.length >= this.options.capacity || this.held >= this.options.maxQueued)
   }
 
   /** Suspends while the stream is full. */
-  get space(): Effect.Effect<void> {
-    return this.outbox.awaitSpace
-  }
+  readonly space: Effect.Effect<void> = Effect.async<void>((resume) => {
+    const wake = () => resume(Effect.void)
+    if (!this.isFull) return wake()
+    this.suspended.add(wake)
+    return Effect.sync(() => this.suspended.delete(wake))
+  })
 
-  /** Whether the reader takes what is written: no event waits. */
+  /** Whether the reader takes what is written: nothing waits. */
   get isFlowing(): boolean {
     return this.flowing
   }
 
-  /** How often waiting events were written. */
+  /** How often waiting texts were written. */
   get flushes(): number {
     return this.flushed
   }
@@ -75,32 +87,42 @@ export class EventStream implements Reader, Expirable {
     return this.closed || this.ending
   }
 
-  /** Writes or buffers the text of an event; `false` when the stream is closed. */
+  /** Writes or buffers a text; `false` when the stream is closed. */
   push(text: string): boolean {
     if (this.isClosed) return false
-    this.outbox.unsafeOffer(text)
+    if (this.flowing && text.length <= PIECE) {
+      this.flushed++
+      this.write(text)
+      return true
+    }
+    this.queue.push(text)
+    this.hold(text.length)
     this.flush()
     return true
   }
 
-  /** Closes the stream after the events that wait. */
+  /** Closes the stream after the texts that wait. */
   end(): void {
     if (this.isClosed) return
     this.ending = true
-    this.outbox.end(Exit.void)
+    this.wake()
     if (this.flowing) this.close(this.writer.end)
   }
 
   /** Closes the stream now. */
-  cut(): void {
+  readonly cut = (): void => {
     if (!this.closed) this.close(this.writer.cut)
   }
 
   readonly drained = (): void => {
-    if (this.closed) return
+    if (this.closed || this.flowing) return
     this.flowing = true
     this.lastWrite = this.options.sweeper.now()
+    const { writing } = this
+    this.writing = 0
+    this.hold(-writing)
     this.flush()
+    if (!this.isFull) this.wake()
     if (this.ending && this.flowing) this.close(this.writer.end)
   }
 
@@ -116,30 +138,74 @@ export class EventStream implements Reader, Expirable {
       this.cut()
       return Infinity
     }
-    if (now - this.lastWrite >= keepAlive) this.write(COMMENT, now)
+    if (now - this.lastWrite >= keepAlive) this.write(COMMENT)
     return this.flowing ? this.lastWrite + keepAlive : now + stallTimeout
   }
 
   private flush(): void {
-    if (!this.flowing || this.outbox.size === 0) return
-    const texts = this.outbox.unsafeTakeAll()
-    this.flushed++
-    this.write(texts.length === 1 ? texts[0]! : texts.join(""), this.options.sweeper.now())
+    while (this.flowing && this.queue.length > 0) {
+      this.flushed++
+      const piece = this.take()
+      // Before the write, which counts the piece anew if the reader does not take it.
+      this.hold(-piece.length)
+      this.write(piece)
+    }
   }
 
-  private write(text: string, now: number): void {
-    this.lastWrite = now
-    this.flowing = this.writer.write(text)
+  /** Takes the next piece from the queue. */
+  private take(): string {
+    const { queue } = this
+    let piece = ""
+    while (queue.length > 0 && piece.length < PIECE) {
+      const text = queue[0]!
+      const end = endOfPiece(text, this.head + PIECE - piece.length)
+      piece += text.slice(this.head, end)
+      this.head = end
+      if (end < text.length) break
+      this.head = 0
+      queue.shift()
+    }
+    return piece
+  }
+
+  private write(text: string): void {
     const { stallTimeout, sweeper } = this.options
-    if (!this.flowing && stallTimeout !== Infinity) sweeper.watch(this, now + stallTimeout)
+    this.lastWrite = sweeper.now()
+    this.flowing = this.writer.write(text)
+    if (this.flowing || this.closed) return
+    if (stallTimeout !== Infinity) sweeper.watch(this, this.lastWrite + stallTimeout)
+    this.writing = text.length
+    this.hold(text.length)
+  }
+
+  private hold(by: number): void {
+    if (by === 0) return
+    this.held += by
+    this.options.unsent.change(this, by)
+  }
+
+  private wake(): void {
+    // Each sender checks again when it runs; those that find the stream full wait once more, in their order.
+    const woken = [...this.suspended]
+    this.suspended.clear()
+    for (const wake of woken) wake()
   }
 
   private close(how: () => void): void {
     this.closed = true
     this.options.sweeper.unwatch(this)
-    const unsent = this.outbox.unsafeTakeAll()
-    this.outbox.end(Exit.void)
+    const unsent = this.queue.splice(0)
+    if (this.head > 0) unsent.shift()
+    this.hold(-this.held)
+    this.wake()
     how()
     this.options.onClose(unsent)
   }
+}
+
+/** Where a piece ends that may have so many characters: not between the halves of a surrogate pair. */
+const endOfPiece = (text: string, end: number): number => {
+  if (end >= text.length) return text.length
+  const last = text.charCodeAt(end - 1)
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end
 }

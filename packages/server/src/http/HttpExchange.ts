@@ -21,29 +21,42 @@ export interface HttpExchange {
   readonly headers: Headers
   /** Headers that every answer to this request gets in addition. The endpoint sets them before it answers. */
   added: Headers | undefined
+  /** What happens to answers that the client does not take at once. The endpoint sets it before it answers. */
+  slowReaders: SlowReaders | undefined
   /** Whether the client has disconnected: nothing reaches it any more. */
   readonly isGone: boolean
   /** Reads the body, once. Calls back at most once, and never when the client disconnects meanwhile. */
   readonly body: (maxBytes: number, then: (body: string | BodyFault) => void) => void
   /** Sends a complete answer, if the client is still connected. */
   readonly reply: (status: number, headers: Headers, body: string) => void
-  /** Begins to answer with an event stream. The headers leave at once; the reader is called only after this returns. */
-  readonly stream: (headers: Headers, reader: Reader) => Writer
+  /** Begins an answer in pieces. The headers leave at once; the reader is called only after this returns. */
+  readonly stream: (status: number, headers: Headers, reader: Reader) => Writer
   /** Calls back when the client disconnects before it was answered. At most one listener. */
   readonly onGone: (listener: () => void) => void
 }
 
-/** The writing end of an open event stream. */
+/** How the endpoint treats readers that are slow. */
+export interface SlowReaders {
+  /** Sends a body that is longer than `PIECE` in pieces, as fast as the client takes them. */
+  readonly sendLong: (exchange: HttpExchange, status: number, headers: Headers, body: string) => void
+  /** Calls back when `stallTimeout` has passed, unless the function that it returns is called before. */
+  readonly watch: (cut: () => void) => () => void
+}
+
+/** How many characters of an answer are written at once. */
+export const PIECE = 64 * 1024
+
+/** The writing end of an answer in pieces. */
 export interface Writer {
   /** Writes the text; `false` when the caller should wait until the reader has `drained`. */
   readonly write: (text: string) => boolean
   /** Ends the stream after what was written. */
   readonly end: () => void
-  /** Ends the stream now; what was written may be lost. */
+  /** Ends the stream and its connection now; what was written may be lost. */
   readonly cut: () => void
 }
 
-/** What the implementation of an exchange reports about the client that reads an event stream. */
+/** What the implementation of an exchange reports about the client that reads an answer in pieces. */
 export interface Reader {
   /** The client has taken what was written, after `write` returned `false`. */
   readonly drained: () => void

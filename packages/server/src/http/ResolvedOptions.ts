@@ -20,6 +20,8 @@ export interface ResolvedOptions {
   readonly maxNodes: number
   readonly maxResponseNodes: number
   readonly capacity: number
+  readonly maxQueued: number
+  readonly maxUnsent: number
   readonly keepAlive: number
   readonly stallTimeout: number
   readonly retry: number
@@ -42,7 +44,9 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
     maxNodes: options.maxNodes ?? Json.MAX_NODES,
     maxResponseNodes: options.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
-    capacity: options.capacity ?? Outbox.CAPACITY,
+    capacity: Math.max(1, options.capacity ?? Outbox.CAPACITY),
+    maxQueued: options.maxQueued ?? 16 * 1024 * 1024,
+    maxUnsent: options.maxUnsent ?? 256 * 1024 * 1024,
     keepAlive: DeadlineTimer.millis(options.keepAlive ?? "15 seconds"),
     stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),
     retry: DeadlineTimer.millis(options.retry ?? "1 second"),

@@ -89,7 +89,9 @@ export class Post implements Channel {
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     if (Message.isResponse(message)) return this.respond(message)
-    const text = this.isJsonOnly ? undefined : MessageText.stringify(message)
+    // Before the message is encoded: a handler may go on sending to a client that is gone.
+    if (this.isJsonOnly || !this.open().isReadable) return false
+    const text = MessageText.stringify(message)
     return text !== undefined && this.open().push(text)
   }
 

@@ -161,6 +161,7 @@ class SseConnection implements FedTransport {
   }
 
   readonly unsafeSend = (message: Message.Message): boolean => {
+    if (this.stream.isClosed) return false
     const text = MessageText.stringify(message)
     return text !== undefined && this.stream.push(frame(text))
   }

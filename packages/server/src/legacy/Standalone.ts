@@ -69,12 +69,11 @@ export class Standalone implements FedTransport {
   readonly canRequest = (): boolean => this.isAttached
 
   readonly unsafeSend = (message: Message.Message): boolean => {
-    if (this.ended) return false
+    if (this.ended || (Message.isRequest(message) && !this.stream.isReadable)) return false
     const text = MessageText.stringify(message)
     if (text === undefined) return false
     if (isChange(message) && this.isQueuedChange(text)) return true
     if (this.stream.isReadable) return this.stream.push(text)
-    if (Message.isRequest(message)) return false
     this.buffer([frame(text)])
     return true
   }
@@ -144,7 +143,13 @@ export class Standalone implements FedTransport {
   private buffer(events: ReadonlyArray<string>): void {
     if (this.ended || events.length === 0) return
     const all = [...this.buffered, ...events]
-    const surplus = Math.max(0, all.length - MAX_BUFFERED)
+    let size = 0
+    let surplus = all.length
+    while (surplus > Math.max(0, all.length - MAX_BUFFERED)) {
+      size += all[surplus - 1]!.length
+      if (size > this.context.options.maxQueued) break
+      surplus--
+    }
     for (const dropped of all.slice(0, surplus)) this.queuedChanges?.delete(dropped)
     this.buffered = all.slice(surplus)
   }

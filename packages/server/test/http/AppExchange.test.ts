@@ -20,7 +20,7 @@ const streaming = (one: AppExchange, reader: Reader) =>
   Effect.gen(function*() {
     let writer!: Writer
     const response = yield* one.answer(() => {
-      writer = one.stream({ "content-type": "text/event-stream" }, reader)
+      writer = one.stream(200, { "content-type": "text/event-stream" }, reader)
     })
     return { writer, body: HttpServerResponse.toWeb(response).body!.getReader() }
   })

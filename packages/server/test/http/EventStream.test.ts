@@ -1,19 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import * as EventStream from "../../src/http/EventStream.js"
+import { PIECE } from "../../src/http/HttpExchange.js"
 import * as Sweeper from "../../src/http/Sweeper.js"
+import { Unsent } from "../../src/http/Unsent.js"
 import { TestExchange } from "./TestExchange.js"
 
-const open = (options: Partial<EventStream.Options> = {}) =>
+const open = (options: Partial<EventStream.Options> = {}, unsent = new Unsent(Infinity)) =>
   Effect.gen(function*() {
     const exchange = new TestExchange("GET", "/mcp", {})
     const sweeper = yield* Sweeper.make
     const closed: Array<ReadonlyArray<string>> = []
     const stream = new EventStream.EventStream(exchange, {
+      headers: EventStream.HEADERS,
       sweeper,
+      unsent,
       keepAlive: 15_000,
       stallTimeout: 30_000,
       capacity: 4,
+      maxQueued: 1_000_000,
       onClose: (unsent) => closed.push(unsent),
       ...options
     })
@@ -23,7 +28,7 @@ const open = (options: Partial<EventStream.Options> = {}) =>
 describe("EventStream", () => {
   it.scoped("begins with headers that forbid proxies to buffer it", () =>
     Effect.gen(function*() {
-      const { exchange } = yield* open({ headers: { "mcp-session-id": "s" } })
+      const { exchange } = yield* open({ headers: { ...EventStream.HEADERS, "mcp-session-id": "s" } })
       assert.strictEqual(exchange.status, 200)
       assert.deepStrictEqual(exchange.sent, {
         "content-type": "text/event-stream",
@@ -144,5 +149,58 @@ describe("EventStream", () => {
       ending.stream.end()
       yield* TestClock.adjust("31 seconds")
       assert.isTrue(ending.exchange.cut)
+    }))
+
+  it.scoped("writes a long text in pieces, as fast as the reader takes them, and breaks no character", () =>
+    Effect.gen(function*() {
+      const { exchange, stream } = yield* open({ keepAlive: Infinity })
+      const text = `x${"😀".repeat(PIECE * 1.5)}`
+      const pieces: Array<string> = []
+      exchange.stalled = true
+      stream.push(text)
+      stream.end()
+      while (!exchange.ended) {
+        pieces.push(exchange.text.slice(pieces.join("").length))
+        yield* TestClock.adjust("20 seconds")
+        exchange.reader!.drained()
+      }
+      assert.strictEqual(pieces.length, 3)
+      // It throws at half a surrogate pair.
+      pieces.forEach(encodeURI)
+      assert.strictEqual(exchange.text, text)
+      assert.deepStrictEqual([stream.held, exchange.cut], [0, false])
+    }))
+
+  it.scoped("is full when the texts that wait are too long, and takes a response nevertheless", () =>
+    Effect.gen(function*() {
+      const { exchange, stream } = yield* open({ capacity: 256, maxQueued: 100_000 })
+      exchange.stalled = true
+      stream.push("x".repeat(60_000))
+      assert.isFalse(stream.isFull)
+      stream.push("y".repeat(60_000))
+      assert.isTrue(stream.isFull)
+      const waiting = yield* Effect.fork(stream.space)
+      yield* Effect.yieldNow()
+      assert.isNull(waiting.unsafePoll())
+      assert.isTrue(stream.push("response"))
+      exchange.reader!.drained()
+      yield* Fiber.join(waiting)
+    }))
+
+  it.scoped("cuts the reader that took nothing for the longest time when all hold too much", () =>
+    Effect.gen(function*() {
+      const unsent = new Unsent(250_000)
+      const slow = yield* open({}, unsent)
+      slow.exchange.stalled = true
+      slow.stream.push("x".repeat(100_000))
+      yield* TestClock.adjust("1 second")
+      const second = yield* open({}, unsent)
+      second.exchange.stalled = true
+      second.stream.push("x".repeat(100_000))
+      assert.deepStrictEqual([unsent.size, slow.stream.isClosed], [200_000, false])
+      second.stream.push("x".repeat(100_000))
+      assert.deepStrictEqual([slow.exchange.cut, second.exchange.cut, unsent.size], [true, false, 200_000])
+      second.stream.push("x".repeat(100_000))
+      assert.deepStrictEqual([second.exchange.cut, unsent.size], [true, 0])
     }))
 })

@@ -11,6 +11,8 @@ describe("ResolvedOptions", () => {
       sessions: true,
       maxSessions: 10_000,
       maxPerPrincipal: 1000,
+      maxQueued: 16_777_216,
+      maxUnsent: 268_435_456,
       idleTimeout: 1_800_000,
       maxBodyBytes: 4_194_304,
       maxDepth: 64,

@@ -9,11 +9,13 @@ import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import type { Cause, Layer } from "effect"
 import { Effect } from "effect"
 import * as Endpoint from "../../src/dispatch/Endpoint.js"
-import type { BodyFault, Headers, HttpExchange, Reader, Writer } from "../../src/http/HttpExchange.js"
+import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "../../src/http/HttpExchange.js"
+import { PIECE } from "../../src/http/HttpExchange.js"
 import { until } from "../Serving.js"
 
 export class TestExchange implements HttpExchange {
   added: Headers | undefined
+  slowReaders: SlowReaders | undefined
   isGone = false
   status: number | undefined
   sent: Headers = {}
@@ -46,13 +48,16 @@ export class TestExchange implements HttpExchange {
   }
 
   reply(status: number, headers: Headers, body: string): void {
+    if (body.length > PIECE && this.slowReaders !== undefined) {
+      return this.slowReaders.sendLong(this, status, headers, body)
+    }
     this.answer(status, headers)
     this.text = body
     this.ended = true
   }
 
-  stream(headers: Headers, reader: Reader): Writer {
-    this.answer(200, headers)
+  stream(status: number, headers: Headers, reader: Reader): Writer {
+    this.answer(status, headers)
     this.reader = reader
     return {
       write: (text) => {

@@ -46,8 +46,8 @@ class Listening extends TestExchange {
     super("GET", url, { host: "localhost", accept: "text/event-stream", ...headers })
   }
 
-  override stream(headers: Headers, reader: Reader): Writer {
-    const writer = super.stream(headers, reader)
+  override stream(status: number, headers: Headers, reader: Reader): Writer {
+    const writer = super.stream(status, headers, reader)
     const stop = (how: () => void) => () => {
       this.messages_.end(Exit.void)
       how()

@@ -1,0 +1,49 @@
+/**
+ * How much text one endpoint holds that clients have not taken yet, in all of its answers together. When it is more than
+ * the limit, the reader that took nothing for the longest time is cut, then the next one.
+ *
+ * A mutable set, because each write to a slow reader passes here. `total` is the sum of `held` over all holders, and
+ * `holders` are those that hold anything. `EventStream` reports what it holds.
+ */
+
+export interface Holder {
+  /** How many characters it holds. */
+  readonly held: number
+  /** When its reader took something last, in milliseconds. */
+  readonly lastWrite: number
+  /** Drops what it holds and disconnects its reader. */
+  readonly cut: () => void
+}
+
+export class Unsent {
+  private readonly holders = new Set<Holder>()
+  private total = 0
+
+  /** The limit in characters. */
+  constructor(private readonly max: number) {}
+
+  get size(): number {
+    return this.total
+  }
+
+  /** To be called after `held` of the holder has changed by so many characters. */
+  change(holder: Holder, by: number): void {
+    this.total += by
+    if (holder.held > 0) this.holders.add(holder)
+    else this.holders.delete(holder)
+    while (this.total > this.max && this.holders.size > 0) this.slowest().cut()
+  }
+
+  private slowest(): Holder {
+    let slowest: Holder | undefined
+    for (const holder of this.holders) {
+      if (
+        slowest === undefined || holder.lastWrite < slowest.lastWrite ||
+        (holder.lastWrite === slowest.lastWrite && holder.held > slowest.held)
+      ) {
+        slowest = holder
+      }
+    }
+    return slowest!
+  }
+}
