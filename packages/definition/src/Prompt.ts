@@ -131,7 +131,7 @@ export const assistant = (content: string | Prompts.PromptMessage["content"]): P
 
 /** The result of `prompts/get` for what a handler returned. */
 export const toResult = (messages: Messages, description: string | undefined): Prompts.GetPromptResult => {
-  if (typeof messages !== "string" && "messages" in messages) return messages
+  if (Predicate.hasProperty(messages, "messages")) return messages
   return {
     ...(description === undefined ? undefined : { description }),
     messages: typeof messages === "string" ? [user(messages)] : messages

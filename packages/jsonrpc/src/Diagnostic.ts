@@ -18,7 +18,8 @@ import * as Json from "./runtime/Json.js"
  * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
  * - `Overloaded`: more requests or notifications at once than the limit. A request was refused, a notification dropped.
  * - `AmbiguousCancel`: a cancel that matches several requests. None was interrupted.
- * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error".
+ * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error". `subject` is what the handler
+ *   serves: `tool "search"`.
  * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
  */
 export type Diagnostic = Data.TaggedEnum<{
@@ -28,7 +29,7 @@ export type Diagnostic = Data.TaggedEnum<{
   DuplicateRequest: { readonly id: Message.RequestId; readonly method: string }
   Overloaded: { readonly method: string; readonly limit: number }
   AmbiguousCancel: { readonly id: Message.RequestId }
-  HandlerDied: { readonly method: string; readonly cause: Cause.Cause<unknown> }
+  HandlerDied: { readonly method: string; readonly cause: Cause.Cause<unknown>; readonly subject?: string }
   Detached: { readonly method: string }
 }>
 
@@ -44,6 +45,7 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
   DuplicateRequest: ({ id, method }) => Effect.logDebug(`Refused "${method}": id ${Json.stringify(id)} is in flight`),
   Overloaded: ({ limit, method }) => Effect.logWarning(`Refused "${method}": ${limit} are in flight`),
   AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that matches several requests: ${Json.stringify(id)}`),
-  HandlerDied: ({ cause, method }) => Effect.logError(`The handler of "${method}" died`, cause),
+  HandlerDied: ({ cause, method, subject }) =>
+    Effect.logError(`The handler of ${subject ?? `"${method}"`} died`, cause),
   Detached: ({ method }) => Effect.logWarning(`The handler of "${method}" did not stop in time and still runs`)
 })

@@ -10,14 +10,16 @@ import * as Option from "effect/Option"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 
-/** `died` is the cause of an error that hides a bug of this side from the peer. */
 export type Outcome =
-  | { readonly result: Message.Params; readonly error?: undefined; readonly died?: undefined }
-  | {
-    readonly result?: undefined
-    readonly error: JsonRpcError.ErrorObject
-    readonly died?: Cause.Cause<unknown> | undefined
-  }
+  | Reported & { readonly result: Message.Params; readonly error?: undefined }
+  | Reported & { readonly result?: undefined; readonly error: JsonRpcError.ErrorObject }
+
+interface Reported {
+  /** The cause of an outcome that hides a bug of this side from the peer. */
+  readonly died?: Cause.Cause<unknown> | undefined
+  /** What the handler that died serves, as the operator reads it: `tool "search"`. Default: the method. */
+  readonly subject?: string | undefined
+}
 
 /** Its result, its `JsonRpcError`, or "Internal error" for any other failure. */
 export const fromExit = (exit: Exit.Exit<unknown, unknown>): Outcome => {

@@ -44,6 +44,11 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
   [Diagnostic.AmbiguousCancel({ id: "a" }), "DEBUG", "Ignored a cancel that matches several requests: \"a\""],
   [Diagnostic.HandlerDied({ method: "m", cause }), "ERROR", "The handler of \"m\" died"],
   [
+    Diagnostic.HandlerDied({ method: "tools/call", cause, subject: "tool \"search\"" }),
+    "ERROR",
+    "The handler of tool \"search\" died"
+  ],
+  [
     Diagnostic.Detached({ method: "m" }),
     "WARN",
     "The handler of \"m\" did not stop in time and still runs"

@@ -69,9 +69,16 @@ export class MissingClientCapability extends Data.TaggedError("MissingClientCapa
   readonly required: ClientCapabilities
 }> {
   override get message(): string {
-    return `The client lacks a required capability: ${Object.keys(this.required).join(", ")}`
+    return `The client lacks a required capability: ${pathsOf(this.required).join(", ")}`
   }
 }
+
+/** The innermost capabilities: `elicitation.url` for `{ elicitation: { url: {} } }`. */
+const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> =>
+  Object.entries(capabilities).flatMap(([name, inner]) => {
+    const paths = typeof inner === "object" && inner !== null ? pathsOf(inner as JsonObject) : []
+    return paths.length === 0 ? [name] : paths.map((path) => `${name}.${path}`)
+  })
 
 /** A header of an HTTP request differs from the body, or is missing. */
 export class HeaderMismatch extends Data.TaggedError("HeaderMismatch")<{ readonly message: string }> {}

@@ -68,13 +68,6 @@ export const hasBatches = (version: string | undefined): boolean => version === 
 export const primesStreams = (version: string | undefined): boolean => version !== undefined && version >= "2025-11-25"
 
 /**
- * Whether a tool call with arguments that do not fit is answered with a result that the model reads. Older revisions
- * answer it with a protocol error.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling
- */
-export const hasArgumentErrorResults = (version: string): boolean => version >= "2025-11-25"
-
-/**
  * The revision that a server answers to `initialize`: the requested one if it supports it, else its latest.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  */

@@ -63,10 +63,6 @@ describe("what differs between revisions", () => {
     expect(Version.primesStreams(undefined)).toBe(false)
   })
 
-  it("from 2025-11-25 on the model reads which arguments are wrong", () => {
-    expect(holds(Version.hasArgumentErrorResults)).toEqual(["2025-11-25", "2026-07-28"])
-  })
-
   it("an HTTP request without a version header is one of 2025-03-26", () => {
     expect(Version.withoutHeader).toBe("2025-03-26")
   })

@@ -66,7 +66,11 @@ export interface Options {
   readonly maxInFlight?: number | undefined
   /** The limit of the requests without a session that are served at the same time, for all clients. Default: 4,096. */
   readonly maxExchanges?: number | undefined
-  /** How long closing a conversation waits for handlers that cannot be interrupted. Default: 5 seconds. */
+  /**
+   * How long closing a conversation waits for handlers that cannot be interrupted, and then for its session layer to be
+   * released; and how long closing the server waits for its features to be released. What takes longer is reported, and goes
+   * on. Default: 5 seconds.
+   */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /** How long a request to a client waits for its response, unless the request has a timeout. Default: 60 seconds. */
   readonly requestTimeout?: Duration.DurationInput | undefined

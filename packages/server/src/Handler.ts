@@ -13,7 +13,9 @@ import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as Feature from "./Feature.js"
+import * as Returned from "./runtime/Returned.js"
 import { ANY } from "./runtime/Router.js"
+import * as Subject from "./runtime/Subject.js"
 
 type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
 
@@ -27,7 +29,7 @@ type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
 export const request = <Params, Result, R = never>(
   method: Method.Request<string, Params, Result>,
   handler: (params: Params) => Effect.Effect<Result, Feature.Fails, R>
-): HandlerFeature<R> => register(method, handler)
+): HandlerFeature<R> => register(method, (params, _, name) => answered(name, () => handler(params)))
 
 /**
  * Handles the notifications of one method of the specification. A notification whose parameters do not decode is dropped.
@@ -35,7 +37,7 @@ export const request = <Params, Result, R = never>(
 export const notification = <Params, R = never>(
   method: Method.Notification<string, Params>,
   handler: (params: Params) => Effect.Effect<void, never, R>
-): HandlerFeature<R> => register(method, handler)
+): HandlerFeature<R> => register(method, (params, _, name) => Returned.run(() => handler(params), actor(name)))
 
 /**
  * Handles the notification that the roots of the client have changed. The handler may request the new roots.
@@ -43,7 +45,7 @@ export const notification = <Params, R = never>(
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
  */
 export const rootsListChanged = <R = never>(handler: Effect.Effect<void, never, R>): HandlerFeature<R> =>
-  register(rootsChanged, () => handler)
+  register(rootsChanged, (_, __, name) => Returned.effect(handler, actor(name)))
 
 const rootsChanged = Method.notification({
   name: "notifications/roots/list_changed",
@@ -64,16 +66,23 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
 ): HandlerFeature<R> => {
   const decode = ParseResult.decodeUnknown(schemas.params)
   const encode = ParseResult.encodeUnknown(schemas.result)
-  return register(own(name), (_, raw) =>
-    Effect.flatMap(
-      Effect.mapError(decode(raw ?? {}), (issue) => McpError.ofIssue(issue)),
-      (params) =>
-        Effect.flatMap(handler(params), (result) =>
-          Effect.catchAll(encode(result), (issue) =>
-            Effect.dieMessage(
-              `The handler of "${name}" returned a value that is not a result of the method: ${Issue.sentence(issue)}`
-            )))
-    ))
+  return register(
+    own(name),
+    (_, raw) =>
+      Effect.flatMap(
+        Effect.mapError(decode(raw ?? {}), (issue) => McpError.ofIssue(issue)),
+        (params) =>
+          answered(name, () =>
+            Effect.flatMap(
+              Returned.run(() => handler(params), actor(name)),
+              (result) =>
+                Effect.catchAll(encode(result), (issue) =>
+                  Effect.dieMessage(
+                    `${actor(name)} returned a value that is not a result of the method: ${Issue.sentence(issue)}`
+                  ))
+            ))
+      )
+  )
 }
 
 /**
@@ -90,7 +99,7 @@ export const customNotification = <Params, ParamsEncoded, R = never>(
   return register(method, (_, raw) =>
     Effect.matchEffect(decode(raw ?? {}), {
       onFailure: () => Effect.void,
-      onSuccess: handler
+      onSuccess: (params) => Returned.run(() => handler(params), actor(name))
     }))
 }
 
@@ -102,10 +111,17 @@ export const fallback = <R = never>(
   handler: (
     request: { readonly method: string; readonly params: JsonObject | undefined }
   ) => Effect.Effect<JsonObject, Feature.Fails, R>
-): HandlerFeature<R> => register(own(ANY, JsonObjects.JsonObject), (_, params, method) => handler({ method, params }))
+): HandlerFeature<R> =>
+  register(own(ANY, JsonObjects.JsonObject), (_, params, method) => answered(method, () => handler({ method, params })))
 
 const own = (name: string, params: Schema.Schema<any> = Method.NoParams): Method.Request =>
   Method.request({ name, from: "client", params, result: JsonObjects.JsonObject })
+
+const actor = (method: string): string => `The handler of ${Subject.method(method)}`
+
+/** Runs a handler of requests, and dies when it gives what JSON cannot express. */
+const answered = <A, E, R>(method: string, handler: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Returned.run(handler, actor(method)), (result) => Returned.json(result, actor(method)))
 
 const register = <R>(
   method: Method.Method,

@@ -32,6 +32,7 @@ import type * as Implement from "./Implement.js"
 import type * as Middleware from "./Middleware.js"
 import * as Registry from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
+import * as Release from "./runtime/Release.js"
 import * as Router from "./runtime/Router.js"
 import * as SessionLayer from "./runtime/SessionLayer.js"
 
@@ -105,7 +106,7 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
       yield* Layer.buildWithMemoMap(
         Layer.provide(features as Layer.Layer<never, E, Registry.Registry>, Layer.succeed(Registry.Registry, registry)),
         yield* Layer.makeMemoMap,
-        yield* Effect.scope
+        yield* Release.scope("The features of the server", options.closeTimeout)
       )
       return yield* Dispatch.make(
         {

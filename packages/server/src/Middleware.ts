@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { RequestContext } from "./RequestContext.js"
 import * as Provided from "./runtime/Provided.js"
+import * as Returned from "./runtime/Returned.js"
 
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Middleware")
 
@@ -64,7 +65,7 @@ export const provide = <I, S, R>(
 ): Middleware<I, Exclude<R, RequestContext | Scope.Scope>> =>
   of((call, next) =>
     Effect.flatMap(
-      service(call),
+      Returned.effect(service(call), `The middleware that provides ${tag.key}`),
       (made) => Effect.mapInputContext(next, (context: Context.Context<never>) => Provided.add(context, tag, made))
     )
   )
@@ -78,5 +79,5 @@ export const compose = <P1, R1, P2, R2>(
 
 const of = <Provides, R>(run: Middleware<any, any>["run"]): Middleware<Provides, R> => ({
   [TypeId]: { _Provides: undefined as Provides },
-  run
+  run: (call, next) => Returned.effect(run(call, next), "A middleware")
 })

@@ -30,8 +30,8 @@ export interface Registered {
 export interface RegisteredTool extends Registered {
   /** The tool as `tools/list` describes it. */
   readonly advertised: Tools.Tool
-  /** Decodes the arguments and runs the handler. `version` is the revision of the request. */
-  readonly call: (args: unknown, version: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
+  /** Decodes the arguments and runs the handler. */
+  readonly call: (args: unknown) => Effect.Effect<Tools.CallToolResult, unknown, any>
 }
 
 export interface RegisteredResource extends Registered {

@@ -14,6 +14,7 @@ import {
   call,
   connect,
   GreetLive,
+  internalError,
   logbook,
   names,
   result,
@@ -193,10 +194,9 @@ describe("Middleware", () => {
       yield* Effect.gen(function*() {
         const peer = yield* connect()
         for (const method of ["tools/call", "tools/fetch", "ping"]) {
-          assert.deepStrictEqual(yield* refusal(peer, method, { name: "greet" }), {
-            code: -32603,
-            message: "Internal error"
-          })
+          const id = yield* peer.request(method, { name: "greet" })
+          if (method === "tools/call") assert.deepStrictEqual<unknown>(yield* peer.expectResult(id), internalError)
+          else assert.deepStrictEqual(yield* peer.expectError(id), { code: -32603, message: "Internal error" })
           assert.include(String(lines.splice(0)[0]?.cause), "hunter2")
         }
         yield* peer.notify("notifications/any")
@@ -222,7 +222,7 @@ describe("Middleware", () => {
         const peer = yield* connect()
         yield* peer.expectSilence
         seen.length = 0
-        yield* refusal(peer, "tools/call", { name: "boom" })
+        assert.deepStrictEqual<unknown>(yield* result(peer, "boom"), internalError)
         yield* refusal(peer, "prompts/get", { name: "boom", arguments: { a: "" } })
         yield* refusal(peer, "example/boom")
         yield* refusal(peer, "completion/complete", {

@@ -59,6 +59,9 @@ export const call = (peer: TestPeer.TestPeer, name: string, args?: unknown, prog
 export const result = (peer: TestPeer.TestPeer, name: string, args?: unknown) =>
   Effect.flatMap(call(peer, name, args), peer.expectResult)
 
+/** What a client receives of a tool that died. */
+export const internalError = { content: [{ type: "text", text: "Internal error" }], isError: true }
+
 /** The names in a `tools/list`. */
 export const names = (peer: TestPeer.TestPeer) =>
   Effect.map(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Telemetry from "@effect-mcp/server/Telemetry"
 import { Effect, Layer, Metric, Option, TestClock, Tracer } from "effect"
-import { act, call, connect, GreetLive, result, serve, until } from "./Serving.js"
+import { act, call, connect, GreetLive, internalError, result, serve, until } from "./Serving.js"
 
 /** A tracer that records its spans. */
 const tracing = () => {
@@ -106,7 +106,7 @@ describe("Every message of a traced server", () => {
     return Effect.gen(function*() {
       const peer = yield* connect()
       yield* result(peer, "greet", { name: 5 })
-      yield* peer.expectError(yield* call(peer, "dies"))
+      assert.deepStrictEqual<unknown>(yield* result(peer, "dies"), internalError)
       yield* peer.expectError(yield* call(peer, "nobody"))
       yield* peer.expectError(yield* peer.request("made/up"))
       const waiting = yield* call(peer, "waits")

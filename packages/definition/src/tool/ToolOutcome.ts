@@ -16,6 +16,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import * as JsonForm from "../schema/JsonForm.js"
 import * as JsonSchema from "../schema/JsonSchema.js"
 import * as SchemaParser from "../schema/SchemaParser.js"
 import type { ToolResult } from "../ToolResult.js"
@@ -45,11 +46,15 @@ const successOf = (
   if (success === undefined) {
     return {
       encodeSuccess: (value) =>
-        Effect.succeed(
-          isToolResult(value)
-            ? value.isError ? errorOf(value) : withMeta({ content: value.content }, value.meta)
-            : { content: typeof value === "string" ? [text(value)] : [] }
-        ),
+        isToolResult(value)
+          ? Effect.sync(() => value.isError ? errorOf(value) : withMeta({ content: value.content }, value.meta))
+          : typeof value === "string" || value === undefined || value === null
+          ? Effect.succeed({ content: typeof value === "string" ? [text(value)] : [] })
+          : Effect.dieMessage(
+            `A tool without a "success" schema returns a text, a ToolResult or nothing, and this one returned ${
+              Array.isArray(value) ? "an array" : `a value of type ${typeof value}`
+            }: declare a "success" schema, or return a text`
+          ),
       decodeSuccess: Effect.succeed
     }
   }
@@ -64,7 +69,7 @@ const successOf = (
           structuredContent
         }))
         : value.isError
-        ? Effect.succeed(errorOf(value))
+        ? Effect.sync(() => errorOf(value))
         : orDie(encode(value.structured), (structuredContent) => resultOf(value, structuredContent, isText)),
     decodeSuccess: (result) =>
       decode(
@@ -105,38 +110,44 @@ const orDie = <A, B>(encoded: Effect.Effect<A, ParseResult.ParseIssue>, f: (enco
     ? Effect.succeed(f(encoded.right as A))
     : Effect.map(Effect.orDieWith(encoded, (issue) => new Error(Issue.sentence(issue))), f)
 
-// The structured value of an error is not a success of the tool, and is not checked.
-const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult =>
-  withMeta(
+// The structured value of an error is not a success of the tool: it is not checked against the schema.
+const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult => {
+  if (structured !== undefined) toJson(structured)
+  return withMeta(
     { content, ...(structured === undefined ? undefined : { structuredContent: structured }), isError: true },
     meta
   )
+}
 
 /** A tool that returns structured content SHOULD also return its JSON in a text block. */
 const resultOf = (
   { content, meta }: ToolResult<unknown>,
   structuredContent: unknown,
   isText: boolean
-): Tools.CallToolResult =>
-  withMeta({
-    content: content.some(({ type }) => type === "text")
-      ? content
-      : [...content, text(toText(structuredContent, isText))],
+): Tools.CallToolResult => {
+  const json = toText(structuredContent, isText)
+  return withMeta({
+    content: content.some(({ type }) => type === "text") ? content : [...content, text(json)],
     structuredContent
   }, meta)
+}
 
 const text = (text: string): Content.ContentBlock => ({ type: "text", text })
 
-const withMeta = (result: Tools.CallToolResult, meta: JsonObject | undefined): Tools.CallToolResult =>
-  meta === undefined ? result : { ...result, _meta: meta }
+const withMeta = (result: Tools.CallToolResult, meta: JsonObject | undefined): Tools.CallToolResult => {
+  if (meta === undefined) return result
+  toJson(meta)
+  return { ...result, _meta: meta }
+}
 
 /** JSON, or the string itself where every encoded value is a string. */
-const toText = (encoded: unknown, isText: boolean): string => {
-  if (isText) return encoded as string
-  const json = Json.stringify(encoded)
-  if (json === undefined) throw new Error("The value that a tool returned cannot be represented as JSON")
-  return json
-}
+const toText = (encoded: unknown, isText: boolean): string => isText ? encoded as string : toJson(encoded)
+
+const toJson = (value: unknown): string =>
+  Either.getOrThrowWith(
+    JsonForm.encode(value),
+    (fault) => new Error(`The tool returned a value that is not JSON: ${fault}`)
+  )
 
 const firstText = (result: Tools.CallToolResult): string | undefined => {
   const block = result.content.find((content) => content.type === "text")

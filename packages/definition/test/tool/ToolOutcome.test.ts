@@ -137,11 +137,11 @@ describe("Tool's success", () => {
     const anything = Tool.make("anything", { success: Schema.Unknown })
     assert.throws(
       () => anything.codec.encodeSuccess(1n),
-      "The value that a tool returned cannot be represented as JSON"
+      "The tool returned a value that is not JSON: it has no form in JSON"
     )
     assert.throws(
       () => anything.codec.encodeSuccess(undefined),
-      "The value that a tool returned cannot be represented as JSON"
+      "The tool returned a value that is not JSON: it has no form in JSON"
     )
   })
 

@@ -225,7 +225,8 @@ export class InFlight {
   private answer(request: ActiveRequest, outcome: Outcome.Outcome): void {
     this.remove(request)
     if (outcome.died !== undefined) {
-      this.report(Diagnostic.HandlerDied({ method: request.method, cause: outcome.died }))
+      const { died: cause, subject } = outcome
+      this.report(Diagnostic.HandlerDied({ method: request.method, cause, ...(subject && { subject }) }))
     }
     this.callChannel(request, ({ channel, id }) => channel.unsafeSend(Outcome.toMessage(id, outcome)))
   }

@@ -196,10 +196,10 @@ describe("A server of Effect MCP on real pipes answers", () => {
       assert.lengthOf(received().filter(({ error }) => error !== undefined), 0)
     }))
 
-  it.scopedLive("a request whose handler dies with one error, without the cause", () =>
+  it.scopedLive("a call of a tool that dies with one result, without the cause", () =>
     Effect.gen(function*() {
       const { call, stderr, undisturbed } = yield* served
-      assert.deepStrictEqual(yield* call("die"), { code: -32603, message: "Internal error" })
+      assert.deepStrictEqual(yield* call("die"), { content: [{ type: "text", text: "Internal error" }], isError: true })
       yield* until(() => stderr().includes("hunter2"))
       yield* undisturbed
     }))
@@ -252,6 +252,7 @@ describe("A server of Effect MCP on real pipes answers", () => {
       yield* call("release")
       assert.deepStrictEqual((yield* answers("slow", 2))[1].result.structuredContent, { steps: 0 })
       assert.deepStrictEqual(yield* call("echo", { text: "on" }), echo)
-      assert.lengthOf(received().filter(({ error }) => error !== undefined), 6)
+      assert.lengthOf(received().filter(({ error }) => error !== undefined), 5)
+      assert.lengthOf(received().filter(({ result }) => result?.isError === true), 1)
     }))
 })

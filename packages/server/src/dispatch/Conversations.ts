@@ -12,13 +12,13 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { FedConversation, Options } from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
 import type { Serving } from "../legacy/Serve.js"
+import * as Release from "../runtime/Release.js"
 import type { Server } from "../runtime/Server.js"
 import * as EraOfConversation from "./EraOfConversation.js"
 
@@ -77,12 +77,20 @@ export const make = (
         }
       )
       connections.add(connection)
+      let releasing: Deferred.Deferred<void> | undefined
       // After the handlers have ended: they use the services of the session to their end.
       const release = Effect.suspend(() => {
-        if (!connections.delete(connection)) return Effect.void
-        return scope === undefined
-          ? connection.stopAnnouncing
-          : Effect.zipRight(connection.stopAnnouncing, Scope.close(scope, Exit.void))
+        if (releasing !== undefined) return Deferred.await(releasing)
+        const released = releasing = Deferred.unsafeMake<void>(FiberId.none)
+        connections.delete(connection)
+        const stopping = connection.stopAnnouncing(options.closeTimeout)
+        return Effect.uninterruptible(Effect.intoDeferred(
+          scope === undefined ? stopping : Effect.zipRight(
+            stopping,
+            Release.within(Scope.close(scope, Exit.void), "The session layer of a client", options.closeTimeout)
+          ),
+          released
+        ))
       })
       return { connection, conversation, release }
     }
@@ -105,8 +113,11 @@ export const make = (
         )
       )
       const close: Effect.Effect<void> = conversation.close.pipe(
-        // After closing, because the last responses need the transport.
-        Effect.zipRight(stop(reader, options)),
+        // After closing, because the last responses need the transport. A transport may refuse to be interrupted.
+        Effect.zipRight(Effect.suspend(() => {
+          reader.unsafeInterruptAsFork(FiberId.none)
+          return Release.awaitWithin(reader, options.closeTimeout)
+        })),
         Effect.zipRight(end)
       )
       closes.add(close)
@@ -115,11 +126,16 @@ export const make = (
 
     const feed = (transport: Transport, onEnd: () => void): FedConversation => {
       const { connection, conversation, release } = start(transport)
+      let ending = false
       const close: Effect.Effect<void> = Effect.suspend(() => {
-        const byServer = closes.delete(close) && closing
+        const byServer = !ending && closing
+        ending = true
         return Effect.zipRight(
           Effect.zipRight(conversation.close, release),
-          byServer ? Effect.sync(onEnd) : Effect.void
+          Effect.sync(() => {
+            closes.delete(close)
+            if (byServer) onEnd()
+          })
         )
       })
       closes.add(close)
@@ -145,16 +161,6 @@ export const make = (
       size: () => connections.size
     }
   })
-
-/**
- * Interrupts a reader, and waits for its end no longer than closing may take: a transport may refuse to be interrupted.
- */
-const stop = (reader: Fiber.RuntimeFiber<void, unknown>, { closeTimeout }: Options): Effect.Effect<unknown> =>
-  Effect.suspend(() =>
-    reader.unsafePoll() === null
-      ? Effect.timeoutOption(Effect.interruptible(Fiber.interrupt(reader)), closeTimeout ?? "5 seconds")
-      : Effect.void
-  )
 
 const logged = (error: TransportError): Effect.Effect<void> =>
   Effect.logDebug(`A conversation ended: ${error.message}`, error)

@@ -12,7 +12,7 @@ import * as Era from "@effect-mcp/protocol/Era"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { MethodNotFound, UnsupportedVersion } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
-import { quotable } from "../runtime/Reply.js"
+import { quotable } from "../runtime/Subject.js"
 
 /**
  * `undefined` for a legacy message, and for one that names a revision that the server supports in its own era. `header` is

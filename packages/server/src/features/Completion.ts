@@ -4,13 +4,14 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  */
-import * as Completion from "@effect-mcp/protocol/Completion"
+import type * as Completion from "@effect-mcp/protocol/Completion"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Effect from "effect/Effect"
 import type * as Completer from "../Completer.js"
 import type { Completers, Registered, RegistryService } from "../Registry.js"
-import * as Reply from "../runtime/Reply.js"
+import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
+import * as Subject from "../runtime/Subject.js"
 
 /** Whether the server has, at the moment, an argument that it can complete. */
 export const isOffered = (registry: RegistryService): boolean =>
@@ -34,17 +35,19 @@ export const routes = (registry: RegistryService): ReadonlyArray<Route.Route> =>
  */
 export const completers = (
   given: Completer.Completers<string>,
-  values: ReadonlyMap<string, ReadonlyArray<string>>
+  values: ReadonlyMap<string, ReadonlyArray<string>>,
+  /** What has the arguments. */
+  subject: string
 ): Completers =>
   new Map([
     ...[...values].map(([name, values]) => [name, amongValues(values)] as const),
     ...Object.entries(given).flatMap(([name, complete]) =>
-      complete === undefined ? [] : [[name, suggestions(complete)] as const]
+      complete === undefined ? [] : [[name, suggestions(complete, Subject.completer(name, subject))] as const]
     )
   ])
 
 export const unknownPrompt = (name: string): InvalidParams =>
-  new InvalidParams({ message: `Unknown prompt: ${Reply.quotable(name)}` })
+  new InvalidParams({ message: `Unknown prompt: ${Subject.quotable(name)}` })
 
 const none: Completion.CompleteResult = { completion: { values: [], total: 0, hasMore: false } }
 
@@ -58,7 +61,7 @@ const complete = (
     ? Effect.succeed(none)
     : Effect.map(
       Effect.suspend(() => completer(value, others)),
-      (suggestions) => ({ completion: Completion.truncate(suggestions) })
+      (completion) => ({ completion })
     )
 }
 
@@ -71,7 +74,7 @@ const missing = (
     // A resource with a fixed URI has no arguments to complete.
     : registry.resources.has(ref.uri)
     ? Effect.succeed(none)
-    : Effect.fail(new InvalidParams({ message: `Unknown resource template: ${Reply.quotable(ref.uri)}` }))
+    : Effect.fail(new InvalidParams({ message: `Unknown resource template: ${Subject.quotable(ref.uri)}` }))
 
 /** Completes with those of the values that begin with the given text, in upper or lower case. */
 const amongValues = (values: ReadonlyArray<string>) => (value: string): Effect.Effect<Completion.Suggestions> =>
@@ -81,13 +84,17 @@ const amongValues = (values: ReadonlyArray<string>) => (value: string): Effect.E
     return { values: found, total: found.length, hasMore: false }
   })
 
-const suggestions =
-  (complete: Completer.Completer<any>) =>
-  (value: string, others: Readonly<Record<string, string>>): Effect.Effect<Completion.Suggestions, unknown, any> =>
+const suggestions = (complete: Completer.Completer<any>, subject: string) => {
+  const actor = `The handler of ${subject}`
+  return (
+    value: string,
+    others: Readonly<Record<string, string>>
+  ): Effect.Effect<Completion.Suggestions, unknown, any> =>
     Effect.map(
-      complete(value, others),
+      Returned.value(Returned.run(() => complete(value, others), actor), actor),
       (given) => isList(given) ? { values: given, total: given.length, hasMore: false } : given
     )
+}
 
 const isList = (
   given: ReadonlyArray<string> | Completion.Suggestions

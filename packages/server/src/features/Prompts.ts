@@ -12,7 +12,9 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Completer from "../Completer.js"
 import type { RegisteredPrompt, RegistryService } from "../Registry.js"
+import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
+import * as Subject from "../runtime/Subject.js"
 import * as Completion from "./Completion.js"
 import * as PagedList from "./PagedList.js"
 
@@ -57,14 +59,21 @@ export const entry = (
   handler: (parameters: any) => Effect.Effect<Prompt.Messages, unknown, any>,
   complete: Completer.Completers<string> | undefined,
   context: Context.Context<never>
-): RegisteredPrompt => ({
-  advertised,
-  context,
-  get: (args) =>
-    Effect.matchEffect(codec.decode(args as Readonly<Record<string, string>>), {
-      onFailure: (issue) => Effect.fail(ofIssue(issue, `arguments for prompt "${name}"`)),
-      onSuccess: (parameters) =>
-        Effect.map(handler(parameters), (messages) => Prompt.toResult(messages, advertised.description))
-    }),
-  completers: Completion.completers(complete ?? {}, enumValues)
-})
+): RegisteredPrompt => {
+  const subject = Subject.prompt(name)
+  const actor = `The handler of ${subject}`
+  return {
+    advertised,
+    context,
+    get: (args) =>
+      Effect.matchEffect(codec.decode(args as Readonly<Record<string, string>>), {
+        onFailure: (issue) => Effect.fail(ofIssue(issue, `arguments for ${subject}`)),
+        onSuccess: (parameters) =>
+          Effect.map(
+            Returned.value(Returned.run(() => handler(parameters), actor), actor),
+            (messages) => Prompt.toResult(messages, advertised.description)
+          )
+      }),
+    completers: Completion.completers(complete ?? {}, enumValues, subject)
+  }
+}

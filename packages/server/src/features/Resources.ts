@@ -15,8 +15,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Completer from "../Completer.js"
 import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService } from "../Registry.js"
-import * as Reply from "../runtime/Reply.js"
+import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
+import * as Subject from "../runtime/Subject.js"
 import * as Completion from "./Completion.js"
 import * as Page from "./Page.js"
 import * as PagedList from "./PagedList.js"
@@ -84,8 +85,19 @@ export const entry = (
 ): RegisteredResource => ({
   advertised,
   context,
-  read: Effect.map(read, (contents) => Resource.toResult(contents, uri, advertised.mimeType))
+  read: contentsOf(read, uri, advertised.mimeType, `The handler of ${Subject.resource(uri)}`)
 })
+
+const contentsOf = <E, R>(
+  read: Effect.Effect<Resource.Contents, E, R>,
+  uri: string,
+  mimeType: string | undefined,
+  actor: string
+): Effect.Effect<Resources.ReadResourceResult, E, R> =>
+  Effect.map(
+    Returned.value(Returned.effect(read, actor), actor),
+    (contents) => Resource.toResult(contents, uri, mimeType)
+  )
 
 /** The registry entry of a resource template. */
 export const templateEntry = (
@@ -96,21 +108,33 @@ export const templateEntry = (
     readonly list?: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, unknown, any> | undefined
   },
   context: Context.Context<never>
-): RegisteredTemplate => ({
-  advertised,
-  template,
-  context,
-  read: (variables, uri) =>
-    Effect.matchEffect(codec.decode(variables as UriTemplate.Match), {
-      onFailure: () => Effect.succeed(undefined),
-      onSuccess: (parameters) =>
-        Effect.map(read(parameters, uri), (contents) => Resource.toResult(contents, uri, advertised.mimeType))
-    }),
-  list: options.list === undefined
-    ? undefined
-    : Effect.map(options.list, (resources) => resources.map((resource) => resource.advertised)),
-  completers: Completion.completers(options.complete ?? {}, enumValues)
-})
+): RegisteredTemplate => {
+  const subject = Subject.template(advertised.uriTemplate)
+  const [reader, lister] = [`The handler of ${subject}`, `The list of ${subject}`]
+  return {
+    advertised,
+    template,
+    context,
+    read: (variables, uri) =>
+      Effect.matchEffect(codec.decode(variables as UriTemplate.Match), {
+        onFailure: () => Effect.succeed(undefined),
+        onSuccess: (parameters) =>
+          contentsOf(
+            Effect.suspend(() => Returned.effect(read(parameters, uri), reader)),
+            uri,
+            advertised.mimeType,
+            reader
+          )
+      }),
+    list: options.list === undefined
+      ? undefined
+      : Effect.map(
+        Returned.value(Returned.effect(options.list, lister), lister),
+        (resources) => resources.map((resource) => resource.advertised)
+      ),
+    completers: Completion.completers(options.complete ?? {}, enumValues, subject)
+  }
+}
 
 /**
  * Whether a resource or a template has this URI. A template may still find, on reading, that there is no such resource.
@@ -178,7 +202,7 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
   )
 }
 
-const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: Reply.quotable(uri) }))
+const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))
 
 // By the length of the literal text, then by name, so that the order does not depend on the order of registration.
 const bySpecificity = ({ advertised: a }: RegisteredTemplate, { advertised: b }: RegisteredTemplate): number =>

@@ -8,7 +8,6 @@ import type * as Tool from "@effect-mcp/definition/Tool"
 import { InvalidParams, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,7 +16,9 @@ import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
 import * as Reply from "../runtime/Reply.js"
+import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
+import * as Subject from "../runtime/Subject.js"
 import * as PagedList from "./PagedList.js"
 
 export const routes = (
@@ -45,11 +46,11 @@ export const routes = (
       isOffered,
       isTrusted: false,
       isStable: false,
-      serve: (params: Tools.CallToolParams, session) => {
+      serve: (params: Tools.CallToolParams) => {
         const tool = registry.tools.get(params.name)
         return tool === undefined
-          ? Route.failed(new InvalidParams({ message: `Unknown tool: ${Reply.quotable(params.name)}` }))
-          : { effect: tool.call(params.arguments, session.version), context: tool.context }
+          ? Route.failed(new InvalidParams({ message: `Unknown tool: ${Subject.quotable(params.name)}` }))
+          : { effect: tool.call(params.arguments), context: tool.context }
       }
     }
   ]
@@ -66,17 +67,21 @@ const call = (
   { codec, name }: Tool.Tool.Any,
   handler: (parameters: any) => Effect.Effect<any, any, any>
 ): RegisteredTool["call"] => {
-  const ending = { onFailure: failed(codec), onSuccess: codec.encodeSuccess }
-  const run = (parameters: unknown) => Effect.matchCauseEffect(Effect.suspend(() => handler(parameters)), ending)
-  return (args, version) => {
+  const actor = `The handler of ${Subject.tool(name)}`
+  const ending = {
+    onFailure: failed(codec),
+    onSuccess: (success: unknown) => Returned.promise(success, actor) ?? codec.encodeSuccess(success)
+  }
+  const run = (parameters: unknown) => Effect.matchCauseEffect(Returned.run(() => handler(parameters), actor), ending)
+  return (args) => {
     const decoded = codec.decodeArguments(args ?? {})
     if (Either.isEither(decoded)) {
       return Either.isRight(decoded)
         ? run(decoded.right)
-        : refused(name, decoded.left as ParseResult.ParseIssue, version)
+        : Effect.succeed(refused(name, decoded.left as ParseResult.ParseIssue))
     }
     return Effect.matchEffect(decoded, {
-      onFailure: (issue) => refused(name, issue, version),
+      onFailure: (issue) => Effect.succeed(refused(name, issue)),
       onSuccess: run
     })
   }
@@ -90,14 +95,8 @@ const failed =
     return Reply.isProtocolError(failure.value) ? Effect.fail(failure.value) : codec.encodeFailure(failure.value)
   }
 
-// Up to 2025-06-18 wrong arguments are an error for the calling program; since 2025-11-25 the model reads what is wrong.
-const refused = (
-  name: string,
-  issue: ParseResult.ParseIssue,
-  version: string
-): Effect.Effect<Tools.CallToolResult, InvalidParams> => {
-  const error = ofIssue(issue, `arguments for tool "${name}"`)
-  return Version.hasArgumentErrorResults(version)
-    ? Effect.succeed({ content: [{ type: "text", text: error.message }], isError: true })
-    : Effect.fail(error)
-}
+// Also up to 2025-06-18, whose hosts show their model results, and no errors.
+const refused = (name: string, issue: ParseResult.ParseIssue): Tools.CallToolResult => ({
+  content: [{ type: "text", text: ofIssue(issue, `arguments for ${Subject.tool(name)}`).message }],
+  isError: true
+})

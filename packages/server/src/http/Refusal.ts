@@ -7,7 +7,7 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import { HttpRefusal } from "../HttpRefusal.js"
-import { quotable } from "../runtime/Reply.js"
+import { quotable } from "../runtime/Subject.js"
 import type { Headers, HttpExchange } from "./HttpExchange.js"
 
 /** Refuses the request. */

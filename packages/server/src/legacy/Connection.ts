@@ -16,9 +16,12 @@ import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
 import type * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
+import * as Release from "../runtime/Release.js"
 
 export class Connection {
   /** The server has accepted `initialize`, and serves requests. */
@@ -71,10 +74,15 @@ export class Connection {
     })
   }
 
-  /** Interrupts the announcements that still wait for the client to read. */
-  get stopAnnouncing(): Effect.Effect<void> {
+  /** Interrupts the announcements that still wait for the client to read, and waits for their end. */
+  stopAnnouncing(limit: Duration.DurationInput | undefined): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.announcements === undefined ? Effect.void : Fiber.interruptAll([...this.announcements.values()])
+      this.announcements === undefined
+        ? Effect.void
+        : Effect.forEach([...this.announcements.values()], (fiber) => {
+          fiber.unsafeInterruptAsFork(FiberId.none)
+          return Release.awaitWithin(fiber, limit)
+        }, { concurrency: "unbounded", discard: true })
     )
   }
 }

@@ -17,6 +17,7 @@ import * as Reply from "../runtime/Reply.js"
 import { RequestScope } from "../runtime/RequestScope.js"
 import * as Route from "../runtime/Route.js"
 import type { Server } from "../runtime/Server.js"
+import * as Subject from "../runtime/Subject.js"
 import type { Connection } from "./Connection.js"
 import * as Handshake from "./Handshake.js"
 import * as Routes from "./Routes.js"
@@ -42,7 +43,7 @@ export const make = (server: Server): Serving => {
   const plan = (connection: Connection, request: Request, incoming: IncomingRequest): Work => {
     const route = routes.find(request.method, connection)
     if (route === undefined) {
-      return refuse(connection, request, incoming, new MethodNotFound({ method: Reply.quotable(request.method) }))
+      return refuse(connection, request, incoming, new MethodNotFound({ method: Subject.quotable(request.method) }))
     }
     if (!connection.accepted && !route.isEarly) return refuse(connection, request, incoming, tooEarly(request), route)
     return work(connection, request, incoming, route, (session) => {
@@ -81,7 +82,8 @@ export const make = (server: Server): Serving => {
       cancellable: route?.isCancellable,
       release: (exit) => scope.release(exit),
       reply: (exit) =>
-        Reply.fromExit(
+        Reply.ofRequest(
+          request,
           exit,
           "legacy",
           (result) => route === undefined ? unchecked(result) : route.encode(result, connection)
@@ -139,4 +141,6 @@ export const make = (server: Server): Serving => {
 const unchecked = (result: unknown) => ({ result: result as {} })
 
 const tooEarly = ({ method }: Request): InvalidParams =>
-  new InvalidParams({ message: `Invalid request parameters: "${Reply.quotable(method)}" was sent before "initialize"` })
+  new InvalidParams({
+    message: `Invalid request parameters: "${Subject.quotable(method)}" was sent before "initialize"`
+  })

@@ -8,7 +8,7 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { SubscribeParams } from "@effect-mcp/protocol/legacy/Subscriptions"
 import { InvalidRequest, ResourceNotFound } from "@effect-mcp/protocol/McpError"
 import * as Effect from "effect/Effect"
-import * as Reply from "../runtime/Reply.js"
+import * as Subject from "../runtime/Subject.js"
 import type { Connection } from "./Connection.js"
 
 /** The default limit of the subscriptions of one client. */
@@ -21,7 +21,7 @@ export const subscribe = (
 ): Effect.Effect<{}, InvalidRequest | ResourceNotFound> => {
   const subscriptions = connection.subscriptions ??= new Set()
   if (subscriptions.has(uri)) return Effect.succeed({})
-  if (!options.isKnown(uri)) return Effect.fail(new ResourceNotFound({ uri: Reply.quotable(uri) }))
+  if (!options.isKnown(uri)) return Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))
   const max = options.max ?? MAX_SUBSCRIPTIONS
   if (subscriptions.size >= max) {
     return Effect.fail(new InvalidRequest({ message: `Too many subscriptions: the limit is ${max}` }))

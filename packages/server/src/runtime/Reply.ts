@@ -1,19 +1,44 @@
 /**
  * Turns the end of a handler into a response. Success is a result; an `McpError` is the JSON-RPC error with the code of
- * its era; anything else is a defect: the client receives "Internal error", and the log the whole cause.
+ * its era; anything else is a defect: the client receives "Internal error", and the log the whole cause. Of a tool,
+ * "Internal error" is a result that the model reads; of anything else, a JSON-RPC error.
  *
  * `jsonrpc/InFlight` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
-import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Params, Request } from "@effect-mcp/jsonrpc/Message"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Era } from "@effect-mcp/protocol/Era"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import type * as Method from "@effect-mcp/protocol/Method"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Cause from "effect/Cause"
+import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
+import type * as ParseResult from "effect/ParseResult"
+import * as Subject from "./Subject.js"
+
+/** The outcome of a request. A defect is reported with the name of the tool, the prompt or the resource. */
+export const ofRequest = (
+  request: Request,
+  exit: Exit.Exit<unknown, unknown>,
+  era: Era,
+  encode: (result: unknown) => Outcome.Outcome
+): Outcome.Outcome => {
+  const outcome = fromExit(exit, era, encode)
+  if (outcome.died === undefined) return outcome
+  const { died } = outcome
+  const subject = Subject.of(request)
+  // A host shows a model the results of a tool, and no errors.
+  return outcome.error === JsonRpcError.internal && request.method === "tools/call"
+    ? { result: internalError, died, subject }
+    : { ...outcome, subject } as Outcome.Outcome
+}
+
+const internalError: Params = { content: [{ type: "text", text: JsonRpcError.internal.message }], isError: true }
 
 /** The outcome of a handler. `encode` turns a result into the form that the client's revision has. */
 export const fromExit = (
@@ -58,15 +83,17 @@ const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {
 /** The outcome of a result that may not conform to its method: "Internal error" when it does not. */
 export const result = (
   value: unknown,
-  method: { readonly name: string; readonly isResult: (result: unknown) => boolean }
-): Outcome.Outcome =>
-  method.isResult(value)
-    ? { result: value as Params }
-    : Outcome.died(
-      Cause.die(new Error(`The handler of "${method.name}" returned a value that is not a result of the method`))
-    )
+  method: Pick<Method.Request, "decodeResult" | "isResult" | "name">
+): Outcome.Outcome => {
+  if (method.isResult(value)) return { result: value as Params }
+  const start = `The handler of "${method.name}" returned a value that is not a result of the method`
+  return Outcome.died(
+    Cause.die(new Error(`${start}${Either.match(method.decodeResult(value), { onLeft: wrongAt, onRight: () => "" })}`))
+  )
+}
 
-/** A name from a client as an error message repeats it: at most 128 characters. */
-export const quotable = (name: string): string => name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
-
-const MAX_NAME = 128
+// Where it is wrong, and not with which value, which may be a secret.
+const wrongAt = ({ issue }: ParseResult.ParseError): string => {
+  const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
+  return paths.length === 0 ? "" : `: see ${[...new Set(paths)].join(", ")}`
+}

@@ -24,6 +24,7 @@ interface Kind {
   readonly ask: Asks
   readonly method: string
   readonly required: JsonObject
+  readonly named: string
   readonly answer: JsonObject
   readonly wrong: JsonObject
 }
@@ -34,6 +35,7 @@ const kinds: ReadonlyArray<Kind> = [
     ask: (session, options) => session.elicit(name, options),
     method: "elicitation/create",
     required: { elicitation: { form: {} } },
+    named: "elicitation.form",
     answer: { action: "accept", content: { name: "Ada" } },
     wrong: { action: "accept", content: { name: { first: "Ada" } } }
   },
@@ -42,6 +44,7 @@ const kinds: ReadonlyArray<Kind> = [
     ask: (session, options) => session.elicitUrl(page, options),
     method: "elicitation/create",
     required: { elicitation: { url: {} } },
+    named: "elicitation.url",
     answer: { action: "accept" },
     wrong: { action: "maybe" }
   },
@@ -50,6 +53,7 @@ const kinds: ReadonlyArray<Kind> = [
     ask: (session, options) => session.createMessage({ messages, maxTokens: 1 }, options),
     method: "sampling/createMessage",
     required: { sampling: {} },
+    named: "sampling",
     answer: { role: "assistant", model: "m", content: { type: "text", text: "a" } },
     wrong: { role: "assistant", content: { type: "text", text: "a" } }
   },
@@ -58,12 +62,13 @@ const kinds: ReadonlyArray<Kind> = [
     ask: (session) => session.listRoots,
     method: "roots/list",
     required: { roots: {} },
+    named: "roots",
     answer: { roots: [] },
     wrong: { roots: [{ name: "home" }] }
   }
 ]
 
-for (const { answer: good, ask, method, required, what, wrong } of kinds) {
+for (const { answer: good, ask, method, named, required, what, wrong } of kinds) {
   describe(`A question about ${what}`, () => {
     it.effect("MUST NOT be sent to a client without the capability", () =>
       Effect.gen(function*() {
@@ -81,7 +86,7 @@ for (const { answer: good, ask, method, required, what, wrong } of kinds) {
         const peer = yield* connect()
         assert.deepStrictEqual(yield* peer.expectError(yield* call(peer, "act")), {
           code: -32600,
-          message: `The client lacks a required capability: ${Object.keys(required)[0]}`,
+          message: `The client lacks a required capability: ${named}`,
           data: { requiredCapabilities: required }
         })
       }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))

@@ -81,10 +81,10 @@ describe("Connection", () => {
       const connection = ready(outbound)
       yield* connection.announce(Methods.toolListChanged)
       yield* Effect.yieldNow()
-      yield* connection.stopAnnouncing
+      yield* connection.stopAnnouncing(undefined)
       assert.strictEqual(stopped(), 1)
       assert.deepStrictEqual(told, [])
-      yield* connection.stopAnnouncing
+      yield* connection.stopAnnouncing(undefined)
     }))
 
   it.effect("announces from an uninterruptible region, and can be interrupted all the same", () =>
@@ -93,7 +93,7 @@ describe("Connection", () => {
       const connection = ready(outbound)
       yield* Effect.uninterruptible(connection.announce(Methods.toolListChanged))
       yield* Effect.yieldNow()
-      yield* connection.stopAnnouncing
+      yield* connection.stopAnnouncing(undefined)
       assert.strictEqual(stopped(), 1)
     }))
 

@@ -12,7 +12,7 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as OfficialSchema from "@effect-mcp/testing/OfficialSchema"
 import { Deferred, Effect, Exit, Layer, Queue, Schema, Scope } from "effect"
 import * as RequestOrigin from "../../src/runtime/RequestOrigin.js"
-import { act, GreetLive, info, logbook, serve, until } from "../Serving.js"
+import { act, GreetLive, info, internalError, logbook, serve, until } from "../Serving.js"
 
 /** The way for answers to one POST, and what has left on it. */
 const post = (facts?: RequestOrigin.RequestOrigin) =>
@@ -260,9 +260,10 @@ describe("A request without a session", () => {
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       yield* Effect.gen(function*() {
-        const { error } = yield* ask("tools/call", { name: "act" })
-        assert.deepInclude(error, { code: -32603, message: "Internal error" })
+        const { result } = yield* ask("tools/call", { name: "act" })
+        assert.deepStrictEqual<unknown>(result, internalError)
         yield* until(() => lines.length > 0)
+        assert.include(lines[0]?.message ?? "", `The handler of tool "act" died`)
         assert.include(String(lines[0]?.cause), "hunter2")
       }).pipe(Effect.provide(Layer.provide(serve(act(Effect.die(new Error("hunter2")))), layer)))
     }))

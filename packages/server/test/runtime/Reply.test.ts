@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import { Cause, Exit } from "effect"
 import * as Reply from "../../src/runtime/Reply.js"
@@ -53,19 +56,31 @@ describe("Reply", () => {
     assert.strictEqual(said(Exit.failCause(cause)).error?.code, -32602)
   })
 
-  it("accepts only a result of the method, and does not describe any other value", () => {
-    const method = { name: "tools/call", isResult: (value: unknown) => value === "result" }
-    assert.deepStrictEqual<unknown>(Reply.result("result", method), { result: "result" })
-    const { died, error } = Reply.result("secret", method)
+  it("accepts only a result of the method, and says where another value is wrong, but not what it is", () => {
+    const result = { messages: [{ role: "user", content: { type: "text", text: "hello" } }] }
+    assert.deepStrictEqual<unknown>(Reply.result(result, Methods.getPrompt), { result })
+    const { died, error } = Reply.result({ messages: [{ role: "secret" }] }, Methods.getPrompt)
     assert.deepStrictEqual(error, internal)
-    assert.include(String(died), `The handler of "tools/call" returned a value that is not a result of the method`)
+    const start = `The handler of "prompts/get" returned a value that is not a result of the method`
+    assert.include(String(died), `${start}: see messages.0.`)
     assert.notInclude(String(died), "secret")
+    assert.include(String(Reply.result(undefined, Methods.getPrompt).died), start)
   })
 
-  it("repeats a name, but no more of it than a person would read", () => {
-    assert.strictEqual(Reply.quotable("tools/list"), "tools/list")
-    assert.strictEqual(Reply.quotable("x".repeat(128)), "x".repeat(128))
-    assert.strictEqual(Reply.quotable("x".repeat(129)), `${"x".repeat(128)}…`)
+  it("gives the model \"Internal error\" of a tool that died, and the calling program that of anything else", () => {
+    const died = Cause.die(new Error("secret"))
+    const of = (method: string, params?: JsonObject) =>
+      Reply.ofRequest(Message.request(1, method, params), Exit.failCause(died), "legacy", () => ({ result: {} }))
+    assert.deepStrictEqual<unknown>(of("tools/call", { name: "search" }), {
+      result: { content: [{ type: "text", text: "Internal error" }], isError: true },
+      died,
+      subject: `tool "search"`
+    })
+    assert.deepStrictEqual<unknown>(of("prompts/get", { name: "review" }), {
+      error: internal,
+      died,
+      subject: `prompt "review"`
+    })
   })
 
   it("describes why a question to the client had no answer, without the error of the transport", () => {
