@@ -8,7 +8,7 @@
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { absentAs, harmless } from "./schema/Mendable.js"
+import { harmless, nullAs } from "./schema/Mendable.js"
 import { rewritten, since } from "./schema/Since.js"
 import { UriTemplate } from "./schema/Text.js"
 
@@ -47,7 +47,7 @@ export interface Suggestions extends Schema.Schema.Type<typeof Suggestions> {}
 
 /** Suggested values, most relevant first; a peer may send more than `MAX_VALUES`. */
 export const Suggestions = Schema.Struct({
-  values: absentAs([], Schema.Array(Schema.String)),
+  values: nullAs([], Schema.Array(Schema.String)),
   /** How many values exist, in this result or not. */
   total: harmless(Schema.optional(Integer)),
   hasMore: harmless(Schema.optional(Schema.Boolean))

@@ -11,7 +11,7 @@ import { iconFields, nameFields } from "./Implementation.js"
 import { Key } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
-import { absentAs, harmless, nullAs, sieved } from "./schema/Mendable.js"
+import { harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
 
 export interface PromptArgument extends Schema.Schema.Type<typeof PromptArgument> {}
@@ -36,7 +36,7 @@ export const Prompt = Schema.Struct({
 export interface ListPromptsResult extends Schema.Schema.Type<typeof ListPromptsResult> {}
 
 export const ListPromptsResult = Schema.Struct({
-  prompts: absentAs([], sieved(Schema.Array(Prompt))),
+  prompts: nullAs([], sieved(Schema.Array(Prompt))),
   ...pageFields
 })
 

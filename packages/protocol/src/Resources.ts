@@ -11,7 +11,7 @@ import { Annotations, ResourceContents, resourceFields } from "./Content.js"
 import { iconFields, nameFields } from "./Implementation.js"
 import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
-import { absentAs, harmless, nullAs, sieved } from "./schema/Mendable.js"
+import { harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
 import { Uri, UriTemplate } from "./schema/Text.js"
 
@@ -35,14 +35,14 @@ export const ResourceTemplate = Schema.Struct({
 export interface ListResourcesResult extends Schema.Schema.Type<typeof ListResourcesResult> {}
 
 export const ListResourcesResult = Schema.Struct({
-  resources: absentAs([], sieved(Schema.Array(Resource))),
+  resources: nullAs([], sieved(Schema.Array(Resource))),
   ...pageFields
 })
 
 export interface ListResourceTemplatesResult extends Schema.Schema.Type<typeof ListResourceTemplatesResult> {}
 
 export const ListResourceTemplatesResult = Schema.Struct({
-  resourceTemplates: absentAs([], sieved(Schema.Array(ResourceTemplate))),
+  resourceTemplates: nullAs([], sieved(Schema.Array(ResourceTemplate))),
   ...pageFields
 })
 

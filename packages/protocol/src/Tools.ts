@@ -11,7 +11,7 @@ import { iconFields, nameFields } from "./Implementation.js"
 import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
-import { absentAs, harmless, sieved } from "./schema/Mendable.js"
+import { absentAs, harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { limitedUntil, rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
@@ -93,10 +93,7 @@ export const Tool = Schema.Struct({
   ...iconFields,
   description: harmless(Schema.optional(Schema.String)),
   /** JSON Schema of the arguments, draft 2020-12 unless `$schema` names another. */
-  inputSchema: absentAs(
-    { type: "object" },
-    rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments))
-  ),
+  inputSchema: rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments)),
   /** JSON Schema of `structuredContent`. */
   outputSchema: rewritten(
     { until: "2025-11-25" },
@@ -110,7 +107,7 @@ export const Tool = Schema.Struct({
 
 export interface ListToolsResult extends Schema.Schema.Type<typeof ListToolsResult> {}
 
-export const ListToolsResult = Schema.Struct({ tools: absentAs([], sieved(Schema.Array(Tool))), ...pageFields })
+export const ListToolsResult = Schema.Struct({ tools: nullAs([], sieved(Schema.Array(Tool))), ...pageFields })
 
 export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams> {}
 

@@ -25,7 +25,7 @@ export interface InitializeResult extends Schema.Schema.Type<typeof InitializeRe
 
 export const InitializeResult = Schema.Struct({
   protocolVersion: Schema.String,
-  capabilities: absentAs({}, ServerCapabilities),
+  capabilities: ServerCapabilities,
   serverInfo: absentAs({ name: "", version: "" }, Implementation),
   /** How to use the server, for the model. */
   instructions: harmless(Schema.optional(Schema.String)),

@@ -60,11 +60,19 @@ describe("tools/list", () => {
       }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize }))))
   }
 
+  it.scoped("begins with the first page for an empty cursor and for null, which are none", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const first = yield* peer.expectResult(yield* peer.request("tools/list"))
+      for (const params of [{ cursor: "" }, { cursor: null }, { _meta: null }, { _meta: { progressToken: null } }]) {
+        assert.deepStrictEqual(yield* peer.expectResult(yield* peer.request("tools/list", params)), first)
+      }
+    }).pipe(Effect.provide(serve(tools("a")))))
+
   it.scoped("SHOULD refuse a cursor that it never gave, with -32602", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const foreign = [
-        "",
         " ",
         "2",
         "not base64!",
