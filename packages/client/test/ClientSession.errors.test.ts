@@ -6,7 +6,7 @@ import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Option, Stream } from "effect"
 import { answered, exchange, refused } from "./Scripts.js"
 
 const tool = { name: "echo", inputSchema: { type: "object" } }
@@ -23,42 +23,27 @@ describe("A result that is none of the method's", () => {
   > = [
     ["no list", (client) => client.listTools(), "tools/list", {}, "tools: is missing"],
     [
-      "a tool without a schema",
-      (client) => client.listTools(),
-      "tools/list",
-      { tools: [tool, { name: "half" }] },
-      "tools.1.inputSchema: is missing"
-    ],
-    [
       "a cursor that is no text",
       (client) => client.listTools(),
       "tools/list",
       { tools: [], nextCursor: 7 },
       "nextCursor: Expected string, actual 7"
     ],
-    ["no content", (client) => client.callTool("echo"), "tools/call", { isError: true }, "content: is missing"],
     [
-      "content of an unknown kind",
+      "content that is no list",
       (client) => client.callTool("echo"),
       "tools/call",
-      { content: [{ type: "smell", data: "" }] },
-      "content.0"
+      { content: "a" },
+      "content: Expected"
     ],
     [
-      "content without what makes it",
+      "a flag that is no boolean",
       (client) => client.callTool("echo"),
       "tools/call",
-      { content: [{ type: "text" }] },
-      "content.0.text: is missing"
+      { content: [], isError: "no" },
+      "isError: Expected boolean"
     ],
-    ["ping", (client) => client.ping(), "ping", { _meta: 7 }, "_meta"],
-    [
-      "names that are written in another way",
-      (client) => client.listTools(),
-      "tools/list",
-      { tools: [{ name: "echo", input_schema: { type: "object" } }] },
-      "tools.0.inputSchema: is missing"
-    ]
+    ["ping", (client) => client.ping(), "ping", { _meta: 7 }, "_meta"]
   ]
 
   for (const [name, run, method, answer, message] of invalid) {
@@ -72,6 +57,76 @@ describe("A result that is none of the method's", () => {
           error.message
         )
         yield* answered(server, client.ping(), "ping", {})
+      }))
+  }
+
+  const mended: ReadonlyArray<
+    readonly [
+      name: string,
+      run: (client: ClientSessionService) => Effect.Effect<unknown, ClientError>,
+      method: string,
+      answer: JsonObject,
+      result: unknown,
+      place: string
+    ]
+  > = [
+    [
+      "a tool without a schema",
+      (client) => client.listTools(),
+      "tools/list",
+      { tools: [tool, { name: "half" }] },
+      { tools: [tool] },
+      "tools.1: was left out: inputSchema: is missing"
+    ],
+    [
+      "a tool whose names are written in another way",
+      (client) => client.listTools(),
+      "tools/list",
+      { tools: [{ name: "echo", input_schema: { type: "object" } }] },
+      { tools: [] },
+      "tools.0: was left out: inputSchema: is missing"
+    ],
+    [
+      "no content",
+      (client) => client.callTool("echo", {}, { checkOutput: false }),
+      "tools/call",
+      { isError: true },
+      { isError: true, content: [] },
+      "content: is missing; the client reads it as []"
+    ],
+    [
+      "content of an unknown kind",
+      (client) => client.callTool("echo", {}, { checkOutput: false }),
+      "tools/call",
+      { content: [{ type: "smell", data: "" }] },
+      { content: [] },
+      "content.0: was left out: type: Expected \"text\" | \"image\" | \"audio\" | \"resource_link\" | \"resource\", " +
+      "actual a string of 5 characters"
+    ],
+    [
+      "content without what makes it",
+      (client) => client.callTool("echo", {}, { checkOutput: false }),
+      "tools/call",
+      { content: [{ type: "text" }] },
+      { content: [] },
+      "content.0: was left out: text: is missing"
+    ]
+  ]
+
+  for (const [name, run, method, answer, result, place] of mended) {
+    it.scoped(`is mended, and reported with its place: ${name}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* TestClient.make()
+        const reported = yield* Effect.fork(Stream.runHead(client.diagnostics))
+        yield* Effect.yieldNow()
+        const { value } = yield* answered(server, run(client), method, answer)
+        assert.deepStrictEqual(value, result)
+        const diagnostic = Option.getOrThrow(yield* Fiber.join(reported))
+        assert.deepInclude(diagnostic, { _tag: "Mended", method, count: 1 })
+        assert.deepStrictEqual(
+          diagnostic._tag === "Mended" ? diagnostic.places.map(({ message, path }) => `${path}: ${message}`) : [],
+          [place]
+        )
       }))
   }
 

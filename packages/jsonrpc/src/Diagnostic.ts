@@ -13,6 +13,8 @@ import * as Json from "./runtime/Json.js"
 
 /**
  * - `Malformed`: input that is no message. It was answered if it resembles a request.
+ * - `Mended`: a message that is not valid in all places was accepted: what could not be read was left out, or filled in.
+ *   `count` is the number of these places; `places` has the first ten, and nothing of the peer's values.
  * - `UnknownResponse`: an answer to no call that waits; `late` when we issued its id before.
  * - `UnattributedError`: an error response without an id: the peer could not read one of our messages.
  * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
@@ -24,6 +26,11 @@ import * as Json from "./runtime/Json.js"
  */
 export type Diagnostic = Data.TaggedEnum<{
   Malformed: { readonly malformed: Message.Malformed }
+  Mended: {
+    readonly method: string
+    readonly count: number
+    readonly places: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  }
   UnknownResponse: { readonly response: Message.Response; readonly late: boolean }
   UnattributedError: { readonly error: ErrorObject }
   DuplicateRequest: { readonly id: Message.RequestId; readonly method: string }
@@ -38,6 +45,11 @@ export const Diagnostic = Data.taggedEnum<Diagnostic>()
 /** Logs a diagnostic: bugs of this side as errors, other things lower. */
 export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$match({
   Malformed: ({ malformed }) => Effect.logDebug(`Malformed ${malformed.kind}: ${malformed.message}`),
+  Mended: ({ count, method, places }) =>
+    Effect.logWarning(
+      `Mended ${count} places of a message of "${method}": ` +
+        places.map(({ message, path }) => `${path} ${message}`).join("; ")
+    ),
   UnknownResponse: ({ late, response }) =>
     Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${Json.stringify(response.id)}`),
   UnattributedError: ({ error }) =>

@@ -2,8 +2,9 @@
  * JSON-RPC messages as values: requests, notifications and responses. Input that is none of these becomes a `Malformed`
  * value with the code of its answer and, where it can be read, the id of its answer; nothing throws.
  *
- * Messages are the parsed JSON objects themselves, checked and passed on without a copy. This module knows no method
- * name; their text is read and written by `MessageText`.
+ * Messages are the parsed JSON objects themselves, checked and passed on without a copy, but for what many peers write
+ * and the specification does not allow: `params: null`, `error: null` beside a result, `result: null` beside an error,
+ * and errors of another shape. This module knows no method name; `MessageText` reads and writes the text of messages.
  *
  * @since 0.1.0
  */
@@ -105,7 +106,7 @@ const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "obj
 const invalid = (kind: Malformed["kind"], message: string, id: unknown): Malformed =>
   new Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid request: ${message}`, isRequestId(id) ? id : undefined)
 
-/** Checks a value that a peer sent. A message is returned unchanged. */
+/** Checks a value that a peer sent. A message that conforms is returned unchanged. */
 export const fromUnknown = (u: unknown): Incoming => {
   if (!isObject(u)) {
     return Array.isArray(u)
@@ -129,6 +130,7 @@ const call = (u: Record<string, unknown>): Incoming => {
   if (kind === "request" && !isRequestId(id)) return invalid(kind, `"id" must be a string or an integer`, id)
   if (typeof method !== "string") return invalid(kind, `"method" must be a string`, id)
   if (params !== undefined && !isObject(params)) {
+    if (params === null) return withoutParams(u)
     // Positional parameters are valid JSON-RPC, but no method of MCP has any.
     return Array.isArray(params)
       ? new Malformed(kind, JsonRpcError.INVALID_PARAMS, "Invalid params: expected an object", id as RequestId)
@@ -137,23 +139,46 @@ const call = (u: Record<string, unknown>): Incoming => {
   return u as unknown as Message
 }
 
+const withoutParams = ({ params: _, ...rest }: Record<string, unknown>): Message => rest as unknown as Message
+
 const response = (u: Record<string, unknown>): Incoming => {
   const { error, id, result } = u
   if (result === undefined && error === undefined) {
     return invalid("request", `"method" is missing`, id)
   }
   if (u.jsonrpc !== "2.0") return invalid("response", `"jsonrpc" must be "2.0"`, id)
-  if (result !== undefined) {
-    if (error !== undefined) return invalid("response", `"result" and "error" exclude each other`, id)
-    if (!isRequestId(id)) return invalid("response", `"id" must be a string or an integer`, id)
-    if (!isObject(result)) return invalid("response", `"result" must be an object`, id)
-    return u as unknown as Success
+  if (result === undefined || (result === null && error !== undefined && error !== null)) return errorResponse(u)
+  if (error !== undefined && error !== null) {
+    return invalid("response", `"result" and "error" exclude each other`, id)
   }
+  if (!isRequestId(id)) return invalid("response", `"id" must be a string or an integer`, id)
+  if (!isObject(result)) return invalid("response", `"result" must be an object`, id)
+  return error === null ? success(id, result) : u as unknown as Success
+}
+
+const errorResponse = (u: Record<string, unknown>): Incoming => {
+  const { error, id, result } = u
   if (id !== undefined && id !== null && !isRequestId(id)) {
     return invalid("response", `"id" must be a string or an integer`, id)
   }
-  if (!isObject(error) || !Number.isInteger(error.code) || typeof error.message !== "string") {
-    return invalid("response", `"error" must have an integer "code" and a string "message"`, id)
+  if (isObject(error) && Number.isInteger(error.code) && typeof error.message === "string" && result === undefined) {
+    return u as unknown as Failure
   }
-  return u as unknown as Failure
+  const read = errorObject(error)
+  return read === undefined
+    ? invalid("response", `"error" must have an integer "code" and a string "message"`, id)
+    : { jsonrpc: "2.0", ...(id === undefined ? undefined : { id }), error: read }
+}
+
+/** An error of another shape; one without a code has that of an internal error. */
+const errorObject = (error: unknown): JsonRpcError.ErrorObject | undefined => {
+  if (typeof error === "string") return { code: JsonRpcError.INTERNAL_ERROR, message: error }
+  if (!isObject(error)) return undefined
+  const { code, data, message } = error
+  const read = typeof code === "string" && /^-?\d{1,9}$/.test(code) ? Number(code) : code
+  return JsonRpcError.toObject({
+    code: Number.isInteger(read) ? read as number : JsonRpcError.INTERNAL_ERROR,
+    message: typeof message === "string" ? message : "The peer sent an error without a message",
+    data
+  })
 }

@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import type * as Message from "./Message.js"
+import * as Message from "./Message.js"
 
 export interface Progress {
   /** Rises with every notification, even when the total is not known. */
@@ -44,7 +44,7 @@ export const toParams = (
   last: number
 ): Message.Params | undefined =>
   // MUST increase with each notification (2025-11-25 basic/utilities/progress#progress-flow)
-  token === undefined || !(progress > last) || progress === Infinity ? undefined : {
+  !Message.isRequestId(token) || !(progress > last) || progress === Infinity ? undefined : {
     progressToken: token,
     progress,
     ...(Number.isFinite(total) ? { total } : undefined),

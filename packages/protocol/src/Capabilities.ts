@@ -7,12 +7,21 @@
  */
 import * as Schema from "effect/Schema"
 import { JsonObject, Key } from "./Json.js"
+import { harmless, readAs, sieved } from "./schema/Mendable.js"
 import { limitedUntil, since, until } from "./schema/Since.js"
 
+// Some servers write `true`, or the empty list that PHP makes of an empty object.
+const read = (value: unknown): unknown =>
+  value === true || (Array.isArray(value) && value.length === 0) ? {} : value === false ? undefined : value
+
+/** A capability. A shape that is not known declares nothing. */
+const capability = <S extends Schema.Schema.Any>(schema: S): Schema.optional<S> =>
+  harmless(readAs(read, Schema.optional(schema)))
+
 /** A capability without settings: the object declares it by its presence. */
-const presence = Schema.optional(JsonObject)
-const listChanged = Schema.optional(Schema.Boolean)
-const settings = Schema.optional(Schema.Record({ key: Key, value: JsonObject }))
+const presence = capability(JsonObject)
+const flag = harmless(Schema.optional(Schema.Boolean))
+const settings = harmless(Schema.optional(sieved(Schema.Record({ key: Key, value: JsonObject }))))
 
 // 2025-06-18 has forms only: a client that opens URLs and shows no forms does not declare `elicitation` there.
 const hasForms = (elicitation: unknown): boolean => {
@@ -25,9 +34,9 @@ export interface ClientCapabilities extends Schema.Schema.Type<typeof ClientCapa
 export const ClientCapabilities = Schema.Struct({
   experimental: settings,
   /** The client has roots, and may notify the server when they change. */
-  roots: Schema.optional(Schema.Struct({ listChanged: until("2025-11-25", listChanged) })),
+  roots: capability(Schema.Struct({ listChanged: until("2025-11-25", flag) })),
   /** The client can call a model. `tools`: with tools of the server. `context`: with context from its servers. */
-  sampling: Schema.optional(Schema.Struct({
+  sampling: capability(Schema.Struct({
     context: since("2025-11-25", presence),
     tools: since("2025-11-25", presence)
   })),
@@ -37,19 +46,19 @@ export const ClientCapabilities = Schema.Struct({
     hasForms,
     since(
       "2025-06-18",
-      Schema.optional(Schema.Struct({ form: since("2025-11-25", presence), url: since("2025-11-25", presence) }))
+      capability(Schema.Struct({ form: since("2025-11-25", presence), url: since("2025-11-25", presence) }))
     )
   ),
   tasks: until(
     "2025-11-25",
     since(
       "2025-11-25",
-      Schema.optional(Schema.Struct({
+      capability(Schema.Struct({
         list: presence,
         cancel: presence,
-        requests: Schema.optional(Schema.Struct({
-          sampling: Schema.optional(Schema.Struct({ createMessage: presence })),
-          elicitation: Schema.optional(Schema.Struct({ create: presence }))
+        requests: capability(Schema.Struct({
+          sampling: capability(Schema.Struct({ createMessage: presence })),
+          elicitation: capability(Schema.Struct({ create: presence }))
         }))
       }))
     )
@@ -64,17 +73,17 @@ export const ServerCapabilities = Schema.Struct({
   experimental: settings,
   logging: presence,
   completions: since("2025-03-26", presence),
-  prompts: Schema.optional(Schema.Struct({ listChanged })),
-  resources: Schema.optional(Schema.Struct({ subscribe: Schema.optional(Schema.Boolean), listChanged })),
-  tools: Schema.optional(Schema.Struct({ listChanged })),
+  prompts: capability(Schema.Struct({ listChanged: flag })),
+  resources: capability(Schema.Struct({ subscribe: flag, listChanged: flag })),
+  tools: capability(Schema.Struct({ listChanged: flag })),
   tasks: until(
     "2025-11-25",
     since(
       "2025-11-25",
-      Schema.optional(Schema.Struct({
+      capability(Schema.Struct({
         list: presence,
         cancel: presence,
-        requests: Schema.optional(Schema.Struct({ tools: Schema.optional(Schema.Struct({ call: presence })) }))
+        requests: capability(Schema.Struct({ tools: capability(Schema.Struct({ call: presence })) }))
       }))
     )
   ),

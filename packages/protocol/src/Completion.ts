@@ -8,6 +8,7 @@
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
 import * as Meta from "./Meta.js"
+import { harmless, nullAs } from "./schema/Mendable.js"
 import { rewritten, since } from "./schema/Since.js"
 import { UriTemplate } from "./schema/Text.js"
 
@@ -46,10 +47,10 @@ export interface Suggestions extends Schema.Schema.Type<typeof Suggestions> {}
 
 /** Suggested values, most relevant first; a peer may send more than `MAX_VALUES`. */
 export const Suggestions = Schema.Struct({
-  values: Schema.Array(Schema.String),
+  values: nullAs([], Schema.Array(Schema.String)),
   /** How many values exist, in this result or not. */
-  total: Schema.optional(Integer),
-  hasMore: Schema.optional(Schema.Boolean)
+  total: harmless(Schema.optional(Integer)),
+  hasMore: harmless(Schema.optional(Schema.Boolean))
 })
 
 /** Suggestions cut to `MAX_VALUES`, with `hasMore` when some were cut. */

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import { iconFields, nameFields } from "./Implementation.js"
 import { Integer } from "./Json.js"
 import * as Meta from "./Meta.js"
+import { harmless } from "./schema/Mendable.js"
 import { replacedBefore, since } from "./schema/Since.js"
 import { Base64, Uri } from "./schema/Text.js"
 
@@ -20,12 +21,12 @@ export type Role = typeof Role.Type
 export interface Annotations extends Schema.Schema.Type<typeof Annotations> {}
 
 export const Annotations = Schema.Struct({
-  audience: Schema.optional(Schema.Array(Role)),
-  priority: Schema.optional(Schema.Number.pipe(Schema.between(0, 1))),
-  lastModified: since("2025-06-18", Schema.optional(Schema.String))
+  audience: harmless(Schema.optional(Schema.Array(Role))),
+  priority: harmless(Schema.optional(Schema.Number.pipe(Schema.between(0, 1)))),
+  lastModified: since("2025-06-18", harmless(Schema.optional(Schema.String)))
 })
 
-const annotated = { annotations: Schema.optional(Annotations) }
+const annotated = { annotations: harmless(Schema.optional(Annotations)) }
 const meta = { _meta: since("2025-06-18", Meta.any._meta) }
 
 export interface TextContent extends Schema.Schema.Type<typeof TextContent> {}
@@ -56,7 +57,7 @@ export interface TextResourceContents extends Schema.Schema.Type<typeof TextReso
 
 export const TextResourceContents = Schema.Struct({
   uri: Uri,
-  mimeType: Schema.optional(Schema.String),
+  mimeType: harmless(Schema.optional(Schema.String)),
   text: Schema.String,
   ...meta
 })
@@ -65,7 +66,7 @@ export interface BlobResourceContents extends Schema.Schema.Type<typeof BlobReso
 
 export const BlobResourceContents = Schema.Struct({
   uri: Uri,
-  mimeType: Schema.optional(Schema.String),
+  mimeType: harmless(Schema.optional(Schema.String)),
   blob: Base64,
   ...meta
 })
@@ -79,9 +80,9 @@ export const resourceFields = {
   ...nameFields,
   ...iconFields,
   uri: Uri,
-  description: Schema.optional(Schema.String),
-  mimeType: Schema.optional(Schema.String),
-  size: Schema.optional(Integer),
+  description: harmless(Schema.optional(Schema.String)),
+  mimeType: harmless(Schema.optional(Schema.String)),
+  size: harmless(Schema.optional(Integer)),
   ...annotated,
   ...meta
 }

@@ -8,6 +8,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
+import { exact } from "./schema/Mendable.js"
 import { replacedBefore, since } from "./schema/Since.js"
 
 const words = {
@@ -134,9 +135,9 @@ export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
 /** A form: its fields by name, and the names of those that the user must fill in. */
 export interface RequestedSchema extends Schema.Schema.Type<typeof RequestedSchema> {}
 
-export const RequestedSchema = Schema.Struct({
+export const RequestedSchema = exact(Schema.Struct({
   $schema: since("2025-11-25", Schema.optional(Schema.String)),
   type: Schema.Literal("object"),
   properties: Schema.Record({ key: Key, value: PrimitiveSchema }),
   required: Schema.optional(strings)
-})
+}))

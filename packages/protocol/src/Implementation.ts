@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { absentAs, harmless, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
@@ -14,19 +15,19 @@ export interface Icon extends Schema.Schema.Type<typeof Icon> {}
 
 export const Icon = Schema.Struct({
   src: Uri,
-  mimeType: Schema.optional(Schema.String),
-  sizes: Schema.optional(Schema.Array(Schema.String)),
-  theme: Schema.optional(Schema.Literal("light", "dark"))
+  mimeType: harmless(Schema.optional(Schema.String)),
+  sizes: harmless(Schema.optional(Schema.Array(Schema.String))),
+  theme: harmless(Schema.optional(Schema.Literal("light", "dark")))
 })
 
 /** The name that programs use and the title that people read. */
 export const nameFields = {
   name: Schema.String,
-  title: since("2025-06-18", Schema.optional(Schema.String))
+  title: since("2025-06-18", harmless(Schema.optional(Schema.String)))
 }
 
 export const iconFields = {
-  icons: since("2025-11-25", Schema.optional(Schema.Array(Icon)))
+  icons: since("2025-11-25", harmless(Schema.optional(sieved(Schema.Array(Icon)))))
 }
 
 export interface Implementation extends Schema.Schema.Type<typeof Implementation> {}
@@ -34,7 +35,8 @@ export interface Implementation extends Schema.Schema.Type<typeof Implementation
 export const Implementation = Schema.Struct({
   ...nameFields,
   ...iconFields,
-  version: Schema.String,
-  description: since("2025-11-25", Schema.optional(Schema.String)),
-  websiteUrl: since("2025-11-25", Schema.optional(Uri))
+  name: harmless(absentAs("", Schema.String)),
+  version: harmless(absentAs("", Schema.String)),
+  description: since("2025-11-25", harmless(Schema.optional(Schema.String))),
+  websiteUrl: since("2025-11-25", harmless(Schema.optional(Uri)))
 })

@@ -8,6 +8,7 @@
 import * as Schema from "effect/Schema"
 import { JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
+import { harmless } from "./schema/Mendable.js"
 
 /** From the least to the most severe, as in RFC 5424. */
 export const LoggingLevel: Schema.Literal<
@@ -25,7 +26,7 @@ export interface LoggingMessage extends Schema.Schema.Type<typeof LoggingMessage
 /** The parameters of `notifications/message`. */
 export const LoggingMessage = Schema.Struct({
   level: LoggingLevel,
-  logger: Schema.optional(Schema.String),
+  logger: harmless(Schema.optional(Schema.String)),
   data: JsonValue,
   ...Meta.any
 })

@@ -8,6 +8,7 @@
  */
 import * as Schema from "effect/Schema"
 import { JsonObject } from "./Json.js"
+import { harmless } from "./schema/Mendable.js"
 
 /**
  * The keys that the specification defines.
@@ -53,7 +54,7 @@ export interface RequestMeta extends Meta {
 }
 
 export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
-  { progressToken: Schema.optional(RequestId) },
+  { progressToken: harmless(Schema.optional(RequestId)) },
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({
   arbitrary: () => (fc) => fc.record({ progressToken: fc.oneof(fc.string(), fc.integer()) }, { requiredKeys: [] })
@@ -61,8 +62,8 @@ export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
 
 /** The field of requests. */
 export const request: { readonly _meta: Schema.optional<Schema.Schema<RequestMeta>> } = {
-  _meta: Schema.optional(RequestMeta)
+  _meta: harmless(Schema.optional(RequestMeta))
 }
 
 /** The field of notifications, of results and of most types. */
-export const any: { readonly _meta: Schema.optional<Schema.Schema<Meta>> } = { _meta: Schema.optional(Meta) }
+export const any: { readonly _meta: Schema.optional<Schema.Schema<Meta>> } = { _meta: harmless(Schema.optional(Meta)) }

@@ -3,12 +3,16 @@
  * needs, and the revisions that have it. The two tables, `legacy/Methods` and `modern/Methods`, consist of these
  * values; no method is named here. Checks and projections are compiled once for each method, when they are first used.
  *
+ * Decoding forgives: `null` in an optional member is its absence, and a client leaves out what it cannot read of a
+ * server's message where the rest keeps its meaning. A value that needs none of this is returned as it is.
+ *
  * @since 0.1.0
  */
 import type * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
+import * as Mend from "./schema/Mend.js"
 import * as Projection from "./schema/Projection.js"
 import * as SchemaCheck from "./schema/SchemaCheck.js"
 import type { Version } from "./Version.js"
@@ -16,12 +20,33 @@ import type { Version } from "./Version.js"
 /** The side that may send a message. */
 export type Sender = "client" | "server" | "both"
 
+/** A place of a message that was mended, and how. It holds nothing of the peer's value. */
+export interface Loss {
+  /** `tools.0.title` */
+  readonly path: string
+  readonly message: string
+}
+
+/** What a client left out of a server's message, or filled in, so that it could read the message. */
+export interface Losses {
+  /** How many places were mended. */
+  readonly count: number
+  /** The first ten of them. */
+  readonly places: ReadonlyArray<Loss>
+}
+
+/** Checks a value, and mends one that is not valid. `onLoss` is called when the value is accepted with losses. */
+export type Decode<out A> = (
+  value: unknown,
+  onLoss?: (losses: Losses) => void
+) => Either.Either<A, ParseResult.ParseError>
+
 interface Common<Name extends string, Params> {
   readonly name: Name
   readonly from: Sender
   readonly params: Schema.Schema<Params>
   /** Checks parameters; absent ones count as `{}`. */
-  readonly decodeParams: (params: unknown) => Either.Either<Params, ParseResult.ParseError>
+  readonly decodeParams: Decode<Params>
   /** What a peer of a revision receives: without newer fields, and with older kinds of content for newer ones. */
   readonly narrowParams: (version: Version) => (params: Params) => unknown
   /** The capability that the method needs, as a path: `resources.subscribe`. */
@@ -38,7 +63,7 @@ interface Common<Name extends string, Params> {
 export interface Request<Name extends string = string, Params = any, Result = any> extends Common<Name, Params> {
   readonly kind: "request"
   readonly result: Schema.Schema<Result>
-  readonly decodeResult: (result: unknown) => Either.Either<Result, ParseResult.ParseError>
+  readonly decodeResult: Decode<Result>
   /** Whether a value is a result of this method. */
   readonly isResult: (result: unknown) => boolean
   /** As `narrowParams`, for the result. */
@@ -90,10 +115,10 @@ export const request = <const Name extends string, Params, Result>(options: {
     until: undefined,
     gatedSince: since,
     ...options,
-    decodeParams: orEmpty(lazily(() => SchemaCheck.decoder(params))),
+    decodeParams: orEmpty(decoder(params, options.from === "server" ? "client" : "server")),
     narrowParams: perVersion(params),
-    decodeResult: lazily(() => SchemaCheck.decoder(result)),
-    isResult: lazily(() => SchemaCheck.compile(result)),
+    decodeResult: decoder(result, options.from === "client" ? "client" : "server"),
+    isResult: isResult(result),
     narrowResult: perVersion(result)
   }
 }
@@ -118,7 +143,7 @@ export const notification = <const Name extends string, Params>(options: {
     until: undefined,
     gatedSince: since,
     ...options,
-    decodeParams: orEmpty(lazily(() => SchemaCheck.decoder(params))),
+    decodeParams: orEmpty(decoder(params, options.from === "server" ? "client" : "server")),
     narrowParams: perVersion(params)
   }
 }
@@ -130,14 +155,19 @@ export const table = <const M extends ReadonlyArray<Method>>(...methods: M): Rea
   return byName
 }
 
-const lazily = <A>(make: () => (u: unknown) => A): (u: unknown) => A => {
-  let made: ((u: unknown) => A) | undefined
-  return (u) => (made ??= make())(u)
+const decoder = <A>(schema: Schema.Schema<A>, reader: Mend.Reader): Decode<A> => {
+  let made: Decode<A> | undefined
+  return (value, onLoss) => (made ??= Mend.decoder(schema, reader))(value, onLoss)
+}
+
+const isResult = <A>(schema: Schema.Schema<A>): (u: unknown) => boolean => {
+  let made: ((u: unknown) => boolean) | undefined
+  return (u) => (made ??= SchemaCheck.compile(schema))(u)
 }
 
 const empty = {}
 
-const orEmpty = <A>(decode: (u: unknown) => A): (u: unknown) => A => (u) => decode(u ?? empty)
+const orEmpty = <A>(decode: Decode<A>): Decode<A> => (value, onLoss) => decode(value ?? empty, onLoss)
 
 const perVersion = <A>(schema: Schema.Schema<A>): (version: Version) => (value: A) => unknown => {
   const compiled: Partial<Record<Version, (value: A) => unknown>> = {}

@@ -11,13 +11,14 @@ import { iconFields, nameFields } from "./Implementation.js"
 import { Key } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
+import { harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
 
 export interface PromptArgument extends Schema.Schema.Type<typeof PromptArgument> {}
 
 export const PromptArgument = Schema.Struct({
   ...nameFields,
-  description: Schema.optional(Schema.String),
+  description: harmless(Schema.optional(Schema.String)),
   /** Default: false. */
   required: Schema.optional(Schema.Boolean)
 })
@@ -27,14 +28,17 @@ export interface Prompt extends Schema.Schema.Type<typeof Prompt> {}
 export const Prompt = Schema.Struct({
   ...nameFields,
   ...iconFields,
-  description: Schema.optional(Schema.String),
+  description: harmless(Schema.optional(Schema.String)),
   arguments: Schema.optional(Schema.Array(PromptArgument)),
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
 export interface ListPromptsResult extends Schema.Schema.Type<typeof ListPromptsResult> {}
 
-export const ListPromptsResult = Schema.Struct({ prompts: Schema.Array(Prompt), ...pageFields })
+export const ListPromptsResult = Schema.Struct({
+  prompts: nullAs([], sieved(Schema.Array(Prompt))),
+  ...pageFields
+})
 
 export interface GetPromptParams extends Schema.Schema.Type<typeof GetPromptParams> {}
 
@@ -51,7 +55,7 @@ export const PromptMessage = Schema.Struct({ role: Role, content: ContentBlock }
 export interface GetPromptResult extends Schema.Schema.Type<typeof GetPromptResult> {}
 
 export const GetPromptResult = Schema.Struct({
-  description: Schema.optional(Schema.String),
-  messages: Schema.Array(PromptMessage),
+  description: harmless(Schema.optional(Schema.String)),
+  messages: nullAs([], Schema.Array(PromptMessage)),
   ...Meta.any
 })

@@ -11,6 +11,7 @@ import { Annotations, ResourceContents, resourceFields } from "./Content.js"
 import { iconFields, nameFields } from "./Implementation.js"
 import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
+import { harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
 import { Uri, UriTemplate } from "./schema/Text.js"
 
@@ -24,21 +25,24 @@ export const ResourceTemplate = Schema.Struct({
   ...nameFields,
   ...iconFields,
   uriTemplate: UriTemplate,
-  description: Schema.optional(Schema.String),
+  description: harmless(Schema.optional(Schema.String)),
   /** Only if all resources of the template have the same. */
-  mimeType: Schema.optional(Schema.String),
-  annotations: Schema.optional(Annotations),
+  mimeType: harmless(Schema.optional(Schema.String)),
+  annotations: harmless(Schema.optional(Annotations)),
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
 export interface ListResourcesResult extends Schema.Schema.Type<typeof ListResourcesResult> {}
 
-export const ListResourcesResult = Schema.Struct({ resources: Schema.Array(Resource), ...pageFields })
+export const ListResourcesResult = Schema.Struct({
+  resources: nullAs([], sieved(Schema.Array(Resource))),
+  ...pageFields
+})
 
 export interface ListResourceTemplatesResult extends Schema.Schema.Type<typeof ListResourceTemplatesResult> {}
 
 export const ListResourceTemplatesResult = Schema.Struct({
-  resourceTemplates: Schema.Array(ResourceTemplate),
+  resourceTemplates: nullAs([], sieved(Schema.Array(ResourceTemplate))),
   ...pageFields
 })
 
@@ -50,7 +54,7 @@ export interface ReadResourceResult extends Schema.Schema.Type<typeof ReadResour
 
 export const ReadResourceResult = Schema.Struct({
   /** More than one when the URI names a group, such as a folder. */
-  contents: Schema.Array(ResourceContents),
+  contents: nullAs([], Schema.Array(ResourceContents)),
   ...Meta.any
 })
 

@@ -11,6 +11,7 @@ import { iconFields, nameFields } from "./Implementation.js"
 import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
+import { absentAs, harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { limitedUntil, rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
@@ -18,22 +19,22 @@ import * as Tasks from "./Tasks.js"
 export interface ToolAnnotations extends Schema.Schema.Type<typeof ToolAnnotations> {}
 
 export const ToolAnnotations = Schema.Struct({
-  title: Schema.optional(Schema.String),
+  title: harmless(Schema.optional(Schema.String)),
   /** The tool changes nothing. Default: false. */
-  readOnlyHint: Schema.optional(Schema.Boolean),
+  readOnlyHint: harmless(Schema.optional(Schema.Boolean)),
   /** The tool may destroy data. Default: true. */
-  destructiveHint: Schema.optional(Schema.Boolean),
+  destructiveHint: harmless(Schema.optional(Schema.Boolean)),
   /** Repeating a call with the same arguments has no further effect. Default: false. */
-  idempotentHint: Schema.optional(Schema.Boolean),
+  idempotentHint: harmless(Schema.optional(Schema.Boolean)),
   /** The tool reaches systems outside the server. Default: true. */
-  openWorldHint: Schema.optional(Schema.Boolean)
+  openWorldHint: harmless(Schema.optional(Schema.Boolean))
 })
 
 export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> {}
 
 export const ToolExecution = Schema.Struct({
   /** Whether a call of the tool may (`optional`) or must (`required`) create a task. Default: `forbidden`. */
-  taskSupport: Schema.optional(Schema.Literal("forbidden", "optional", "required"))
+  taskSupport: harmless(Schema.optional(Schema.Literal("forbidden", "optional", "required")))
 })
 
 const isObject = (value: unknown): value is JsonObject =>
@@ -44,7 +45,7 @@ const namesDialect = (schema: JsonObject) =>
   { path: ["$schema"], message: "Expected string" }
 
 const Arguments: Schema.Schema<{ readonly type: "object"; readonly [key: string]: unknown }> = Schema.Struct(
-  { type: Schema.Literal("object") },
+  { type: absentAs("object", Schema.Literal("object")) },
   { key: Schema.String, value: Schema.Unknown }
 ).pipe(Schema.filter(namesDialect, {
   arbitrary: () => (fc) =>
@@ -90,23 +91,23 @@ export interface Tool extends Schema.Schema.Type<typeof Tool> {}
 export const Tool = Schema.Struct({
   ...nameFields,
   ...iconFields,
-  description: Schema.optional(Schema.String),
+  description: harmless(Schema.optional(Schema.String)),
   /** JSON Schema of the arguments, draft 2020-12 unless `$schema` names another. */
   inputSchema: rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments)),
   /** JSON Schema of `structuredContent`. */
   outputSchema: rewritten(
     { until: "2025-11-25" },
     objectSchema,
-    since("2025-06-18", Schema.optional(Output))
+    since("2025-06-18", harmless(Schema.optional(Output)))
   ),
-  annotations: since("2025-03-26", Schema.optional(ToolAnnotations)),
-  execution: until("2025-11-25", since("2025-11-25", Schema.optional(ToolExecution))),
+  annotations: since("2025-03-26", harmless(Schema.optional(ToolAnnotations))),
+  execution: until("2025-11-25", since("2025-11-25", harmless(Schema.optional(ToolExecution)))),
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
 export interface ListToolsResult extends Schema.Schema.Type<typeof ListToolsResult> {}
 
-export const ListToolsResult = Schema.Struct({ tools: Schema.Array(Tool), ...pageFields })
+export const ListToolsResult = Schema.Struct({ tools: nullAs([], sieved(Schema.Array(Tool))), ...pageFields })
 
 export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams> {}
 
@@ -121,7 +122,7 @@ export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult
 
 export const CallToolResult = Schema.Struct({
   /** Read by the model. */
-  content: Schema.Array(ContentBlock),
+  content: absentAs([], sieved(Schema.Array(ContentBlock))),
   /** Read by programs; conforms to the tool's output schema. An object up to 2025-11-25. */
   structuredContent: limitedUntil("2025-11-25", isObject, since("2025-06-18", Schema.optional(JsonValue))),
   /** Whether the tool failed. The model reads the content and may call again. */

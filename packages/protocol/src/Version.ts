@@ -67,6 +67,9 @@ export const hasBatches = (version: string | undefined): boolean => version === 
  */
 export const primesStreams = (version: string | undefined): boolean => version !== undefined && version >= "2025-11-25"
 
+// The name of the first revision before its release, which old clients and servers still send.
+const canonical = (version: string): string => version === "2024-10-07" ? "2024-11-05" : version
+
 /**
  * The revision that a server answers to `initialize`: the requested one if it supports it, else its latest.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
@@ -75,7 +78,7 @@ export const negotiate = (
   requested: string,
   supported: ReadonlyArray<LegacyVersion> = legacy
 ): LegacyVersion =>
-  supported.find((version) => version === requested) ??
+  supported.find((version) => version === canonical(requested)) ??
     supported.reduce((latest, version) => version > latest ? version : latest)
 
 /**
@@ -85,4 +88,4 @@ export const negotiate = (
 export const agreed = (
   answered: string,
   supported: ReadonlyArray<LegacyVersion> = legacy
-): Option.Option<LegacyVersion> => Option.fromNullable(supported.find((version) => version === answered))
+): Option.Option<LegacyVersion> => Option.fromNullable(supported.find((version) => version === canonical(answered)))

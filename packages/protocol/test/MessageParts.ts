@@ -14,6 +14,7 @@ import * as FastCheck from "effect/FastCheck"
 import type * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as Projection from "../src/schema/Projection.js"
+import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Official from "./Official.js"
 
 /** One seed for all tests, so that a second run finds the same failure. */
@@ -27,6 +28,7 @@ export interface MessagePart {
   readonly schema: Schema.Schema<any>
   /** What is sent of a value to a peer of a revision. */
   readonly narrow: (value: any, version: Version.Version) => any
+  /** Checks without mending: `Mend` has tests of its own. */
   readonly decode: (value: unknown) => Either.Either<any, ParseResult.ParseError>
   /** Why the official schema of a revision refuses a value; `undefined` when it accepts it. */
   readonly judge: (value: unknown, version: Version.Version, reading?: Official.Reading) => string | undefined
@@ -66,7 +68,7 @@ const entry = (
       const narrowed = Projection.compile(schema, version)(value) as object
       return part === "result" && isMethod && Version.isModern(version) ? stamped(method.name, narrowed) : narrowed
     },
-    decode: part === "params" ? method.decodeParams : (method as Method.Request).decodeResult,
+    decode: SchemaCheck.decoder(schema),
     judge: (value, version, reading) =>
       part === "result"
         ? Official.judge(version, Official.resultOf(version, method.name), reading)(value)

@@ -43,6 +43,9 @@ describe("negotiation at initialize", () => {
   })
 
   it("a client disconnects when it does not support the answered version", () => {
+    expect(Version.agreed("2024-10-07")).toEqual(Option.some("2024-11-05"))
+    expect(Version.negotiate("2024-10-07")).toBe("2024-11-05")
+    expect(Version.negotiate("2024-10-07", ["2025-03-26"])).toBe("2025-03-26")
     expect(Version.agreed("2025-03-26")).toEqual(Option.some("2025-03-26"))
     expect(Version.agreed("2025-03-26", ["2025-11-25"])).toEqual(Option.none())
     expect(Version.agreed("2026-07-28")).toEqual(Option.none())

@@ -31,11 +31,10 @@ export const connect = (
     let version: LegacyVersion = Version.latestLegacy
     const hub = yield* NotificationHub.make(MethodTable.notifications)
     const conversation = yield* Conversation.make(transport, {
-      onRequest: InboundHandlers.make(features, () => version),
+      onRequest: InboundHandlers.make(features, () => version, hub.report),
       onNotification: (notification) => {
         options.onNotification(notification)
-        hub.publish(notification)
-        return undefined
+        return hub.publish(notification)
       }
     }, { timeout, maxInFlight, closeTimeout, report: hub.report })
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
@@ -46,12 +45,13 @@ export const connect = (
     const facts = yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo,
       capabilities: Features.capabilities(features),
-      versions: options.versions
+      versions: options.versions,
+      report: hub.report
     })
     version = facts.version
     return {
       facts,
-      call: Calls.make(outbound, version, MethodTable.calls),
+      call: Calls.make(outbound, version, MethodTable.calls, hub.report),
       outbound,
       notifications: hub.streams,
       ended: conversation.ended

@@ -22,12 +22,14 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Answer, FeatureHandler, FeaturesService } from "../Features.js"
 import { RequestContext } from "../RequestContext.js"
+import * as Decoding from "../session/Decoding.js"
 import { LegacyRequestContext } from "./RequestContext.js"
 
 /** How a request of the server is answered. `version` gives the agreed revision. */
 export const make = (
   features: FeaturesService,
-  version: () => LegacyVersion
+  version: () => LegacyVersion,
+  report: Decoding.Report
 ): (request: Request, incoming: IncomingRequest) => Work => {
   const routes = new Map<string, Route>(routesOf(features).map((route) => [route.method.name, route]))
   return (request, incoming) => {
@@ -51,10 +53,14 @@ export const make = (
     const route = routes.get(request.method)
     if (route === undefined) return refuse(new McpError.MethodNotFound({ method: request.method.slice(0, MAX_NAME) }))
     const { answer, feature, method } = route
-    const params = method.decodeParams(request.params)
-    return Either.isLeft(params)
-      ? refuse(McpError.ofIssue(params.left.issue))
-      : work(feature, Effect.suspend(() => answer(params.right)), (value) => encode(method, value, version()))
+    const { mended, value: params } = Decoding.decode(method.name, method.decodeParams, request.params)
+    if (Either.isLeft(params)) return refuse(McpError.ofIssue(params.left.issue))
+    const handling = Effect.suspend(() => answer(params.right))
+    return work(
+      feature,
+      mended === undefined ? handling : Effect.zipRight(report(mended), handling),
+      (value) => encode(method, value, version())
+    )
   }
 }
 

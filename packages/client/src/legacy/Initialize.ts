@@ -7,14 +7,14 @@
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
-import type { InitializeResult } from "@effect-mcp/protocol/legacy/Initialize"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import type { ConnectError } from "../ClientError.js"
 import { fromCall, invalidResult, NoCommonVersion } from "../ClientError.js"
+import * as Decoding from "../session/Decoding.js"
 import type { ServerFacts } from "../session/NegotiatedSession.js"
 
 /** The request is never cancelled at the server: the client MUST NOT cancel `initialize`. */
@@ -24,6 +24,7 @@ export const run = (
     readonly clientInfo: Implementation
     readonly capabilities: ClientCapabilities
     readonly versions: ReadonlyArray<LegacyVersion>
+    readonly report: Decoding.Report
   }
 ): Effect.Effect<ServerFacts<LegacyVersion>, ConnectError> =>
   Effect.gen(function*() {
@@ -36,24 +37,21 @@ export const run = (
       ),
       fromCall
     )
-    const result = yield* Either.mapLeft(
-      Methods.initialize.decodeResult(answered),
-      ({ issue }) => invalidResult(`"initialize"`, issue)
+    const result = yield* Decoding.decodeOrFail(
+      Methods.initialize.name,
+      Methods.initialize.decodeResult,
+      answered,
+      { report: options.report, onIssue: (issue) => invalidResult(`"initialize"`, issue) }
     )
-    if (!isSpoken(result, options.versions)) {
+    const agreed = Version.agreed(result.protocolVersion, options.versions)
+    if (Option.isNone(agreed)) {
       return yield* new NoCommonVersion({ offered: result.protocolVersion, supported: options.versions })
     }
     yield* outbound.notify(Methods.initialized.name)
     return {
-      version: result.protocolVersion,
+      version: agreed.value,
       serverInfo: result.serverInfo,
       serverCapabilities: result.capabilities,
       instructions: result.instructions
     }
   })
-
-const isSpoken = (
-  result: InitializeResult,
-  versions: ReadonlyArray<LegacyVersion>
-): result is InitializeResult & { readonly protocolVersion: LegacyVersion } =>
-  Version.isLegacy(result.protocolVersion) && versions.includes(result.protocolVersion)

@@ -1,20 +1,26 @@
 /**
  * Gives each notification and each diagnostic of a session to all who listen at the time. The streams that listeners read
- * are described in `Notifications`; the era supplies how parameters are decoded.
+ * are described in `Notifications`; the era supplies how parameters are decoded. Parameters that cannot be decoded, and
+ * those that had to be mended, are reported when there is a listener.
  */
-import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
-import { log } from "@effect-mcp/jsonrpc/Diagnostic"
+import { Diagnostic, log } from "@effect-mcp/jsonrpc/Diagnostic"
+import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
+import { Malformed } from "@effect-mcp/jsonrpc/Message"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
+import type * as Method from "@effect-mcp/protocol/Method"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
 import * as Option from "effect/Option"
+import type * as ParseResult from "effect/ParseResult"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Change, Notifications } from "../Notifications.js"
 import { CAPACITY } from "../Notifications.js"
+import * as Decoding from "./Decoding.js"
 
 /** How an era decodes the notifications that have a stream of their own. */
 export interface Decoders {
@@ -23,9 +29,7 @@ export interface Decoders {
   readonly "notifications/elicitation/complete": Decode<{ readonly elicitationId: string }>
 }
 
-type Decode<A> = (params: unknown) => Either.Either<A, unknown>
-
-type Decoded<Name extends keyof Decoders> = Decoders[Name] extends Decode<infer A> ? A : never
+type Decode<A> = Method.Decode<A>
 
 const changes: ReadonlyMap<string, Change> = new Map([
   ["notifications/tools/list_changed", "tools"],
@@ -34,7 +38,8 @@ const changes: ReadonlyMap<string, Change> = new Map([
 ])
 
 export interface NotificationHub {
-  readonly publish: (notification: Notification) => void
+  /** The effect, if there is one, reports the notification. */
+  readonly publish: (notification: Notification) => Effect.Effect<void> | undefined
   /** Gives a diagnostic to the listeners, or to the log when there is none. */
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   readonly streams: Notifications
@@ -48,34 +53,36 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
     Effect.sync(() => {
       const notifications = new Broadcast<Notification>()
       const diagnostics = new Broadcast<Diagnostic>()
-      const decoded = <Name extends keyof Decoders>(name: Name): Stream.Stream<Decoded<Name>> => {
-        const decode: Decode<any> = decoders[name]
-        return Stream.filterMap(
-          notifications.stream,
-          ({ method, params }) => method === name ? Either.getRight(decode(params)) : Option.none()
-        )
-      }
+      const report = (diagnostic: Diagnostic): Effect.Effect<void> =>
+        Effect.suspend(() => diagnostics.publish(diagnostic) ? Effect.void : log(diagnostic))
+      const logs = new Decoded("notifications/message", decoders["notifications/message"])
+      const updates = new Decoded("notifications/resources/updated", decoders["notifications/resources/updated"])
+      const completed = new Decoded(
+        "notifications/elicitation/complete",
+        decoders["notifications/elicitation/complete"]
+      )
+      const decoded = new Map([logs, updates, completed].map((one) => [one.method, one as Decoded<unknown>]))
       return {
         publish: (notification) => {
           notifications.publish(notification)
+          const problem = decoded.get(notification.method)?.publishParams(notification.params)
+          return problem === undefined ? undefined : report(problem)
         },
-        report: (diagnostic) => Effect.suspend(() => diagnostics.publish(diagnostic) ? Effect.void : log(diagnostic)),
+        report,
         streams: {
           notifications: notifications.stream,
-          logs: decoded("notifications/message"),
+          logs: logs.stream,
           listChanges: Stream.filterMap(
             notifications.stream,
             ({ method }) => Option.fromNullable(changes.get(method))
           ),
-          resourceUpdates: Stream.map(decoded("notifications/resources/updated"), ({ uri }) => uri),
-          elicitationsCompleted: Stream.map(
-            decoded("notifications/elicitation/complete"),
-            ({ elicitationId }) => elicitationId
-          ),
+          resourceUpdates: Stream.map(updates.stream, ({ uri }) => uri),
+          elicitationsCompleted: Stream.map(completed.stream, ({ elicitationId }) => elicitationId),
           diagnostics: diagnostics.stream
         },
         end: Effect.sync(() => {
           notifications.end()
+          for (const one of decoded.values()) one.end()
           diagnostics.end()
         })
       }
@@ -91,10 +98,14 @@ class Broadcast<A> {
   private readonly listeners = new Set<Mailbox.Mailbox<A>>()
   private ended = false
 
+  get hasListeners(): boolean {
+    return this.listeners.size > 0
+  }
+
   /** Whether there is a listener. */
   publish(value: A): boolean {
     for (const listener of this.listeners) listener.unsafeOffer(value)
-    return this.listeners.size > 0
+    return this.hasListeners
   }
 
   end(): void {
@@ -114,3 +125,22 @@ class Broadcast<A> {
     Mailbox.toStream
   ))
 }
+
+/** The parameters of one notification, for those who listen. */
+class Decoded<A> extends Broadcast<A> {
+  constructor(readonly method: string, private readonly decoder: Decode<A>) {
+    super()
+  }
+
+  /** The result is what is wrong with the parameters. */
+  publishParams(params: unknown): Diagnostic | undefined {
+    if (!this.hasListeners) return undefined
+    const { mended, value } = Decoding.decode(this.method, this.decoder, params)
+    if (Either.isLeft(value)) return Diagnostic.Malformed({ malformed: invalidParams(this.method, value.left.issue) })
+    this.publish(value.right)
+    return mended
+  }
+}
+
+const invalidParams = (method: string, issue: ParseResult.ParseIssue): Malformed =>
+  new Malformed("notification", INVALID_PARAMS, `"${method}": ${Issue.explain(issue, { quotes: false }).sentence}`)

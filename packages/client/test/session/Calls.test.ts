@@ -20,7 +20,7 @@ const requests = (
       },
       notify: () => Effect.void
     }
-    yield* Effect.exit(call(Calls.make(outbound, version, MethodTable.calls)))
+    yield* Effect.exit(call(Calls.make(outbound, version, MethodTable.calls, () => Effect.void)))
     return sent
   })
 

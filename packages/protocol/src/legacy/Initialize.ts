@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import { ClientCapabilities, ServerCapabilities } from "../Capabilities.js"
 import { Implementation } from "../Implementation.js"
 import * as Meta from "../Meta.js"
+import { absentAs, harmless } from "../schema/Mendable.js"
 
 export interface InitializeParams extends Schema.Schema.Type<typeof InitializeParams> {}
 
@@ -25,8 +26,8 @@ export interface InitializeResult extends Schema.Schema.Type<typeof InitializeRe
 export const InitializeResult = Schema.Struct({
   protocolVersion: Schema.String,
   capabilities: ServerCapabilities,
-  serverInfo: Implementation,
+  serverInfo: absentAs({ name: "", version: "" }, Implementation),
   /** How to use the server, for the model. */
-  instructions: Schema.optional(Schema.String),
+  instructions: harmless(Schema.optional(Schema.String)),
   ...Meta.any
 })

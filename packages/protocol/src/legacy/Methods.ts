@@ -13,6 +13,7 @@ import * as Progress from "../Progress.js"
 import * as Prompts from "../Prompts.js"
 import * as Resources from "../Resources.js"
 import * as Roots from "../Roots.js"
+import * as EmptyCursor from "../rules/EmptyCursor.js"
 import * as Sampling from "../Sampling.js"
 import * as Tools from "../Tools.js"
 import { ElicitationComplete, ElicitParams } from "./Elicitation.js"
@@ -36,13 +37,13 @@ export const ping = Method.request({
   until: "2025-11-25"
 })
 
-export const listTools = Method.request({
+export const listTools = EmptyCursor.isAbsent(Method.request({
   name: "tools/list",
   from: "client",
   params: Pagination.PaginatedParams,
   result: Tools.ListToolsResult,
   capability: "tools"
-})
+}))
 
 export const callTool = Method.request({
   name: "tools/call",
@@ -52,21 +53,21 @@ export const callTool = Method.request({
   capability: "tools"
 })
 
-export const listResources = Method.request({
+export const listResources = EmptyCursor.isAbsent(Method.request({
   name: "resources/list",
   from: "client",
   params: Pagination.PaginatedParams,
   result: Resources.ListResourcesResult,
   capability: "resources"
-})
+}))
 
-export const listResourceTemplates = Method.request({
+export const listResourceTemplates = EmptyCursor.isAbsent(Method.request({
   name: "resources/templates/list",
   from: "client",
   params: Pagination.PaginatedParams,
   result: Resources.ListResourceTemplatesResult,
   capability: "resources"
-})
+}))
 
 export const readResource = Method.request({
   name: "resources/read",
@@ -94,13 +95,13 @@ export const unsubscribe = Method.request({
   until: "2025-11-25"
 })
 
-export const listPrompts = Method.request({
+export const listPrompts = EmptyCursor.isAbsent(Method.request({
   name: "prompts/list",
   from: "client",
   params: Pagination.PaginatedParams,
   result: Prompts.ListPromptsResult,
   capability: "prompts"
-})
+}))
 
 export const getPrompt = Method.request({
   name: "prompts/get",

@@ -7,6 +7,7 @@
  */
 import * as Method from "../Method.js"
 import * as Pagination from "../Pagination.js"
+import * as EmptyCursor from "../rules/EmptyCursor.js"
 import * as Tasks from "../Tasks.js"
 
 export const getTask = Method.request({
@@ -29,7 +30,7 @@ export const getTaskPayload = Method.request({
   until: "2025-11-25"
 })
 
-export const listTasks = Method.request({
+export const listTasks = EmptyCursor.isAbsent(Method.request({
   name: "tasks/list",
   from: "both",
   params: Pagination.PaginatedParams,
@@ -37,7 +38,7 @@ export const listTasks = Method.request({
   capability: "tasks.list",
   since: "2025-11-25",
   until: "2025-11-25"
-})
+}))
 
 export const cancelTask = Method.request({
   name: "tasks/cancel",

@@ -35,8 +35,13 @@ const MAX_QUOTED = 40
 /** How many issues one walk visits. */
 const MAX_STEPS = 1000
 
+export interface Options {
+  /** Whether short strings, numbers and booleans of the value are quoted. Default: true. */
+  readonly quotes?: boolean | undefined
+}
+
 /** The places where a value does not conform, at most ten. */
-export const places = (issue: ParseResult.ParseIssue): ReadonlyArray<Place> => {
+export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options = {}): ReadonlyArray<Place> => {
   const found: Array<Place> = []
   let steps = 0
   const isOver = (): boolean => found.length === MAX_PLACES || steps >= MAX_STEPS
@@ -51,7 +56,7 @@ export const places = (issue: ParseResult.ParseIssue): ReadonlyArray<Place> => {
       case "Pointer":
         return visit(issue.issue, path.concat(issue.path))
       case "Type":
-        return add(path, typeMessage(issue))
+        return add(path, typeMessage(issue, quotes))
       case "Missing":
         return add(path, missingMessage(issue))
       case "Unexpected":
@@ -83,7 +88,7 @@ export const places = (issue: ParseResult.ParseIssue): ReadonlyArray<Place> => {
     // An optional field may also be `undefined`: that is left out when something else was expected, too.
     const present = whole.filter((ast) => !AST.isUndefinedKeyword(ast))
     const expected = present.length === 0 && within.length === 0 ? whole : present
-    if (expected.length > 0) add(path, mismatch(ExpectedType.describeAny(expected, MAX_EXPECTED), actual))
+    if (expected.length > 0) add(path, mismatch(ExpectedType.describeAny(expected, MAX_EXPECTED), actual, quotes))
     for (const one of within) {
       if (isOver()) return
       visit(one, path)
@@ -100,8 +105,8 @@ export const places = (issue: ParseResult.ParseIssue): ReadonlyArray<Place> => {
 export const sentence = (issue: ParseResult.ParseIssue): string => explain(issue).sentence
 
 /** Both from one walk, for answers that carry a text and data. */
-export const explain = (issue: ParseResult.ParseIssue): Explanation => {
-  const found = places(issue)
+export const explain = (issue: ParseResult.ParseIssue, options?: Options): Explanation => {
+  const found = places(issue, options)
   return {
     places: found,
     sentence: found.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
@@ -111,7 +116,7 @@ export const explain = (issue: ParseResult.ParseIssue): Explanation => {
 type Path = ReadonlyArray<PropertyKey>
 
 /** The sender chooses how long a key and a path are, so both are cut. */
-const pathText = (path: Path): string => {
+export const pathText = (path: Path): string => {
   let text = ""
   for (const key of path) {
     if (text.length > MAX_PATH) break
@@ -120,20 +125,24 @@ const pathText = (path: Path): string => {
   return ExpectedType.clip(text, MAX_PATH)
 }
 
-const typeMessage = (issue: ParseResult.Type): string =>
+const typeMessage = (issue: ParseResult.Type, quotes: boolean): string =>
   annotated(issue) ?? titled(issue) ?? issue.message ??
-    mismatch(ExpectedType.describe(issue.ast, MAX_EXPECTED), issue.actual)
+    mismatch(ExpectedType.describe(issue.ast, MAX_EXPECTED), issue.actual, quotes)
 
-const mismatch = (expected: string, actual: unknown): string => `Expected ${expected}, actual ${kindOf(actual)}`
+const mismatch = (expected: string, actual: unknown, quotes: boolean): string =>
+  `Expected ${expected}, actual ${kindOf(actual, quotes)}`
 
-const kindOf = (value: unknown): string => {
+const kindOf = (value: unknown, quotes: boolean): string => {
   switch (typeof value) {
     case "string":
-      return value.length > MAX_QUOTED ? `a string of ${value.length} characters` : JSON.stringify(value)
+      return quotes && value.length <= MAX_QUOTED
+        ? JSON.stringify(value)
+        : `a string of ${value.length} characters`
     case "number":
     case "boolean":
+      return quotes ? String(value) : `a ${typeof value}`
     case "undefined":
-      return String(value)
+      return "undefined"
     case "object":
       return value === null ? "null" : Array.isArray(value) ? "an array" : "an object"
     default:

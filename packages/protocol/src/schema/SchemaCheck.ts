@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import * as Issue from "./Issue.js"
 
 export type SchemaCheck = (u: unknown) => boolean
 
@@ -17,12 +18,25 @@ const compiled = new WeakMap<AST.AST, SchemaCheck>()
 export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A =>
   checkOf(schema.ast) as (u: unknown) => u is A
 
+/** The error of a value that does not conform. Its message is short, whatever the value is. */
+class CheckError extends ParseResult.ParseError {
+  override toString(): string {
+    return Issue.sentence(this.issue)
+  }
+}
+
 /** A decoder that returns the value itself, or the error of Effect's decoder. */
 export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, ParseResult.ParseError> => {
   const conforms = compile(schema)
-  const explain = ParseResult.decodeUnknownEither(schema)
-  return (u) =>
-    conforms(u) ? Either.right(u) : Either.mapLeft(explain(u), (issue) => new ParseResult.ParseError({ issue }))
+  const decode = ParseResult.decodeUnknownEither(schema)
+  const generic = (u: unknown): ParseResult.ParseIssue => new ParseResult.Type(schema.ast, u, "does not conform")
+  const explain = (u: unknown): ParseResult.ParseIssue =>
+    // Effect's decoder makes a text of the member that discriminates a union, which not every object can become.
+    Either.try({ try: () => decode(u), catch: () => generic(u) }).pipe(
+      Either.flatMap((decoded) => decoded),
+      Either.match({ onLeft: (issue) => issue, onRight: () => generic(u) })
+    )
+  return (u) => conforms(u) ? Either.right(u) : Either.left(new CheckError({ issue: explain(u) }))
 }
 
 export const compileAst = (ast: AST.AST): SchemaCheck => checkOf(ast)

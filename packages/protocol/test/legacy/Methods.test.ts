@@ -32,7 +32,10 @@ describe("legacy/Methods", () => {
       const [params, result] = Canonical.legacy[method.name]!
       expect(Either.getOrThrow(method.decodeParams(params)), method.name).toBe(params)
       if (method.kind === "request") expect(Either.getOrThrow(method.decodeResult(result)), method.name).toBe(result)
-      expect(Either.isLeft(method.decodeParams({ _meta: 1 })), method.name).toBe(true)
+      // A client leaves out the `_meta` that it cannot read; what it needs is still missing, where it needs anything.
+      const needsNothing = Either.isRight(method.decodeParams({}))
+      expect(Either.isLeft(method.decodeParams({ _meta: 1 })), method.name)
+        .toBe(method.from !== "server" || !needsNothing)
     }
   })
 

@@ -52,7 +52,32 @@ describe("SchemaCheck", () => {
 
   it("reports where a value is wrong", () => {
     const decode = SchemaCheck.decoder(Schema.Struct({ a: Schema.Array(Schema.String) }))
-    expect(String(Either.getOrThrow(Either.flip(decode({ a: ["x", 1] }))))).toContain("[\"a\"]")
+    expect(String(Either.getOrThrow(Either.flip(decode({ a: ["x", 1] }))))).toBe("a.1: Expected string, actual 1")
+  })
+
+  it("writes an error that is short, and costs little, whatever the value is", () => {
+    const decode = SchemaCheck.decoder(Schema.Struct({ a: Schema.Array(Schema.String) }))
+    const error = Either.getOrThrow(Either.flip(decode({ a: Array.from({ length: 50_000 }, () => ({ x: [1] })) })))
+    for (const text of [error.message, String(error), JSON.stringify(error)]) {
+      expect(text).toContain("a.0: Expected string, actual an object")
+      expect(text.length).toBeLessThan(200)
+    }
+  })
+
+  it("refuses an object that cannot become a text, where a text discriminates a union", () => {
+    for (const [name, schema] of Vocabulary.schemas) {
+      const decode = SchemaCheck.decoder(schema)
+      const hostile = { toString: 1, valueOf: 1 }
+      const names = ["type", "mode", "method", "ref", "content", "params", "resultType", "action", "role"]
+      for (
+        const one of [hostile, { ref: { type: hostile } }, Object.fromEntries(names.map((name) => [name, hostile]))]
+      ) {
+        expect(() => decode(one), name).not.toThrow()
+      }
+    }
+    const decode = SchemaCheck.decoder(Vocabulary.schemas.find(([name]) => name === "Completion.CompleteParams")![1])
+    const hostile = { ref: { type: { toString: 1, valueOf: 1 } }, argument: { name: "n", value: "v" } }
+    expect(Either.getOrThrow(Either.flip(decode(hostile))).message).toBe("does not conform")
   })
 
   it("compiles a schema once", () => {

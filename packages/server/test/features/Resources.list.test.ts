@@ -84,7 +84,7 @@ describe("resources/list", () => {
   it.scoped("refuses a cursor that it never gave", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
-      for (const cursor of ["nonsense", "", Encoding.encodeBase64Url("templates:a:///1")]) {
+      for (const cursor of ["nonsense", " ", Encoding.encodeBase64Url("templates:a:///1")]) {
         const error = yield* peer.expectError(yield* peer.request("resources/list", { cursor }))
         assert.strictEqual(error.code, -32602)
       }

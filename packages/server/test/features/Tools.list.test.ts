@@ -60,11 +60,16 @@ describe("tools/list", () => {
       }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize }))))
   }
 
+  it.scoped("begins with the first page for an empty cursor, which is none", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* list(peer, ""), yield* list(peer))
+    }).pipe(Effect.provide(serve(tools("a")))))
+
   it.scoped("SHOULD refuse a cursor that it never gave, with -32602", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       const foreign = [
-        "",
         " ",
         "2",
         "not base64!",

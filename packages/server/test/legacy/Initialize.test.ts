@@ -22,7 +22,7 @@ describe("initialize", () => {
       }).pipe(Effect.provide(serve(GreetLive))))
   }
 
-  for (const version of ["2026-07-28", "2024-10-07", "1.0", ""]) {
+  for (const version of ["2026-07-28", "2024-10-08", "1.0", ""]) {
     it.scoped(`MUST be answered with the latest version of the server when the client asked for "${version}"`, () =>
       Effect.gen(function*() {
         const peer = yield* uninitialized
@@ -31,6 +31,12 @@ describe("initialize", () => {
         assert.deepStrictEqual(yield* names(peer), ["greet"])
       }).pipe(Effect.provide(serve(GreetLive))))
   }
+
+  it.scoped("is answered with 2024-11-05 when the client asked for 2024-10-07, its name before it was released", () =>
+    Effect.gen(function*() {
+      const peer = yield* uninitialized
+      assert.strictEqual((yield* peer.initialize({ version: "2024-10-07" })).protocolVersion, "2024-11-05")
+    }).pipe(Effect.provide(serve(GreetLive))))
 
   it.scoped("gives the name of the server, its capabilities and its instructions", () =>
     Effect.gen(function*() {

@@ -82,7 +82,7 @@ describe("A legacy conversation", () => {
         ["tools/call", undefined, "name"],
         ["tools/call", { name: "greet", arguments: "Ada" }, "arguments"],
         ["tools/call", { name: "greet", arguments: ["Ada"] }, "arguments"],
-        ["tools/call", { name: "greet", arguments: null }, "arguments"],
+        ["tools/call", { name: null }, "name"],
         ["tools/call", { name: "greet", _meta: { progressToken: true } }, "_meta.progressToken"],
         ["logging/setLevel", { level: "loud" }, "level"],
         ["ping", { _meta: 1 }, "_meta"]

@@ -1,0 +1,39 @@
+/**
+ * Decodes what a server sent. A message that had to be mended comes with the diagnostic that reports it to the
+ * application; what is mended stands in `protocol/Method`.
+ */
+import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import type * as Method from "@effect-mcp/protocol/Method"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as ParseResult from "effect/ParseResult"
+
+/** Reports a diagnostic to the application. */
+export type Report = (diagnostic: Diagnostic) => Effect.Effect<void>
+
+export interface Decoded<out A> {
+  readonly value: Either.Either<A, ParseResult.ParseError>
+  /** What was mended, if anything was. */
+  readonly mended: Diagnostic | undefined
+}
+
+/** Decodes a value of a message of this method. */
+export const decode = <A>(method: string, decoder: Method.Decode<A>, value: unknown): Decoded<A> => {
+  let losses: Method.Losses | undefined
+  const decoded = decoder(value, (found) => {
+    losses = found
+  })
+  return { value: decoded, mended: losses === undefined ? undefined : Diagnostic.Mended({ method, ...losses }) }
+}
+
+/** Decodes a value, reports what was mended, and succeeds with the value or fails with what is wrong. */
+export const decodeOrFail = <A, E>(
+  method: string,
+  decoder: Method.Decode<A>,
+  value: unknown,
+  options: { readonly report: Report; readonly onIssue: (issue: ParseResult.ParseIssue) => E }
+): Effect.Effect<A, E> => {
+  const { mended, value: decoded } = decode(method, decoder, value)
+  const result = Either.mapLeft(decoded, ({ issue }) => options.onIssue(issue))
+  return mended === undefined ? result : Effect.zipRight(options.report(mended), result)
+}

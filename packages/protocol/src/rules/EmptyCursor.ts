@@ -1,0 +1,22 @@
+/**
+ * Up to 2025-11-25 an empty cursor is none: servers end a list with `nextCursor: ""`, and clients begin one with
+ * `cursor: ""`. The list methods of the legacy era are made here. From 2026-07-28 on both are cursors.
+ */
+import * as Either from "effect/Either"
+import type * as Method from "../Method.js"
+
+/** A list method whose decoders leave out empty cursors. */
+export const isAbsent = <Name extends string, Params, Result>(
+  method: Method.Request<Name, Params, Result>
+): Method.Request<Name, Params, Result> => ({
+  ...method,
+  decodeParams: (params, onLoss) => Either.map(method.decodeParams(params, onLoss), without("cursor")),
+  decodeResult: (result, onLoss) => Either.map(method.decodeResult(result, onLoss), without("nextCursor"))
+})
+
+const without = (name: string) => <A>(value: A): A => {
+  if ((value as Record<string, unknown>)[name] !== "") return value
+  const copy = { ...value as Record<string, unknown> }
+  delete copy[name]
+  return copy as A
+}
