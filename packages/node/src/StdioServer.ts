@@ -66,8 +66,11 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
 
 /**
  * Serves the client that launched this process. When the client has closed the connection and the server has no other
- * listener, it ends the process by `SIGTERM`, so that finalizers run. Applications that run longer than their client use
- * `run`.
+ * listener, such as an HTTP endpoint, it ends the process by `SIGTERM`, so that finalizers run. While there is another
+ * listener, the process runs on until the last one has ended. Applications that run longer than their client use `run`.
+ *
+ * A listener counts from the moment its layer is built. Provide a layer that is slow to build to both listeners: an input
+ * that is empty from the start ends the process before a listener that waits for such a layer begins.
  */
 export const layerWith = (options?: Options): Layer.Layer<never, TransportError, Dispatcher> =>
   Layer.scopedDiscard(Effect.gen(function*() {
@@ -77,9 +80,7 @@ export const layerWith = (options?: Options): Layer.Layer<never, TransportError,
     const opened = yield* Scope.extend(transport(options), scope)
     yield* serve(opened).pipe(
       Effect.onExit((exit) => Scope.close(scope, exit)),
-      Effect.zipRight(Effect.sync(() => {
-        if (dispatcher.listeners() === 0) endProcess()
-      })),
+      Effect.zipRight(endProcess(dispatcher.listenersEnded)),
       Effect.forkScoped
     )
   }))
@@ -90,10 +91,15 @@ export const layer: Layer.Layer<never, TransportError, Dispatcher> = layerWith()
 const serve = (transport: Transport): Effect.Effect<void, never, Dispatcher> =>
   Effect.flatMap(Dispatcher, (dispatcher) => dispatcher.listen(Stream.succeed(transport)))
 
-// `NodeRuntime.runMain` listens for the signal, and interrupts the application. Without a listener, exit.
-const endProcess = (): void => {
-  if (!process.emit("SIGTERM", "SIGTERM")) process.exit()
-}
+// `NodeRuntime.runMain` listens for the signal, and interrupts the application. When it has stopped to listen in the
+// meantime, the application is ending by itself; without `runMain`, exit.
+const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const isSupervised = process.listenerCount("SIGTERM") > 0
+    return Effect.map(listenersEnded, () => {
+      if (!process.emit("SIGTERM", "SIGTERM") && !isSupervised) process.exit()
+    })
+  })
 
 /**
  * Runs a program that is only a server on stdio: `NodeRuntime.runMain`, with standard output redirected to stderr from

@@ -37,6 +37,10 @@ export const bundled = (name: string): Effect.Effect<string, never, Scope.Scope>
         platform: "node",
         target: "node20",
         conditions: ["@effect-mcp/source"],
+        // Packages of the platform's HTTP server are CommonJS.
+        banner: {
+          js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)"
+        },
         logLevel: "error"
       })
     )

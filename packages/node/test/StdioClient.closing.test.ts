@@ -43,6 +43,13 @@ describe("Closing a StdioClient", () => {
       assert.deepStrictEqual(left, [])
     }))
 
+  it.live("reads the last lines of stderr that the server writes while it ends", () =>
+    Effect.gen(function*() {
+      const { lines, stderr } = listening()
+      yield* Effect.scoped(connect("lastWords.mjs", [], { stderr }))
+      assert.strictEqual(lines.at(-1), "the end")
+    }))
+
   it.live("writes the messages that were sent just before", () =>
     Effect.gen(function*() {
       const { lines, stderr } = listening()

@@ -11,6 +11,7 @@ import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 
 export interface DispatcherService {
   /**
@@ -36,8 +37,12 @@ export interface DispatcherService {
   readonly exchange: (incoming: Message.Incoming, channel: Channel, version: Version) => () => void
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
+  /** Counts as a running listener until the scope closes: for one that feeds its conversations, such as an HTTP endpoint. */
+  readonly listening: Effect.Effect<void, never, Scope.Scope>
   /** The number of listeners that are running. */
   readonly listeners: () => number
+  /** Waits until no listener is running. */
+  readonly listenersEnded: Effect.Effect<void>
   /** The number of open conversations. */
   readonly conversations: () => number
 }

@@ -4,7 +4,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Deferred, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Queue, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Queue, Scope, Stream } from "effect"
 import { act, call, connect, GreetLive, logbook, names, result, serve, uninitialized, until } from "./Serving.js"
 
 /** A client at one end of a pipe, and the other end. */
@@ -199,6 +199,24 @@ describe("listen", () => {
       yield* Fiber.interrupt(over)
       yield* peer.expectEnd
       assert.deepStrictEqual([dispatcher.listeners(), dispatcher.conversations()], [0, 0])
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.scoped("counts a listener that feeds its conversations, and reports when the last listener has ended", () =>
+    Effect.gen(function*() {
+      const dispatcher = yield* Dispatcher
+      yield* dispatcher.listenersEnded
+      const scope = yield* Scope.make()
+      yield* Scope.extend(dispatcher.listening, scope)
+      const { close, listener } = yield* listening
+      yield* Effect.fork(dispatcher.listen(listener))
+      const over = yield* Effect.fork(dispatcher.listenersEnded)
+      yield* until(() => dispatcher.listeners() === 2)
+      yield* close
+      yield* until(() => dispatcher.listeners() === 1)
+      assert.isNull(over.unsafePoll())
+      yield* Scope.close(scope, Exit.void)
+      yield* Fiber.join(over)
+      assert.strictEqual(dispatcher.listeners(), 0)
     }).pipe(Effect.provide(serve(GreetLive))))
 
   it.scoped("serves any number of listeners at once", () =>

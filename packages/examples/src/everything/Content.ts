@@ -6,7 +6,9 @@ import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Layer, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { png, wav } from "./Samples.js"
 
 const SimpleText = Tool.make("test_simple_text", { description: "Returns text." })

@@ -6,7 +6,7 @@
 import type * as Version from "@effect-mcp/protocol/Version"
 import * as ClientLogger from "@effect-mcp/server/ClientLogger"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Layer } from "effect"
+import * as Layer from "effect/Layer"
 import * as Content from "./Content.js"
 import * as LongRunning from "./LongRunning.js"
 import * as Prompts from "./Prompts.js"

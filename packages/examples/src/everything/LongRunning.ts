@@ -5,7 +5,9 @@
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
-import { Effect, Layer, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 
 const WithProgress = Tool.make("test_tool_with_progress", { description: "Reports progress three times." })
 const WithLogging = Tool.make("test_tool_with_logging", {

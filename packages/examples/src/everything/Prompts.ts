@@ -4,7 +4,9 @@
  */
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Layer, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { png } from "./Samples.js"
 
 const Simple = Prompt.make("test_simple_prompt", { description: "A prompt without arguments." })

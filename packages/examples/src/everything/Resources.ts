@@ -7,7 +7,10 @@ import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Encoding, Layer, Ref } from "effect"
+import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
+import * as Layer from "effect/Layer"
+import * as Ref from "effect/Ref"
 import { png } from "./Samples.js"
 
 const StaticText = Resource.make("static-text", {

@@ -9,7 +9,8 @@ import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as Version from "@effect-mcp/protocol/Version"
-import { Effect, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 
 type Scenario = (client: ClientSessionService) => Effect.Effect<unknown, unknown>
 

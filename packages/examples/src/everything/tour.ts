@@ -9,7 +9,10 @@ import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as EventStore from "@effect-mcp/server/EventStore"
-import { Console, Effect, Layer, Stream } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as Everything from "./Everything.js"
 
 const text = ({ content }: { readonly content: ReadonlyArray<object> }): string =>

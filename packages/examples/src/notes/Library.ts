@@ -6,7 +6,7 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 
 /** How many files and folders are searched for notes; the rest of a larger folder is ignored. */
 export const MAX_ENTRIES = 20_000

@@ -3,8 +3,8 @@
  * The client of the notes example uses it.
  */
 import type * as Progress from "@effect-mcp/jsonrpc/Progress"
-import type { Effect } from "effect"
-import { Console } from "effect"
+import * as Console from "effect/Console"
+import type * as Effect from "effect/Effect"
 
 const paint = (code: number) => (text: string): string =>
   process.stdout.isTTY === true && process.env.NO_COLOR === undefined ? `\u001b[${code}m${text}\u001b[0m` : text

@@ -4,7 +4,7 @@
  */
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** The note does not exist. The model reads this error, with a note of a similar name. */
 export class NoteNotFound extends Schema.TaggedError<NoteNotFound>()("NoteNotFound", {

@@ -42,13 +42,14 @@ type Deliver = (pieces: Stream.Stream<Piece>) => Effect.Effect<void>
 
 /**
  * Make it before the server is launched: then it is released after the server has ended, and reads the last lines. Closing
- * the scope waits up to a second for them to be delivered.
+ * the scope waits up to a second for them to be read and delivered, and destroys the stream.
  */
 export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
   Effect.gen(function*() {
     const pieces = yield* Mailbox.make<Piece>()
     const tail = yield* Ref.make(StderrText.emptyTail)
     const ended = yield* Deferred.make<void>()
+    let attached: Readable | undefined
     const deliver: Deliver = typeof mode === "function"
       ? toFunction(mode)
       : mode === "forward"
@@ -64,15 +65,19 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
       // Interruptible also where the server is launched uninterruptibly, so that closing can end it.
       Effect.forkDaemon(Effect.interruptible(read)),
       (reader) =>
-        Effect.zipRight(pieces.end, Fiber.await(reader)).pipe(
+        // What an ended server wrote is read before its exit is reported, except by a stream that is paused.
+        Effect.suspend(() => attached?.isPaused() === true ? Effect.void : pieces.end).pipe(
+          Effect.zipRight(Fiber.await(reader)),
           Effect.interruptible,
           Effect.timeoutOption("1 second"),
           Effect.disconnect,
-          Effect.zipRight(Fiber.interruptFork(reader))
+          Effect.zipRight(Fiber.interruptFork(reader)),
+          Effect.zipRight(Effect.sync(() => attached?.destroy()))
         )
     )
     return {
       attach: (source) => {
+        attached = source
         source
           .on("data", (bytes: Uint8Array) => pieces.unsafeOffer({ bytes, source }))
           .on("close", () => pieces.unsafeDone(Exit.void))

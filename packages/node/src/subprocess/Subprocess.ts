@@ -148,7 +148,8 @@ const endInput = (stdin: Writable): void => {
 
 const release = (child: ChildProcess.ChildProcess, exit: Deferred.Deferred<Exit>): Effect.Effect<void> =>
   Effect.map(Deferred.isDone(exit), (isDone) => {
-    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.destroy()
+    // Its stderr may still hold the last lines: `Stderr` reads and destroys it.
+    for (const pipe of [child.stdin, child.stdout]) pipe?.destroy()
     // A program that was left behind does not keep this process alive.
     if (!isDone) child.unref()
   })

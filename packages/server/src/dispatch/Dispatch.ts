@@ -45,12 +45,17 @@ export const make = (
     )
 
     let listeners = 0
+    const unused = Effect.unsafeMakeLatch(true)
+    const begin = Effect.sync(() => {
+      listeners++
+      unused.unsafeClose()
+    })
+    const end = Effect.sync(() => {
+      if (--listeners === 0) unused.unsafeOpen()
+    })
     const listen = <E, R>(listener: Listener<E, R>): Effect.Effect<void, E, R> =>
       Effect.acquireUseRelease(
-        Effect.sync(() => {
-          listeners++
-          return new Set<ReadConversation>()
-        }),
+        Effect.map(begin, () => new Set<ReadConversation>()),
         (clients) =>
           Effect.zipRight(
             Stream.runForEach(listener, (transport) =>
@@ -62,9 +67,9 @@ export const make = (
             Effect.suspend(() => Effect.forEach([...clients], ({ ended }) => ended, { discard: true }))
           ),
         (clients) =>
-          Effect.zipRight(
-            Effect.sync(() => listeners--),
-            Effect.forEach([...clients], ({ close }) => close, { concurrency: "unbounded", discard: true })
+          Effect.ensuring(
+            Effect.forEach([...clients], ({ close }) => close, { concurrency: "unbounded", discard: true }),
+            end
           )
       )
 
@@ -85,7 +90,9 @@ export const make = (
         return () => {}
       },
       versions,
+      listening: Effect.acquireRelease(begin, () => end),
       listeners: () => listeners,
+      listenersEnded: unused.await,
       conversations: conversations.size
     }
   })

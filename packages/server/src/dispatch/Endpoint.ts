@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import type { Dispatcher } from "../Dispatcher.js"
+import { Dispatcher } from "../Dispatcher.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
 import type { BodyFault, Headers, HttpExchange } from "../http/HttpExchange.js"
@@ -45,12 +45,15 @@ export interface Endpoint {
 export const make = <R = never>(
   options: HttpOptions<R> = {}
 ): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope | R> =>
-  Effect.acquireRelease(
-    Effect.map(
-      Effect.flatMap(EndpointContext.make(options), HttpContext.make),
-      (context) => endpoint(context, Guard.make(options))
-    ),
-    ({ close }) => close
+  Effect.zipRight(
+    Effect.flatMap(Dispatcher, ({ listening }) => listening),
+    Effect.acquireRelease(
+      Effect.map(
+        Effect.flatMap(EndpointContext.make(options), HttpContext.make),
+        (context) => endpoint(context, Guard.make(options))
+      ),
+      ({ close }) => close
+    )
   )
 
 type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void
