@@ -40,8 +40,36 @@ export class ToolError extends Data.TaggedError("ToolError")<{
   }
 }
 
+/**
+ * The server asked for input in order to serve a call, and a feature of the client refused to give it. The call was not
+ * sent again.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+ */
+export class InputRefused extends Data.TaggedError("InputRefused")<{
+  /** The method of the call. */
+  readonly method: string
+  /** The method of the input request. */
+  readonly input: string
+  readonly cause: McpError.McpError
+}> {
+  override get message(): string {
+    return `"${this.method}" needs input that the client refused ("${this.input}"): ${this.cause.message}`
+  }
+}
+
+/** The server asked for input in each of as many rounds as the client makes for one call. */
+export class TooManyRounds extends Data.TaggedError("TooManyRounds")<{
+  readonly method: string
+  readonly rounds: number
+}> {
+  override get message(): string {
+    return `The server still needs input for "${this.method}" after ${this.rounds} rounds`
+  }
+}
+
 /** How a call to a server can fail. */
-export type ClientError = McpError.McpError | LocalError
+export type ClientError = McpError.McpError | LocalError | InputRefused | TooManyRounds
 
 /** How connecting to a server can fail. */
 export type ConnectError = ClientError | NoCommonVersion

@@ -35,8 +35,18 @@ export interface Options {
   readonly clientInfo?: Implementation | undefined
   /** How long a call waits when it has no `timeout` of its own. Default: 60 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** The revisions that the client may speak; it requests the latest. Default: all that are implemented. */
+  /**
+   * The revisions that the client may speak; it requests the latest. With revisions of one era only, it does not look for
+   * the server's era. Default: all.
+   */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
+  /**
+   * What an earlier session with the same server found out: that session, or the same members of it, stored as JSON. The
+   * client then does not look for the server's era, and a modern session opens without a message.
+   */
+  readonly prior?:
+    | Pick<ClientSessionService, "version" | "serverInfo" | "serverCapabilities" | "instructions">
+    | undefined
   /** How many of the server's requests may be in flight. Default: 64. */
   readonly maxInFlight?: number | undefined
   /** How long closing waits for handlers of features that cannot be interrupted. Default: 5 seconds. */
@@ -136,6 +146,7 @@ export const make = (
     const negotiated = yield* Negotiation.connect(transport, {
       clientInfo: options.clientInfo ?? self,
       versions: options.versions ?? Version.all,
+      prior: options.prior,
       features: registered,
       onNotification: ({ method }) => {
         if (method === "notifications/tools/list_changed") outputs.forget()

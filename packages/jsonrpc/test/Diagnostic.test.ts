@@ -74,6 +74,7 @@ describe("Diagnostic.log", () => {
     const tags = new Set(cases.map(([diagnostic]) => diagnostic._tag))
     const all: Record<Diagnostic["_tag"], true> = {
       Malformed: true,
+      Mended: true,
       UnknownResponse: true,
       UnattributedError: true,
       DuplicateRequest: true,

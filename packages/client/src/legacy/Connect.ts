@@ -1,46 +1,33 @@
 /**
- * Opens a legacy session over a transport: runs the conversation, answers the server's requests with the client's
- * features, and makes the handshake (`Initialize`).
+ * Makes a session of the legacy era over an open conversation: makes the handshake (`Initialize`), and answers the server's
+ * requests with the client's features.
  */
-import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import type { ConnectError } from "../ClientError.js"
 import * as Features from "../Features.js"
 import * as Calls from "../session/Calls.js"
-import * as FeatureFibers from "../session/FeatureFibers.js"
 import type { NegotiatedSession, Options } from "../session/NegotiatedSession.js"
-import * as NotificationHub from "../session/NotificationHub.js"
+import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
 import * as InboundHandlers from "./InboundHandlers.js"
 import * as Initialize from "./Initialize.js"
 import * as MethodTable from "./MethodTable.js"
 
-/** The session ends when the scope closes. */
 export const connect = (
-  transport: Transport,
+  { conversation, hub, setEra }: Opening,
   options: Options<LegacyVersion>
-): Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope> =>
+): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
-    const { closeTimeout, features, maxInFlight, timeout } = options
+    const { features } = options
     // Requests that arrive before the handshake is over are answered in the latest revision.
     let version: LegacyVersion = Version.latestLegacy
-    const hub = yield* NotificationHub.make(MethodTable.notifications)
-    const conversation = yield* Conversation.make(transport, {
-      onRequest: InboundHandlers.make(features, () => version, hub.report),
-      onNotification: (notification) => {
-        options.onNotification(notification)
-        return hub.publish(notification)
-      }
-    }, { timeout, maxInFlight, closeTimeout, report: hub.report })
-    yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
-    // The server may log while it is being initialized.
-    yield* FeatureFibers.handleLogs(features, hub.streams.logs)
-    if (options.telemetry) yield* Spans.session
+    setEra({
+      decoders: MethodTable.notifications,
+      onRequest: InboundHandlers.make(features, () => version, hub.report)
+    })
     const outbound = options.telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation
     const facts = yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo,

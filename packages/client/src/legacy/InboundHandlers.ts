@@ -5,14 +5,11 @@
 import type { Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
-import type { ElicitFormParams, ElicitResult } from "@effect-mcp/protocol/Elicitation"
-import type { ElicitParams, ElicitUrlParams } from "@effect-mcp/protocol/legacy/Elicitation"
+import type { ElicitParams } from "@effect-mcp/protocol/legacy/Elicitation"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
-import * as Sampling from "@effect-mcp/protocol/Sampling"
-import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
-import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
+import type { CreateMessageParams } from "@effect-mcp/protocol/Sampling"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -20,9 +17,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import type { Answer, FeatureHandler, FeaturesService } from "../Features.js"
+import type { FeatureHandler, FeaturesService } from "../Features.js"
 import { RequestContext } from "../RequestContext.js"
 import * as Decoding from "../session/Decoding.js"
+import * as FeatureAnswers from "../session/FeatureAnswers.js"
 import { LegacyRequestContext } from "./RequestContext.js"
 
 /** How a request of the server is answered. `version` gives the agreed revision. */
@@ -73,84 +71,30 @@ interface Route {
   readonly answer: (params: any) => Effect.Effect<unknown, McpError.McpError, any>
 }
 
-const routesOf = ({ form, roots, sampling, url }: FeaturesService): ReadonlyArray<Route> => [
+const routesOf = (features: FeaturesService): ReadonlyArray<Route> => {
+  const { form, roots, sampling, url } = features
+  return [
   { method: Methods.ping, feature: noFeature, answer: () => Effect.succeed({}) },
   ...(sampling === undefined ? [] : [{
     method: Methods.createMessage,
     feature: sampling,
-    answer: (params: Sampling.CreateMessageParams) => sample(sampling, params)
+    answer: (params: CreateMessageParams) => FeatureAnswers.sample(sampling, params)
   }]),
   ...(form === undefined && url === undefined ? [] : [{
     method: Methods.elicit,
     // One method with two handlers: each brings the context of its own layer.
     feature: noFeature,
-    answer: (params: ElicitParams) => elicit(form, url, params)
+    answer: (params: ElicitParams) => FeatureAnswers.elicit(features, params)
   }]),
   ...(roots === undefined ? [] : [{
     method: Methods.listRoots,
     feature: roots,
-    answer: () => Effect.map(roots.handler, (roots) => ({ roots }))
+    answer: () => FeatureAnswers.listRoots(roots)
   }])
-]
+  ]
+}
 
 const noFeature: FeatureHandler<unknown> = { handler: undefined, context: Context.empty() }
-
-const sample = (
-  { handler, tools }: NonNullable<FeaturesService["sampling"]>,
-  params: Sampling.CreateMessageParams
-): Effect.Effect<Sampling.CreateMessageResult, McpError.McpError, any> => {
-  if (!tools && Sampling.capability(params) === "sampling.tools") {
-    return invalidParams("This client does not support tools in sampling")
-  }
-  const problem = ToolUseRules.problem(params.messages)
-  return problem === undefined ? handler(params) : invalidParams(`Message ${problem.at}: ${problem.message}`)
-}
-
-const elicit = (
-  form: FeaturesService["form"],
-  url: FeaturesService["url"],
-  params: ElicitParams
-): Effect.Effect<ElicitResult, McpError.McpError, any> => {
-  if (isUrl(params)) {
-    return url === undefined
-      ? invalidParams("This client does not support elicitation by a page")
-      : inContext(url, Effect.map(url.handler(params), (action) => ({ action })))
-  }
-  if (form === undefined) return invalidParams("This client does not support elicitation by a form")
-  return inContext(form, Effect.flatMap(form.handler(params), (answer) => elicitResult(params, answer)))
-}
-
-const isUrl = (params: ElicitParams): params is ElicitUrlParams => params.mode === "url"
-
-/** Fills in the defaults of the form. Dies when the answer does not fit it. */
-const elicitResult = (
-  { requestedSchema }: ElicitFormParams,
-  answer: Answer
-): Effect.Effect<ElicitResult> => {
-  if (answer.action !== "accept") return Effect.succeed({ action: answer.action })
-  return Either.match(
-    ElicitationForm.check(requestedSchema, ElicitationForm.withDefaults(requestedSchema, answer.content)),
-    {
-      onLeft: (issues) =>
-        Effect.dieMessage(
-          `The answer to a form does not fit it: ${issues.map(({ message, path }) => `${path}: ${message}`).join("; ")}`
-        ),
-      onRight: (content) => Effect.succeed({ action: "accept", content })
-    }
-  )
-}
-
-const inContext = <A>(
-  { context }: FeatureHandler<unknown>,
-  effect: Effect.Effect<A, McpError.McpError, any>
-): Effect.Effect<A, McpError.McpError> =>
-  Effect.mapInputContext(
-    effect as Effect.Effect<A, McpError.McpError>,
-    (request: Context.Context<never>) => Context.merge(context, request)
-  )
-
-const invalidParams = (message: string): Effect.Effect<never, McpError.InvalidParams> =>
-  Effect.fail(new McpError.InvalidParams({ message }))
 
 const encode = (method: Method.Request, value: unknown, version: LegacyVersion): Outcome.Outcome =>
   method.isResult(value)

@@ -36,6 +36,8 @@ export interface Options<V extends Version = Version> {
   readonly clientInfo: Implementation
   /** The revisions that the client may agree on. */
   readonly versions: ReadonlyArray<V>
+  /** What an earlier session with this server found out. With it, the client does not look for the server's era. */
+  readonly prior: ServerFacts | undefined
   readonly features: FeaturesService
   /** Called for each notification that arrives, before any listener gets it. */
   readonly onNotification: (notification: Notification) => void

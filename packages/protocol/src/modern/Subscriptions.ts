@@ -87,6 +87,14 @@ export const includes = (
     : kinds.some(([key, , notification]) => notification === method && filter[key] === true)
 }
 
+/** A notification of every change that a filter includes. */
+export const changes = (
+  filter: SubscriptionFilter
+): ReadonlyArray<{ readonly method: string; readonly params?: { readonly uri: string } }> => [
+  ...kinds.flatMap(([key, , method]) => filter[key] === true ? [{ method }] : []),
+  ...(filter.resourceSubscriptions ?? []).map((uri) => ({ method: "notifications/resources/updated", params: { uri } }))
+]
+
 /** Whether a URI equals another or lies below it. */
 export const isAtOrBelow = (uri: string, above: string): boolean =>
   uri === above || (above !== "" && uri.startsWith(above.endsWith("/") ? above : `${above}/`))

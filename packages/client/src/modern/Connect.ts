@@ -1,0 +1,75 @@
+/**
+ * Makes a session of the modern era over an open conversation with a server whose description is known. No message is
+ * exchanged for it. The subscription for changes of the server's lists opens in the background.
+ */
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
+import * as Features from "../Features.js"
+import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
+import type { Opening } from "../session/Opening.js"
+import * as Spans from "../session/Spans.js"
+import * as InputAnswers from "./InputAnswers.js"
+import * as InputRounds from "./InputRounds.js"
+import * as Listen from "./Listen.js"
+import * as MethodTable from "./MethodTable.js"
+import * as ResponseCache from "./ResponseCache.js"
+import * as Stamped from "./Stamped.js"
+import * as Verbs from "./Verbs.js"
+
+/** An `Outbound` of a client in a revision. A client that reads log messages asks for those of level `info` and above. */
+export const stamped = (
+  { conversation }: Opening,
+  { clientInfo, features, telemetry }: Options,
+  version: ModernVersion
+): Stamped.Stamped =>
+  Stamped.make(telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation, {
+    version,
+    clientInfo,
+    capabilities: Features.capabilities(features),
+    logLevel: features.logging === undefined ? undefined : "info"
+  })
+
+/** The subscription ends with the scope. */
+export const connect = (
+  opening: Opening,
+  outbound: Stamped.Stamped,
+  facts: ServerFacts<ModernVersion>,
+  options: Options
+): Effect.Effect<NegotiatedSession, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { conversation, hub, setEra } = opening
+    const { version } = facts
+    const cache = ResponseCache.make()
+    const publish: Options["onNotification"] = (notification) => {
+      cache.onNotification(notification)
+      options.onNotification(notification)
+      hub.publish(notification)
+    }
+    const listen = yield* Listen.make(outbound, facts.serverCapabilities, publish)
+    setEra({
+      decoders,
+      onNotification: (notification) => {
+        cache.onNotification(notification)
+        return notification.method === Methods.acknowledged.name ? listen.acknowledge(notification.params) : undefined
+      }
+    })
+    yield* listen.open
+    const rounds = { answer: InputAnswers.make(options.features, version), maxRounds: InputRounds.MAX_ROUNDS }
+    return {
+      facts,
+      call: Verbs.make({ version, outbound, listen, cache, rounds }),
+      outbound,
+      notifications: hub.streams,
+      ended: conversation.ended
+    }
+  })
+
+/** How the notifications of a modern server are read. Requests of a modern server are dropped: it MUST NOT send any. */
+export const decoders = {
+  ...MethodTable.notifications,
+  // No modern server reports the end of an elicitation.
+  "notifications/elicitation/complete": () => Either.left(undefined)
+}

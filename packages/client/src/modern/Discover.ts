@@ -1,0 +1,85 @@
+/**
+ * The client's first request in the modern era: which revisions the server supports, what it offers, and who it is. Its
+ * outcome also shows the era of a server that the client does not know yet.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
+ */
+import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import { codes } from "@effect-mcp/protocol/ErrorCodes"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Meta from "@effect-mcp/protocol/Meta"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { HttpRefused } from "../HttpRefused.js"
+import type { ServerFacts } from "../session/NegotiatedSession.js"
+
+/** What the outcome shows. */
+export type Verdict =
+  /** The server is modern and supports the revision. */
+  | { readonly _tag: "Modern"; readonly facts: ServerFacts<ModernVersion> }
+  /** The server is modern, or of both eras, and supports only these revisions. */
+  | { readonly _tag: "OtherVersions"; readonly supported: ReadonlyArray<string> }
+  /** The server did not answer as a modern one. */
+  | { readonly _tag: "Legacy"; readonly why: string }
+  /** Nothing is known of the era: the server could not be reached, or it refused this client. */
+  | { readonly _tag: "Unknown"; readonly error: CallError }
+
+/** Sends the request. `outbound` writes the envelope of `version`. Never cancels it: a legacy server does not know it. */
+export const run = (
+  outbound: Outbound,
+  version: ModernVersion,
+  timeout: Duration.DurationInput
+): Effect.Effect<Verdict> =>
+  Effect.match(outbound.request(Methods.discover.name, undefined, { timeout, cancelOnAbandon: false }), {
+    onFailure: ofError,
+    onSuccess: (result) =>
+      Either.match(Methods.discover.decodeResult(result), {
+        onLeft: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
+        onRight: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
+          supported.includes(version)
+            ? {
+              _tag: "Modern",
+              facts: {
+                version,
+                serverInfo: _meta?.[Meta.keys.serverInfo] ?? unnamed,
+                serverCapabilities: capabilities,
+                instructions
+              }
+            }
+            : { _tag: "OtherVersions", supported }
+      })
+  })
+
+const ofError = (error: CallError): Verdict => {
+  if (error instanceof JsonRpcError) {
+    if (!modernCodes.has(error.code)) return { _tag: "Legacy", why: error.message }
+    const known = McpError.fromWire(error)
+    return known._tag === "UnsupportedVersion"
+      ? { _tag: "OtherVersions", supported: known.supported }
+      : { _tag: "Unknown", error }
+  }
+  // A server that does not know the method may be silent.
+  if (error._tag === "RequestTimeout") return { _tag: "Legacy", why: error.message }
+  return error._tag === "TransportError" && error.cause instanceof HttpRefused && isOfLegacyServer(error.cause)
+    ? { _tag: "Legacy", why: error.message }
+    : { _tag: "Unknown", error }
+}
+
+/** The errors that only modern servers send. */
+const modernCodes: ReadonlySet<number> = new Set([
+  codes.modern.HeaderMismatch,
+  codes.modern.MissingClientCapability,
+  codes.modern.UnsupportedVersion
+])
+
+/** Refusals for want of a login, of time or of capacity say nothing about the era. */
+const isOfLegacyServer = ({ status }: HttpRefused): boolean =>
+  status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
+
+/** A modern server need not name itself. */
+const unnamed = { name: "unknown", version: "unknown" }
+

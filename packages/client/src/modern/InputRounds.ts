@@ -1,0 +1,76 @@
+/**
+ * Calls that take several rounds: while the server answers `input_required`, the client answers its input requests with
+ * its features and sends the request again, with the responses and the server's state. The state goes back as it came.
+ *
+ * The features answer all input requests of a round at the same time. The time that they take counts for no timeout.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+ */
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
+import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
+import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import type { ClientError } from "../ClientError.js"
+import { InputRefused, invalidResult, TooManyRounds } from "../ClientError.js"
+
+/** How many times one call may be sent. */
+export const MAX_ROUNDS = 10
+
+export interface Options {
+  readonly maxRounds: number
+  /** Answers one input request with the feature that it is for. `key` is the server's name of the request. */
+  readonly answer: (key: string, request: InputRequired.InputRequest) => Effect.Effect<unknown, McpError>
+}
+
+/**
+ * Runs `send` until its result is complete. Fails with `InputRefused` when a feature refuses to answer, and with
+ * `TooManyRounds`.
+ */
+export const run = (
+  { answer, maxRounds }: Options,
+  method: string,
+  params: Params | undefined,
+  send: (params: Params | undefined) => Effect.Effect<Params, ClientError>
+): Effect.Effect<Params, ClientError> => {
+  const round = (now: Params | undefined, count: number): Effect.Effect<Params, ClientError> =>
+    Effect.flatMap(send(now), (result) => {
+      const { resultType } = result
+      if (resultType === ResultType.COMPLETE || resultType === undefined) return Effect.succeed(result)
+      if (Option.isNone(ResultType.of(result))) {
+        return invalid(method, `the client does not know its type "${String(resultType).slice(0, 64)}"`)
+      }
+      if (!InputRequired.mayRequireInput(method)) return invalid(method, "this method may not require input")
+      const decoded = decode(result)
+      if (Either.isLeft(decoded)) return Effect.fail(invalidResult(`"${method}"`, decoded.left.issue))
+      if (count >= maxRounds) return Effect.fail(new TooManyRounds({ method, rounds: maxRounds }))
+      const { inputRequests, requestState } = decoded.right
+      const retry = (inputResponses: Params | undefined) =>
+        round(
+          {
+            ...params,
+            ...(inputResponses === undefined ? undefined : { inputResponses }),
+            ...(requestState === undefined ? undefined : { requestState })
+          },
+          count + 1
+        )
+      if (inputRequests === undefined) return retry(undefined)
+      const answers = Record.map(inputRequests, (request, key) =>
+        Effect.mapError(
+          answer(key, request),
+          (cause) => new InputRefused({ method, input: request.method, cause })
+        ))
+      return Effect.flatMap(Effect.all(answers, { concurrency: "unbounded" }), retry)
+    })
+  return round(params, 1)
+}
+
+const decode = SchemaCheck.decoder(InputRequired.InputRequiredResult)
+
+const invalid = (method: string, why: string): Effect.Effect<never, TransportError> =>
+  Effect.fail(new TransportError({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}` }))

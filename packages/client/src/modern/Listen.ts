@@ -1,0 +1,143 @@
+/**
+ * The client's subscription: one `subscriptions/listen` request that stays open and names every change that the client
+ * wants. When that set changes, a second request takes the place of the first, which is cancelled once the server has
+ * acknowledged the second. A subscription that ends is opened again. After such a gap everything in its filter counts as
+ * changed, because the client may have missed a change.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
+ */
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
+import { notification } from "@effect-mcp/jsonrpc/Message"
+import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type { SubscriptionFilter } from "@effect-mcp/protocol/modern/Subscriptions"
+import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import type * as Scope from "effect/Scope"
+
+export interface Listen {
+  /** Handles `notifications/subscriptions/acknowledged`. */
+  readonly acknowledge: (params: unknown) => Effect.Effect<void>
+  /** Opens the subscription for the lists that the server can report. Does not wait for the server. */
+  readonly open: Effect.Effect<void>
+  /** Adds a resource. Succeeds when the server has acknowledged it. */
+  readonly subscribe: (uri: string) => Effect.Effect<void, CallError>
+  readonly unsubscribe: (uri: string) => Effect.Effect<void, CallError>
+}
+
+/** The longest wait before a subscription is opened again. The first is a second; each is twice as long as the last. */
+const MAX_WAIT_SECONDS = 30
+
+interface Subscription {
+  readonly filter: SubscriptionFilter
+  /** What the server acknowledged to the first request. */
+  readonly acknowledged: Deferred.Deferred<SubscriptionFilter, CallError>
+  /** How many requests in a row the server has not acknowledged. */
+  failures: number
+}
+
+/** `publish` receives the changes that the client assumes after a gap. The subscription ends with the scope. */
+export const make = (
+  outbound: Outbound,
+  capabilities: ServerCapabilities,
+  publish: (notification: Notification) => void
+): Effect.Effect<Listen, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (scope) => {
+    const mutex = Effect.unsafeMakeSemaphore(1)
+    const lists = Subscriptions.supported(
+      { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
+      capabilities
+    )
+    const uris = new Set<string>()
+    /** The newest subscription: the only one that waits for an acknowledgement. */
+    let newest: Subscription | undefined
+    let running: Fiber.RuntimeFiber<void> | undefined
+
+    const request = ({ filter }: Subscription): Effect.Effect<Params, CallError> =>
+      outbound.request(Methods.listen.name, { notifications: filter }, { timeout: Duration.infinity })
+
+    /** Opens the subscription again and again. Ends when the server refuses the first request. */
+    const keepOpen = (subscription: Subscription): Effect.Effect<void> =>
+      Effect.flatMap(Effect.either(request(subscription)), (end) => {
+        if (newest !== subscription) return Effect.void
+        const refused = Either.isLeft(end) ? Deferred.fail(subscription.acknowledged, end.left) : Effect.succeed(false)
+        return Effect.flatMap(refused, (isRefused) =>
+          isRefused ? Effect.void : Effect.zipRight(
+            Effect.flatMap(
+              Random.nextRange(0.5, 1),
+              (share) => Effect.sleep(Duration.seconds(share * Math.min(2 ** subscription.failures++, MAX_WAIT_SECONDS)))
+            ),
+            keepOpen(subscription)
+          ))
+      })
+
+    /** Replaces the subscription by one for the present lists and resources. */
+    const replace: Effect.Effect<SubscriptionFilter, CallError> = Effect.suspend(() => {
+      const [lastSubscription, lastRunning] = [newest, running]
+      const endLast = lastRunning === undefined ? Effect.void : Fiber.interruptFork(lastRunning)
+      const filter: SubscriptionFilter = uris.size === 0 ? lists : { ...lists, resourceSubscriptions: [...uris] }
+      if (Object.keys(filter).length === 0) {
+        newest = running = undefined
+        return Effect.as(endLast, filter)
+      }
+      return Effect.gen(function*() {
+        const subscription: Subscription = {
+          filter,
+          acknowledged: yield* Deferred.make<SubscriptionFilter, CallError>(),
+          failures: 0
+        }
+        newest = subscription
+        const fiber = running = yield* Effect.forkIn(Effect.interruptible(keepOpen(subscription)), scope)
+        return yield* Effect.onExit(Deferred.await(subscription.acknowledged), (exit) => {
+          if (Exit.isSuccess(exit)) return endLast
+          newest = lastSubscription
+          running = lastRunning
+          return Fiber.interruptFork(fiber)
+        })
+      })
+    })
+
+    return {
+      acknowledge: (params) =>
+        Effect.suspend(() => {
+          const decoded = Methods.acknowledged.decodeParams(params)
+          const subscription = newest
+          if (subscription === undefined || Either.isLeft(decoded)) return Effect.void
+          subscription.failures = 0
+          return Effect.map(
+            Deferred.succeed(subscription.acknowledged, decoded.right.notifications),
+            (isFirst) => {
+              if (isFirst) return
+              for (const { method, params } of Subscriptions.changes(subscription.filter)) {
+                publish(notification(method, params))
+              }
+            }
+          )
+        }),
+      open: Effect.asVoid(Effect.forkIn(Effect.ignore(mutex.withPermits(1)(replace)), scope)),
+      subscribe: (uri) =>
+        mutex.withPermits(1)(Effect.suspend(() => {
+          if (uris.has(uri)) return Effect.void
+          uris.add(uri)
+          const subscribing = Effect.filterOrFail(
+            replace,
+            ({ resourceSubscriptions = [] }) => resourceSubscriptions.includes(uri),
+            () => notAccepted(uri)
+          )
+          return Effect.asVoid(Effect.onError(subscribing, () => Effect.sync(() => uris.delete(uri))))
+        })),
+      unsubscribe: (uri) =>
+        mutex.withPermits(1)(Effect.suspend(() => uris.delete(uri) ? Effect.asVoid(replace) : Effect.void))
+    }
+  })
+
+const notAccepted = (uri: string): TransportError =>
+  new TransportError({ reason: "Decode", message: `The server acknowledged no subscription to "${uri.slice(0, 200)}"` })

@@ -1,0 +1,33 @@
+/**
+ * The modern era's methods in the tables that the neutral modules ask for: the methods that a client's verbs still send,
+ * and the notifications that have a stream of their own. `Verbs` serves the verbs whose methods this era has not.
+ */
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type * as Calls from "../session/Calls.js"
+import type { Decoders } from "../session/NotificationHub.js"
+
+/** The verbs of the legacy era that no method of this era serves under the same name. */
+export type Replaced = "ping" | "resources/subscribe" | "resources/unsubscribe" | "logging/setLevel"
+
+export type Name = Exclude<keyof Calls.MethodTable, Replaced>
+
+/** The envelope is added after the parameters are narrowed, so a row takes parameters without it. */
+const row = (
+  { decodeResult, narrowParams }: Calls.MethodRow<any, any>
+): Calls.MethodRow<any, any> => ({ decodeResult, narrowParams })
+
+export const calls: Pick<Calls.MethodTable, Name> = {
+  "tools/list": row(Methods.listTools),
+  "tools/call": row(Methods.callTool),
+  "resources/list": row(Methods.listResources),
+  "resources/templates/list": row(Methods.listResourceTemplates),
+  "resources/read": row(Methods.readResource),
+  "prompts/list": row(Methods.listPrompts),
+  "prompts/get": row(Methods.getPrompt),
+  "completion/complete": row(Methods.complete)
+}
+
+export const notifications: Omit<Decoders, "notifications/elicitation/complete"> = {
+  "notifications/message": Methods.message.decodeParams,
+  "notifications/resources/updated": Methods.resourceUpdated.decodeParams
+}

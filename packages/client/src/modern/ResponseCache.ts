@@ -1,0 +1,111 @@
+/**
+ * Keeps results for as long as the server's caching hints allow, for the methods that may be cached. A notification that a
+ * list or a resource has changed removes what it makes stale, also where the result is still on its way.
+ *
+ * One session has one cache, so that no result reaches another user; it needs no difference between `public` and `private`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
+ */
+import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Caching from "@effect-mcp/protocol/modern/Caching"
+import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+
+/** The bounds of a cache: the oldest entries go first. */
+export interface Bounds {
+  readonly maxEntries: number
+  /** In characters of JSON. */
+  readonly maxSize: number
+}
+
+export const bounds: Bounds = { maxEntries: 256, maxSize: 16 * 1024 * 1024 }
+
+export interface ResponseCache {
+  /** The fresh result of a request; without one, the result of `call`, which is kept if its hints allow. */
+  readonly through: <E>(
+    method: string,
+    params: Params | undefined,
+    call: Effect.Effect<Params, E>
+  ) => Effect.Effect<Params, E>
+  /** Removes what a notification of the server makes stale. */
+  readonly onNotification: (notification: Notification) => void
+}
+
+interface Entry {
+  readonly method: string
+  readonly uri: string | undefined
+  readonly result: Params
+  readonly size: number
+  /** From then on it is stale, in milliseconds. */
+  readonly until: number
+}
+
+/** The methods whose results a notification makes stale. */
+const staleAfter: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["notifications/tools/list_changed", ["tools/list"]],
+  ["notifications/prompts/list_changed", ["prompts/list"]],
+  ["notifications/resources/list_changed", ["resources/list", "resources/templates/list", "resources/read"]],
+  ["notifications/resources/updated", ["resources/read"]]
+])
+
+export const make = ({ maxEntries, maxSize }: Bounds = bounds): ResponseCache => {
+  const entries = new Map<string, Entry>()
+  // How often each method's results have become stale: a result that was requested before is not kept.
+  const changes = new Map<string, number>()
+  let size = 0
+
+  const remove = (key: string, entry: Entry): void => {
+    entries.delete(key)
+    size -= entry.size
+  }
+
+  const keep = (key: string, entry: Entry): void => {
+    const old = entries.get(key)
+    if (old !== undefined) remove(key, old)
+    if (entry.size > maxSize) return
+    entries.set(key, entry)
+    size += entry.size
+    for (const [key, oldest] of entries) {
+      if (entries.size <= maxEntries && size <= maxSize) break
+      remove(key, oldest)
+    }
+  }
+
+  return {
+    through: (method, params, call) => {
+      const cacheable = Caching.key(method, params ?? {})
+      if (Option.isNone(cacheable)) return call
+      const key = cacheable.value
+      return Effect.flatMap(Effect.clock, (clock) => {
+        const entry = entries.get(key)
+        if (entry !== undefined) {
+          if (clock.unsafeCurrentTimeMillis() < entry.until) return Effect.succeed(entry.result)
+          remove(key, entry)
+        }
+        const before = changes.get(method) ?? 0
+        return Effect.map(call, (result) => {
+          const { ttlMs } = result
+          if (typeof ttlMs === "number" && ttlMs > 0 && (changes.get(method) ?? 0) === before) {
+            const until = clock.unsafeCurrentTimeMillis() + ttlMs
+            const uri = typeof params?.uri === "string" ? params.uri : undefined
+            keep(key, { method, uri, result, size: Json.stringify(result)?.length ?? Infinity, until })
+          }
+          return result
+        })
+      })
+    },
+    onNotification: ({ method, params }) => {
+      const stale = staleAfter.get(method)
+      if (stale === undefined) return
+      for (const name of stale) changes.set(name, (changes.get(name) ?? 0) + 1)
+      const changed = params?.uri
+      for (const [key, entry] of entries) {
+        const isMeant = typeof changed !== "string" || entry.uri === undefined ||
+          Subscriptions.isAtOrBelow(changed, entry.uri)
+        if (stale.includes(entry.method) && isMeant) remove(key, entry)
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Calls the methods that a client's verbs name, in the modern era: through the cache, in as many rounds as the server
+ * needs, and with results that hold no member of the era. Four verbs have no method of their own any more: `ping` sends
+ * `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Meta from "@effect-mcp/protocol/Meta"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type { CallOptions } from "../CallOptions.js"
+import type { ClientError } from "../ClientError.js"
+import { fromCall, invalidResult } from "../ClientError.js"
+import * as Calls from "../session/Calls.js"
+import * as InputRounds from "./InputRounds.js"
+import type { Listen } from "./Listen.js"
+import * as MethodTable from "./MethodTable.js"
+import type { ResponseCache } from "./ResponseCache.js"
+import type { Stamped } from "./Stamped.js"
+
+export interface Options {
+  readonly version: ModernVersion
+  readonly outbound: Stamped
+  readonly listen: Listen
+  readonly cache: ResponseCache
+  readonly rounds: InputRounds.Options
+}
+
+export const make = ({ cache, listen, outbound, rounds, version }: Options): Calls.Call => {
+  const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
+    "ping": (_, options) => Effect.mapError(outbound.request(Methods.discover.name, undefined, options), fromCall),
+    "resources/subscribe": ({ uri }) => Effect.mapError(listen.subscribe(uri), fromCall),
+    "resources/unsubscribe": ({ uri }) => Effect.mapError(listen.unsubscribe(uri), fromCall),
+    "logging/setLevel": ({ level }) => Effect.sync(() => outbound.setLogLevel(level))
+  }
+
+  const call = (name: MethodTable.Name, params: JsonObject | undefined, options: CallOptions | undefined): Reply => {
+    const { decodeResult, narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
+    const narrowed = params === undefined ? undefined : narrowParams(version)(params) as JsonObject
+    const calling = InputRounds.run(rounds, name, narrowed, (params) =>
+      Effect.mapError(Calls.send(outbound, name, params, options), fromCall))
+    return Effect.flatMap(
+      // What the application adds to a request may change its result.
+      options?.meta === undefined ? cache.through(name, narrowed, calling) : calling,
+      (result) =>
+        Either.match(decodeResult(result), {
+          onLeft: ({ issue }) => Effect.fail(invalidResult(`"${name}"`, issue)),
+          onRight: (result) => Effect.succeed(withoutStamp(result))
+        })
+    )
+  }
+
+  const any = (name: keyof Calls.MethodTable, params: JsonObject | undefined, options: CallOptions | undefined) =>
+    isReplaced(name) ? replaced[name](params, options) : call(name, params, options)
+  // The table of methods gives each name the types of its parameters and its result.
+  return any as Calls.Call
+}
+
+type Reply = Effect.Effect<unknown, ClientError>
+
+const isReplaced = (name: keyof Calls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
+
+/** A result as both eras have it: without its type, its caching hints, and the name of the server. */
+const withoutStamp = ({ _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject): JsonObject => {
+  if (_meta === undefined) return result
+  const { [Meta.keys.serverInfo]: ____, ...rest } = _meta as JsonObject
+  return Object.keys(rest).length === 0 ? result : { ...result, _meta: rest }
+}

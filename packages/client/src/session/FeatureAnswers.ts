@@ -1,0 +1,78 @@
+/**
+ * What a client's features answer to a server that asks for a sample, for input of the user, or for the roots: the same in
+ * both eras. A legacy server sends requests, which `legacy/InboundHandlers` answers; a modern one puts input requests into a
+ * result, which `modern/InputAnswers` answers.
+ */
+import type { ElicitFormParams, ElicitResult } from "@effect-mcp/protocol/Elicitation"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import type { ListRootsResult } from "@effect-mcp/protocol/Roots"
+import * as Sampling from "@effect-mcp/protocol/Sampling"
+import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
+import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type { Answer, FeatureHandler, FeaturesService, UrlElicitation } from "../Features.js"
+
+/** Samples from a model, unless the messages or the tools break a rule. */
+export const sample = (
+  { handler, tools }: NonNullable<FeaturesService["sampling"]>,
+  params: Sampling.CreateMessageParams
+): Effect.Effect<Sampling.CreateMessageResult, McpError.McpError, any> => {
+  if (!tools && Sampling.capability(params) === "sampling.tools") {
+    return invalidParams("This client does not support tools in sampling")
+  }
+  const problem = ToolUseRules.problem(params.messages)
+  return problem === undefined ? handler(params) : invalidParams(`Message ${problem.at}: ${problem.message}`)
+}
+
+/** Shows a form or has the user open a page: one method with two handlers, each in the context of its own layer. */
+export const elicit = (
+  { form, url }: Pick<FeaturesService, "form" | "url">,
+  params: ElicitFormParams | UrlElicitation
+): Effect.Effect<ElicitResult, McpError.McpError, any> => {
+  if (isUrl(params)) {
+    return url === undefined
+      ? invalidParams("This client does not support elicitation by a page")
+      : inContext(url, Effect.map(url.handler(params), (action) => ({ action })))
+  }
+  if (form === undefined) return invalidParams("This client does not support elicitation by a form")
+  return inContext(form, Effect.flatMap(form.handler(params), (answer) => elicitResult(params, answer)))
+}
+
+const isUrl = (params: ElicitFormParams | UrlElicitation): params is UrlElicitation => params.mode === "url"
+
+/** The roots of the client. */
+export const listRoots = (
+  { handler }: NonNullable<FeaturesService["roots"]>
+): Effect.Effect<ListRootsResult, McpError.McpError, any> => Effect.map(handler, (roots) => ({ roots }))
+
+/** Fills in the defaults of the form. Dies when the answer does not fit it. */
+const elicitResult = (
+  { requestedSchema }: ElicitFormParams,
+  answer: Answer
+): Effect.Effect<ElicitResult> => {
+  if (answer.action !== "accept") return Effect.succeed({ action: answer.action })
+  return Either.match(
+    ElicitationForm.check(requestedSchema, ElicitationForm.withDefaults(requestedSchema, answer.content)),
+    {
+      onLeft: (issues) =>
+        Effect.dieMessage(
+          `The answer to a form does not fit it: ${issues.map(({ message, path }) => `${path}: ${message}`).join("; ")}`
+        ),
+      onRight: (content) => Effect.succeed({ action: "accept", content })
+    }
+  )
+}
+
+const inContext = <A>(
+  { context }: FeatureHandler<unknown>,
+  effect: Effect.Effect<A, McpError.McpError, any>
+): Effect.Effect<A, McpError.McpError> =>
+  Effect.mapInputContext(
+    effect as Effect.Effect<A, McpError.McpError>,
+    (request: Context.Context<never>) => Context.merge(context, request)
+  )
+
+const invalidParams = (message: string): Effect.Effect<never, McpError.InvalidParams> =>
+  Effect.fail(new McpError.InvalidParams({ message }))

@@ -1,0 +1,85 @@
+/**
+ * A conversation with a server whose era need not be known yet: it runs over the transport, gives notifications to those
+ * who listen, and treats the server's messages as the era wants that was set last. `Negotiation` opens it; the `Connect` of
+ * an era makes a session of it.
+ */
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Side } from "@effect-mcp/jsonrpc/Side"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Transports from "@effect-mcp/jsonrpc/Transport"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as FeatureFibers from "./FeatureFibers.js"
+import type { Options } from "./NegotiatedSession.js"
+import type { Decoders, NotificationHub } from "./NotificationHub.js"
+import * as NotificationHubs from "./NotificationHub.js"
+import * as Spans from "./Spans.js"
+
+/** How an era treats what the server sends. */
+export interface EraHandlers {
+  readonly decoders: Decoders
+  /** Without it, requests of the server are dropped. */
+  readonly onRequest?: Side["onRequest"]
+  /** Runs for each notification after the listeners got it. */
+  readonly onNotification?: (notification: Message.Notification) => Effect.Effect<void> | undefined
+}
+
+export interface Opening {
+  readonly conversation: Conversation.Conversation
+  readonly hub: NotificationHub
+  readonly setEra: (handlers: EraHandlers) => void
+}
+
+/** The conversation ends when the scope closes. */
+export const open = (
+  transport: Transport,
+  first: EraHandlers,
+  options: Options
+): Effect.Effect<Opening, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { closeTimeout, features, maxInFlight, timeout } = options
+    let era = first
+    const hub = yield* NotificationHubs.make({
+      "notifications/message": (params) => era.decoders["notifications/message"](params),
+      "notifications/resources/updated": (params) => era.decoders["notifications/resources/updated"](params),
+      "notifications/elicitation/complete": (params) => era.decoders["notifications/elicitation/complete"](params)
+    })
+    const conversation = yield* Conversation.make(
+      withoutRequests(transport, () => era.onRequest === undefined),
+      {
+        onRequest: (request, incoming) => era.onRequest!(request, incoming),
+        onNotification: (notification) => {
+          options.onNotification(notification)
+          const reporting = hub.publish(notification)
+          const handling = era.onNotification?.(notification)
+          return reporting === undefined || handling === undefined
+            ? reporting ?? handling
+            : Effect.zipRight(reporting, handling)
+        }
+      },
+      { timeout, maxInFlight, closeTimeout, report: hub.report }
+    )
+    yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
+    // The server may log while the session is being opened.
+    yield* FeatureFibers.handleLogs(features, hub.streams.logs)
+    if (options.telemetry) yield* Spans.session
+    return {
+      conversation,
+      hub,
+      setEra: (handlers) => {
+        era = handlers
+      }
+    }
+  })
+
+/** The same transport; requests of the server are dropped while `areDropped`. */
+const withoutRequests = (transport: Transport, areDropped: () => boolean): Transport => ({
+  ...transport,
+  run: (receive) =>
+    Transports.run(transport, (delivery) => {
+      const isDropped = areDropped() && !Transports.isUndelivered(delivery) && !Message.isMalformed(delivery) &&
+        Message.isRequest(delivery)
+      if (!isDropped) receive(delivery)
+    })
+})
