@@ -10,6 +10,7 @@ import type * as ClientSession from "@effect-mcp/client/ClientSession"
 import type * as Features from "@effect-mcp/client/Features"
 import { ConnectionClosed } from "@effect-mcp/jsonrpc/LocalError"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -27,13 +28,17 @@ export interface TestClient {
 export interface Options<E = never, R = never> extends TestTransport.Options {
   /** The capabilities of the server. Default: none. */
   readonly capabilities?: JsonObject | undefined
-  /** The revision in the response of the server. Default: the newest with a handshake. */
+  /**
+   * The revision in the response of the server. Default: the newest with a handshake. The client speaks the revisions of
+   * its era, unless it has `versions` of its own.
+   */
   readonly version?: string | undefined
   readonly client?: Client.Options<E, R> | undefined
 }
 
 /**
- * A client that has completed the handshake with a server that has these capabilities. All messages of the client are
+ * A client that is connected to a server that has these capabilities: it has completed the handshake, or, in the modern
+ * era, the discovery of the server. All messages of the client are
  * checked against the official schema. Fails with the error of `Client.make`.
  */
 export const make = <E = never, R = never>(
@@ -42,9 +47,14 @@ export const make = <E = never, R = never>(
   Effect.gen(function*() {
     const { capabilities, client: session, version, ...transport } = options
     const [server, connector] = yield* TestPeer.server(transport)
-    const handshake = Effect.onError(Effect.orDie(server.initialized({ capabilities, version })), () => server.hangUp)
+    const isModern = version !== undefined && Version.isModern(version)
+    const opening = isModern
+      ? server.discovered({ capabilities, version })
+      : server.initialized({ capabilities, version })
+    const handshake = Effect.onError(Effect.orDie(opening), () => server.hangUp)
+    const versions = isModern ? [version] as const : Version.legacy
     const [accepted, connected] = yield* Effect.all(
-      [Effect.exit(handshake), Effect.exit(Client.make(connector, session))],
+      [Effect.exit(handshake), Effect.exit(Client.make(connector, { versions, ...session }))],
       { concurrency: 2 }
     )
     if (Exit.isFailure(connected)) {

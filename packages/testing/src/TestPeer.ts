@@ -12,6 +12,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Version from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Effect from "effect/Effect"
@@ -53,6 +54,10 @@ export interface TestPeer {
   ) => Effect.Effect<JsonObject, LocalError.TransportError>
   /** Performs the handshake as a server, with this result. */
   readonly initialized: (
+    options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
+  ) => Effect.Effect<void, LocalError.TransportError>
+  /** Answers the first request of a modern client, as a server with these capabilities. */
+  readonly discovered: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<void, LocalError.TransportError>
   /** Waits until the other side closes the connection; dies when it sends a message instead. */
@@ -171,6 +176,18 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
             serverInfo: { name: "test", version: "0.0.0" }
           }))
           yield* expectNotification("notifications/initialized")
+        }),
+      discovered: (options) =>
+        Effect.gen(function*() {
+          const { id } = yield* expectRequest("server/discover")
+          yield* transport.send(Message.success(id, {
+            resultType: "complete",
+            supportedVersions: [options?.version ?? Version.latestModern],
+            capabilities: options?.capabilities ?? {},
+            ttlMs: 0,
+            cacheScope: "private",
+            _meta: { [Meta.keys.serverInfo]: { name: "test", version: "0.0.0" } }
+          }))
         }),
       expectEnd: Effect.flatMap(
         tryNext,

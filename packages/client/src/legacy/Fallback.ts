@@ -11,7 +11,7 @@ import type { HttpConnection } from "../http/HttpConnection.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefused } from "../HttpRefused.js"
 import * as Http from "./Http.js"
-import type { Sender } from "./Outgoing.js"
+import type { Sender } from "../http/Outgoing.js"
 import type { Fallback } from "./Post.js"
 import * as Sse from "./Sse.js"
 

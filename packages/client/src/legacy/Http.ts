@@ -17,7 +17,7 @@ import * as Body from "../http/Body.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as Refusal from "../http/Refusal.js"
 import * as HttpSession from "./HttpSession.js"
-import type { Sender } from "./Outgoing.js"
+import type { Sender } from "../http/Outgoing.js"
 import * as Post from "./Post.js"
 import * as Renewal from "./Renewal.js"
 import * as Standalone from "./Standalone.js"
@@ -62,6 +62,7 @@ export const make = (connection: HttpConnection, fallback: Post.Fallback | undef
 
     const options: Post.Options = { connection, session, fallback, ...renewal }
     return {
+      cancelsByClosing: false,
       send,
       request: (request, text) => {
         const post = Post.run(options, request, text, reader.deliver)

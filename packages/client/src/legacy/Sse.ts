@@ -25,10 +25,10 @@ import { fromResponse } from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
-import * as Answer from "./Answer.js"
+import * as Answer from "../http/Answer.js"
 import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
-import type { Sender } from "./Outgoing.js"
+import type { Sender } from "../http/Outgoing.js"
 
 /** Opens the stream and waits for the URL for POSTs. Fails with reason `Open`. */
 export const open = (connection: HttpConnection): Effect.Effect<Sender, TransportError> =>
@@ -94,6 +94,7 @@ export const open = (connection: HttpConnection): Effect.Effect<Sender, Transpor
         Fiber.interruptFork(listener)
     )
     return {
+      cancelsByClosing: false,
       send,
       request: (request, text) =>
         Effect.catchAll(

@@ -1,17 +1,21 @@
 /**
- * Opens a transport over HTTP for the era of the server. The parts in `http/` serve every era. The legacy era is the only one
- * that the client speaks so far; `legacy/Fallback` chooses between its two transports.
+ * Opens a transport over HTTP that speaks both eras. The era of each request decides how it travels: a modern one by
+ * `modern/Http`, any other by the legacy transport that `Fallback` chooses. Other messages travel as the last request did.
  */
 import { HttpClient } from "@effect/platform/HttpClient"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Era from "@effect-mcp/protocol/Era"
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as HttpConnection from "../http/HttpConnection.js"
 import * as PlatformClient from "../http/PlatformClient.js"
 import type { Settings } from "../http/Settings.js"
 import * as Fallback from "../legacy/Fallback.js"
-import * as Outgoing from "../legacy/Outgoing.js"
+import * as Outgoing from "../http/Outgoing.js"
+import * as Modern from "../modern/Http.js"
 
 /** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
 export const open = (
@@ -23,5 +27,11 @@ export const open = (
     const { sender, terminate } = yield* Fallback.choose(connection)
     yield* Effect.addFinalizer(() => connection.finish(terminate))
     const { incoming, run } = connection.reader
-    return { incoming, run, ...Outgoing.make(connection, sender) }
+    const modern = yield* Modern.make(connection)
+    let isModern = false
+    const senderOf = (message: Message.Message): Effect.Effect<Outgoing.Sender> => {
+      if (Message.isRequest(message)) isModern = Era.ofMessage(message) === "modern"
+      return isModern ? Effect.succeed(modern) : Ref.get(sender)
+    }
+    return { incoming, run, ...Outgoing.make(connection, senderOf) }
   }))

@@ -3,38 +3,40 @@
  * except that no request overtakes `initialized`. A request that is cancelled before it is sent is never sent; one that is
  * cancelled later is interrupted.
  *
- * A `Sender` knows how a message travels: `Http` and `Sse` are the two of the legacy era, and `Fallback` chooses.
+ * A `Sender` knows how a message travels: `legacy/Http`, `legacy/Sse` and `modern/Http`. `HttpTransport` chooses.
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as Ref from "effect/Ref"
-import type { HttpConnection } from "../http/HttpConnection.js"
+import type { HttpConnection } from "./HttpConnection.js"
 
 export interface Sender {
   /** Sends a request and delivers what becomes of it, once. */
   readonly request: (request: Message.Request, text: string) => Effect.Effect<void>
   /** Sends a notification or a response; fails when the server does not accept it. */
   readonly send: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
+  /** Whether the server takes the end of a request's connection as its cancel. If not, it gets a notification. */
+  readonly cancelsByClosing: boolean
 }
 
 /** A request that has not ended. */
 interface InFlight {
   readonly fiber: Fiber.RuntimeFiber<void>
   isSent: boolean
+  /** Whether its cancel is sent to the server. */
+  sendsCancel: boolean
 }
 
-/** The outgoing half of a transport. Each message leaves on the sender that `current` holds at that time. */
+/** The outgoing half of a transport. `senderOf` runs when the turn of a message has come. */
 export const make = (
   connection: HttpConnection,
-  current: Ref.Ref<Sender>
+  senderOf: (message: Message.Message) => Effect.Effect<Sender>
 ): Pick<Transport, "send" | "unsafeSend"> => {
   const { messages, reader, requests, settings: { acceptTimeout } } = connection
   const inFlight = new Map<Message.RequestId, InFlight>()
@@ -42,13 +44,14 @@ export const make = (
   const request = (message: Message.Request, text: string): Effect.Effect<void> =>
     Effect.withFiberRuntime<void>((fiber) => {
       const { id } = message
-      const entry: InFlight = { fiber, isSent: false }
+      const entry: InFlight = { fiber, isSent: false, sendsCancel: true }
       inFlight.set(id, entry)
       fiber.addObserver(() => {
         if (inFlight.get(id) === entry) inFlight.delete(id)
       })
-      const sending = Effect.flatMap(Ref.get(current), (sender) => {
+      const sending = Effect.flatMap(senderOf(message), (sender) => {
         entry.isSent = true
+        entry.sendsCancel = !sender.cancelsByClosing
         return sender.request(message, text)
       })
       // The caller of an interrupted request does not wait for it any more; the caller of one that died does.
@@ -59,8 +62,8 @@ export const make = (
     })
 
   const other = (message: Message.Message, text: string): Effect.Effect<void, TransportError> => {
-    const sending = messages.run(Effect.flatMap(Ref.get(current), (sender) => sender.send(message, text)))
-    const isInitialized = Message.isNotification(message) && message.method === Methods.initialized.name
+    const sending = messages.run(Effect.flatMap(senderOf(message), (sender) => sender.send(message, text)))
+    const isInitialized = Message.isNotification(message) && message.method === INITIALIZED
     return Effect.catchAllDefect(
       isInitialized ? requests.hold(sending) : sending,
       (defect) => Effect.fail(died("Write", "Sending died", Cause.die(defect)))
@@ -91,7 +94,7 @@ export const make = (
       return Effect.void
     }
     const cancelled = cancelledBy(message)
-    if (cancelled?.isSent === false) {
+    if (cancelled !== undefined && !(cancelled.isSent && cancelled.sendsCancel)) {
       cancelled.fiber.unsafeInterruptAsFork(FiberId.none)
       return Effect.void
     }
@@ -107,7 +110,7 @@ export const make = (
   }
 
   const cancelledBy = (message: Message.Message): InFlight | undefined => {
-    if (!Message.isNotification(message) || message.method !== Methods.cancelled.name) return undefined
+    if (!Message.isNotification(message) || message.method !== CANCELLED) return undefined
     const id = message.params?.requestId
     return Message.isRequestId(id) ? inFlight.get(id) : undefined
   }
@@ -130,6 +133,10 @@ export const make = (
       )
   }
 }
+
+const INITIALIZED = "notifications/initialized"
+
+const CANCELLED = "notifications/cancelled"
 
 const died = (reason: "Read" | "Write", message: string, cause: Cause.Cause<unknown>): TransportError =>
   new TransportError({ reason, message, cause })

@@ -1,0 +1,181 @@
+/**
+ * Streamable HTTP in the modern era: each request is a POST that repeats parts of its body in headers, and the response
+ * brings the answer, as JSON or at the end of a stream of events. There is no session. Closing the connection cancels the
+ * request; a stream that breaks has lost its request, which the client never sends again by itself.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
+ */
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import { Undelivered } from "@effect-mcp/jsonrpc/Transport"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Meta from "@effect-mcp/protocol/Meta"
+import * as Headers from "@effect-mcp/protocol/modern/Headers"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Answer from "../http/Answer.js"
+import * as Body from "../http/Body.js"
+import * as Events from "../http/Events.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import * as HttpConnections from "../http/HttpConnection.js"
+import * as MediaType from "../http/MediaType.js"
+import type { Sender } from "../http/Outgoing.js"
+import * as Refusal from "../http/Refusal.js"
+import * as ToolHeaders from "./ToolHeaders.js"
+
+type Response = HttpClientResponse.HttpClientResponse
+
+export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
+  Effect.sync(() => {
+    const { reader, settings, url } = connection
+    const tools = ToolHeaders.make()
+    // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
+    const template = HttpConnections.request(connection, "POST", url, {
+      accept: `${MediaType.JSON}, ${MediaType.EVENTS}`
+    })
+
+    const post = (message: Message.Request | Message.Notification, text: string) =>
+      template.pipe(
+        HttpClientRequest.setHeaders({
+          ...Headers.make(message),
+          ...(message.method === Methods.callTool.name ? tools.of(message.params) : undefined)
+        }),
+        HttpClientRequest.setBody(HttpBody.text(text, MediaType.JSON))
+      )
+
+    /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
+    const exchange = (request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> =>
+      connection.send(post(request, text), (response) =>
+        Refusal.isOk(response) ? answerOf(request, response) : refused(request, response))
+
+    const answerOf = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> => {
+      const { headers } = response
+      const type = MediaType.of(headers["content-type"])
+      if (type === MediaType.EVENTS) return fromEvents(request, response)
+      if (type === MediaType.JSON) {
+        return Effect.flatMap(Body.text(response, settings.maxBodyBytes, headers), (body) => {
+          const incoming = MessageText.parse(body, settings)
+          return Answer.isAnswer(incoming, request.id)
+            ? Effect.succeed(incoming)
+            : Effect.fail(Answer.unreadable(
+              request.method,
+              Message.isMalformed(incoming) ? incoming.message : "it answers something else"
+            ))
+        })
+      }
+      const what = type === "" ? "without an answer" : `with ${type}`
+      return Effect.zipRight(
+        Body.discard(response),
+        Effect.fail(Answer.lost(request.method, `it was answered with ${response.status}, ${what}`))
+      )
+    }
+
+    /** The answer on a stream of events. Fails when the stream ends without it. */
+    const fromEvents = (
+      { id, method }: Message.Request,
+      response: Response
+    ): Effect.Effect<Message.Response, LocalError> =>
+      Events.fromResponse(response, settings.maxEventBytes).pipe(
+        Stream.mapEffect((event) => {
+          if (event instanceof Sse.TooLarge) {
+            return Effect.fail(Answer.lost(method, `an event has more than ${event.maxEventBytes} bytes`))
+          }
+          if (event.data === undefined || event.data === "") return Effect.succeedNone
+          const incoming = MessageText.parse(event.data, settings)
+          if (Answer.isAnswer(incoming, id)) return Effect.succeedSome(incoming)
+          return Answer.isMalformed(incoming, id)
+            ? Effect.fail(Answer.unreadable(method, incoming.message))
+            : Effect.as(reader.deliver(incoming), Option.none())
+        }),
+        Stream.filterMap((answer) => answer),
+        Stream.runHead,
+        Effect.flatMap(Option.match({
+          onNone: () => Effect.fail(Answer.lost(method, "the stream ended before it")),
+          onSome: Effect.succeed
+        }))
+      )
+
+    const refused = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> =>
+      Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
+        const answer = MediaType.of(refusal.headers["content-type"]) === MediaType.JSON
+          ? Message.fromUnknown(Json.parse(refusal.body))
+          : undefined
+        if (answer !== undefined && !Message.isMalformed(answer) && Message.isResponse(answer)) {
+          // An error that names no id answers this request too: a POST carries one.
+          const isMine = answer.id === undefined || answer.id === null || Answer.isAnswer(answer, request.id)
+          if (isMine && !Message.isSuccess(answer)) return Effect.succeed(Message.failure(request.id, answer.error))
+        }
+        return Effect.fail(Refusal.toError(refusal))
+      })
+
+    /** Lists the tools of the server, page by page, until it knows the headers of one tool. */
+    const refresh = (call: Message.Request): Effect.Effect<void, LocalError> => {
+      const envelope = envelopeOf(call)
+      const page = (cursor: unknown, count: number): Effect.Effect<void, LocalError> => {
+        const id = `${call.id}-tools-${count}`
+        const list = Message.request(id, Methods.listTools.name, {
+          ...(cursor === undefined ? undefined : { cursor }),
+          _meta: envelope
+        })
+        return Effect.flatMap(exchange(list, Json.stringify(list)!), (answer) => {
+          if (!Message.isSuccess(answer)) return Effect.void
+          const { tools: listed } = tools.learn(answer.result).page
+          const { nextCursor } = answer.result
+          const isFound = Array.isArray(listed) && listed.some((tool) => tool?.name === call.params?.name)
+          return isFound || nextCursor === undefined || count >= MAX_PAGES ? Effect.void : page(nextCursor, count + 1)
+        })
+      }
+      return page(undefined, 1)
+    }
+
+    const served = (request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> => {
+      if (request.method === Methods.listTools.name) {
+        return Effect.flatMap(exchange(request, text), (answer): Effect.Effect<Message.Response> => {
+          if (!Message.isSuccess(answer)) return Effect.succeed(answer)
+          const { page, problems } = tools.learn(answer.result)
+          return Effect.as(
+            Effect.forEach(problems, (problem) => Effect.logWarning(problem), { discard: true }),
+            page === answer.result ? answer : Message.success(request.id, page)
+          )
+        })
+      }
+      if (request.method !== Methods.callTool.name) return exchange(request, text)
+      return Effect.flatMap(exchange(request, text), (answer) =>
+        !Message.isSuccess(answer) && answer.error.code === ErrorCodes.codes.modern.HeaderMismatch
+          // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
+          ? Effect.zipRight(refresh(request), exchange(request, text))
+          : Effect.succeed(answer))
+    }
+
+    return {
+      cancelsByClosing: true,
+      request: (request, text) =>
+        Effect.matchEffect(served(request, text), {
+          onFailure: (error) => reader.deliver(new Undelivered(request.id, error)),
+          onSuccess: (answer) => reader.deliver(answer)
+        }),
+      send: (message, text) =>
+        Message.isResponse(message)
+          ? Effect.void
+          : connection.send(post(message, text), (response) =>
+            Refusal.isOk(response) ? Body.discard(response) : Refusal.fail(response))
+    }
+  })
+
+/** How many pages of tools are read to find the headers of one. */
+const MAX_PAGES = 64
+
+/** The envelope of a request, for another request of the same client. */
+const envelopeOf = ({ params }: Message.Request): JsonObject => {
+  const { [Meta.keys.progressToken]: _, ...envelope } = (params?._meta ?? {}) as JsonObject
+  return envelope
+}

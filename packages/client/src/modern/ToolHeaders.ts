@@ -1,0 +1,54 @@
+/**
+ * The HTTP headers that repeat arguments of tools, learnt from the lists of tools that a server has sent over this
+ * connection. A tool whose marks are not valid is left out of the list and reported, as the specification demands of
+ * clients over HTTP.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ParamHeader } from "@effect-mcp/protocol/modern/ParamHeaders"
+import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
+import * as Either from "effect/Either"
+
+/** For how many tools the headers are kept: the oldest go first. Most tools have none and are not counted. */
+const MAX_TOOLS = 1000
+
+export interface ToolHeaders {
+  /** The headers of a call. A tool that was never listed has none. */
+  readonly of: (params: JsonObject | undefined) => Record<string, string>
+  /** Learns the headers of a page of `tools/list`. Gives the page without the invalid tools, and why they are left out. */
+  readonly learn: (page: JsonObject) => { readonly page: JsonObject; readonly problems: ReadonlyArray<string> }
+}
+
+export const make = (): ToolHeaders => {
+  const known = new Map<string, ReadonlyArray<ParamHeader>>()
+
+  /** Why a tool is left out; `undefined` when it stays. */
+  const learnTool = (tool: unknown): string | undefined => {
+    const { inputSchema, name } = (tool ?? {}) as { readonly inputSchema?: unknown; readonly name?: unknown }
+    if (typeof name !== "string" || typeof inputSchema !== "object" || inputSchema === null) return undefined
+    const headers = ParamHeaders.of(inputSchema as JsonObject)
+    known.delete(name)
+    if (Either.isLeft(headers)) return `The tool "${name.slice(0, 128)}" is left out: ${headers.left}`
+    if (headers.right.length > 0) known.set(name, headers.right)
+    if (known.size > MAX_TOOLS) { for (const oldest of known.keys()) return void known.delete(oldest) }
+    return undefined
+  }
+
+  return {
+    of: (params) => {
+      const headers = typeof params?.name === "string" ? known.get(params.name) : undefined
+      return headers === undefined ? {} : ParamHeaders.make(headers, params?.arguments as JsonObject | undefined)
+    },
+    learn: (page) => {
+      if (!Array.isArray(page.tools)) return { page, problems: [] }
+      const problems: Array<string> = []
+      const tools = page.tools.filter((tool) => {
+        const problem = learnTool(tool)
+        if (problem !== undefined) problems.push(problem)
+        return problem === undefined
+      })
+      return problems.length === 0 ? { page, problems } : { page: { ...page, tools }, problems }
+    }
+  }
+}
