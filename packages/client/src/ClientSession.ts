@@ -37,7 +37,7 @@ export interface Options {
   readonly timeout?: Duration.DurationInput | undefined
   /**
    * The revisions that the client may speak; it requests the latest. With revisions of one era only, it does not look for
-   * the server's era. Default: all.
+   * the server's era. Default: those of the legacy era.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /**
@@ -145,7 +145,7 @@ export const make = (
     const outputs = OutputCheck.make()
     const negotiated = yield* Negotiation.connect(transport, {
       clientInfo: options.clientInfo ?? self,
-      versions: options.versions ?? Version.all,
+      versions: options.versions ?? Version.legacy,
       prior: options.prior,
       features: registered,
       onNotification: ({ method }) => {
