@@ -39,6 +39,11 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
     "WARN",
     "The peer sent an error without an id: what? (-32700)"
   ],
+  [
+    Diagnostic.Mended({ method: "m", count: 2, places: [{ path: "a", message: "is null" }] }),
+    "WARN",
+    "Mended 2 places of a message of \"m\": a is null"
+  ],
   [Diagnostic.DuplicateRequest({ id: 1, method: "m" }), "DEBUG", "Refused \"m\": id 1 is in flight"],
   [Diagnostic.Overloaded({ method: "m", limit: 64 }), "WARN", "Refused \"m\": 64 are in flight"],
   [Diagnostic.AmbiguousCancel({ id: "a" }), "DEBUG", "Ignored a cancel that matches several requests: \"a\""],

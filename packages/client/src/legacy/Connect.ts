@@ -24,10 +24,7 @@ export const connect = (
     const { features } = options
     // Requests that arrive before the handshake is over are answered in the latest revision.
     let version: LegacyVersion = Version.latestLegacy
-    setEra({
-      decoders: MethodTable.notifications,
-      onRequest: InboundHandlers.make(features, () => version, hub.report)
-    })
+    setEra({ onRequest: InboundHandlers.make(features, () => version, hub.report) })
     const outbound = options.telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation
     const facts = yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo,

@@ -74,23 +74,23 @@ interface Route {
 const routesOf = (features: FeaturesService): ReadonlyArray<Route> => {
   const { form, roots, sampling, url } = features
   return [
-  { method: Methods.ping, feature: noFeature, answer: () => Effect.succeed({}) },
-  ...(sampling === undefined ? [] : [{
-    method: Methods.createMessage,
-    feature: sampling,
-    answer: (params: CreateMessageParams) => FeatureAnswers.sample(sampling, params)
-  }]),
-  ...(form === undefined && url === undefined ? [] : [{
-    method: Methods.elicit,
-    // One method with two handlers: each brings the context of its own layer.
-    feature: noFeature,
-    answer: (params: ElicitParams) => FeatureAnswers.elicit(features, params)
-  }]),
-  ...(roots === undefined ? [] : [{
-    method: Methods.listRoots,
-    feature: roots,
-    answer: () => FeatureAnswers.listRoots(roots)
-  }])
+    { method: Methods.ping, feature: noFeature, answer: () => Effect.succeed({}) },
+    ...(sampling === undefined ? [] : [{
+      method: Methods.createMessage,
+      feature: sampling,
+      answer: (params: CreateMessageParams) => FeatureAnswers.sample(sampling, params)
+    }]),
+    ...(form === undefined && url === undefined ? [] : [{
+      method: Methods.elicit,
+      // One method with two handlers: each brings the context of its own layer.
+      feature: noFeature,
+      answer: (params: ElicitParams) => FeatureAnswers.elicit(features, params)
+    }]),
+    ...(roots === undefined ? [] : [{
+      method: Methods.listRoots,
+      feature: roots,
+      answer: () => FeatureAnswers.listRoots(roots)
+    }])
   ]
 }
 

@@ -19,16 +19,16 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import * as Answer from "../http/Answer.js"
 import * as Body from "../http/Body.js"
 import type { Event } from "../http/Events.js"
 import { fromResponse } from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
+import type { Sender } from "../http/Outgoing.js"
 import * as Refusal from "../http/Refusal.js"
-import * as Answer from "../http/Answer.js"
 import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
-import type { Sender } from "../http/Outgoing.js"
 
 /** Opens the stream and waits for the URL for POSTs. Fails with reason `Open`. */
 export const open = (connection: HttpConnection): Effect.Effect<Sender, TransportError> =>

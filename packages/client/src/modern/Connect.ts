@@ -5,7 +5,6 @@
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import * as Features from "../Features.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
@@ -14,7 +13,6 @@ import * as Spans from "../session/Spans.js"
 import * as InputAnswers from "./InputAnswers.js"
 import * as InputRounds from "./InputRounds.js"
 import * as Listen from "./Listen.js"
-import * as MethodTable from "./MethodTable.js"
 import * as ResponseCache from "./ResponseCache.js"
 import * as Stamped from "./Stamped.js"
 import * as Verbs from "./Verbs.js"
@@ -49,8 +47,8 @@ export const connect = (
       hub.publish(notification)
     }
     const listen = yield* Listen.make(outbound, facts.serverCapabilities, publish)
+    // Without a handler of requests: a modern server MUST NOT send any.
     setEra({
-      decoders,
       onNotification: (notification) => {
         cache.onNotification(notification)
         return notification.method === Methods.acknowledged.name ? listen.acknowledge(notification.params) : undefined
@@ -60,16 +58,9 @@ export const connect = (
     const rounds = { answer: InputAnswers.make(options.features, version), maxRounds: InputRounds.MAX_ROUNDS }
     return {
       facts,
-      call: Verbs.make({ version, outbound, listen, cache, rounds }),
+      call: Verbs.make({ version, outbound, listen, cache, rounds, report: hub.report }),
       outbound,
       notifications: hub.streams,
       ended: conversation.ended
     }
   })
-
-/** How the notifications of a modern server are read. Requests of a modern server are dropped: it MUST NOT send any. */
-export const decoders = {
-  ...MethodTable.notifications,
-  // No modern server reports the end of an elicitation.
-  "notifications/elicitation/complete": () => Either.left(undefined)
-}

@@ -82,4 +82,3 @@ const isOfLegacyServer = ({ status }: HttpRefused): boolean =>
 
 /** A modern server need not name itself. */
 const unnamed = { name: "unknown", version: "unknown" }
-

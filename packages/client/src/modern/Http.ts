@@ -60,7 +60,9 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
     const answerOf = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> => {
       const { headers } = response
       const type = MediaType.of(headers["content-type"])
-      if (type === MediaType.EVENTS) return fromEvents(request, response)
+      if (type === MediaType.EVENTS) {
+        return fromEvents(request, response)
+      }
       if (type === MediaType.JSON) {
         return Effect.flatMap(Body.text(response, settings.maxBodyBytes, headers), (body) => {
           const incoming = MessageText.parse(body, settings)
@@ -89,14 +91,20 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
           if (event instanceof Sse.TooLarge) {
             return Effect.fail(Answer.lost(method, `an event has more than ${event.maxEventBytes} bytes`))
           }
-          if (event.data === undefined || event.data === "") return Effect.succeedNone
+          if (event.data === undefined || event.data === "") {
+            return Effect.succeedNone
+          }
           const incoming = MessageText.parse(event.data, settings)
-          if (Answer.isAnswer(incoming, id)) return Effect.succeedSome(incoming)
+          if (Answer.isAnswer(incoming, id)) {
+            return Effect.succeedSome(incoming)
+          }
           return Answer.isMalformed(incoming, id)
             ? Effect.fail(Answer.unreadable(method, incoming.message))
             : Effect.as(reader.deliver(incoming), Option.none())
         }),
-        Stream.filterMap((answer) => answer),
+        Stream.filterMap((answer) =>
+          answer
+        ),
         Stream.runHead,
         Effect.flatMap(Option.match({
           onNone: () => Effect.fail(Answer.lost(method, "the stream ended before it")),
@@ -160,8 +168,10 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
       cancelsByClosing: true,
       request: (request, text) =>
         Effect.matchEffect(served(request, text), {
-          onFailure: (error) => reader.deliver(new Undelivered(request.id, error)),
-          onSuccess: (answer) => reader.deliver(answer)
+          onFailure: (error) =>
+            reader.deliver(new Undelivered(request.id, error)),
+          onSuccess: (answer) =>
+            reader.deliver(answer)
         }),
       send: (message, text) =>
         Message.isResponse(message)

@@ -30,7 +30,10 @@ export const make = (features: FeaturesService, version: ModernVersion): InputRo
         Effect.scoped(answer) as Effect.Effect<unknown, McpError.McpError>,
         (caller: Context.Context<never>) =>
           Context.add(
-            Context.merge(caller, Context.omit(Scope.Scope)((feature?.context ?? Context.empty()) as Context.Context<any>)),
+            Context.merge(
+              caller,
+              Context.omit(Scope.Scope)((feature?.context ?? Context.empty()) as Context.Context<any>)
+            ),
             RequestContext,
             requestContext(key, request)
           )

@@ -6,8 +6,8 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
-import type { Params } from "@effect-mcp/jsonrpc/Message"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as ResultType from "@effect-mcp/protocol/modern/ResultType"

@@ -73,7 +73,8 @@ export const make = (
           isRefused ? Effect.void : Effect.zipRight(
             Effect.flatMap(
               Random.nextRange(0.5, 1),
-              (share) => Effect.sleep(Duration.seconds(share * Math.min(2 ** subscription.failures++, MAX_WAIT_SECONDS)))
+              (share) =>
+                Effect.sleep(Duration.seconds(share * Math.min(2 ** subscription.failures++, MAX_WAIT_SECONDS)))
             ),
             keepOpen(subscription)
           ))

@@ -1,10 +1,9 @@
 /**
- * The modern era's methods in the tables that the neutral modules ask for: the methods that a client's verbs still send,
- * and the notifications that have a stream of their own. `Verbs` serves the verbs whose methods this era has not.
+ * The modern era's methods in the table that the neutral modules ask for: those that a client's verbs send. `Verbs` serves
+ * the verbs whose methods this era does not have.
  */
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type * as Calls from "../session/Calls.js"
-import type { Decoders } from "../session/NotificationHub.js"
 
 /** The verbs of the legacy era that no method of this era serves under the same name. */
 export type Replaced = "ping" | "resources/subscribe" | "resources/unsubscribe" | "logging/setLevel"
@@ -25,9 +24,4 @@ export const calls: Pick<Calls.MethodTable, Name> = {
   "prompts/list": row(Methods.listPrompts),
   "prompts/get": row(Methods.getPrompt),
   "completion/complete": row(Methods.complete)
-}
-
-export const notifications: Omit<Decoders, "notifications/elicitation/complete"> = {
-  "notifications/message": Methods.message.decodeParams,
-  "notifications/resources/updated": Methods.resourceUpdated.decodeParams
 }

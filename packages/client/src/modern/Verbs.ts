@@ -8,11 +8,11 @@ import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import { fromCall, invalidResult } from "../ClientError.js"
 import * as Calls from "../session/Calls.js"
+import * as Decoding from "../session/Decoding.js"
 import * as InputRounds from "./InputRounds.js"
 import type { Listen } from "./Listen.js"
 import * as MethodTable from "./MethodTable.js"
@@ -25,9 +25,10 @@ export interface Options {
   readonly listen: Listen
   readonly cache: ResponseCache
   readonly rounds: InputRounds.Options
+  readonly report: Decoding.Report
 }
 
-export const make = ({ cache, listen, outbound, rounds, version }: Options): Calls.Call => {
+export const make = ({ cache, listen, outbound, report, rounds, version }: Options): Calls.Call => {
   const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
     "ping": (_, options) => Effect.mapError(outbound.request(Methods.discover.name, undefined, options), fromCall),
     "resources/subscribe": ({ uri }) => Effect.mapError(listen.subscribe(uri), fromCall),
@@ -38,16 +39,23 @@ export const make = ({ cache, listen, outbound, rounds, version }: Options): Cal
   const call = (name: MethodTable.Name, params: JsonObject | undefined, options: CallOptions | undefined): Reply => {
     const { decodeResult, narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
     const narrowed = params === undefined ? undefined : narrowParams(version)(params) as JsonObject
-    const calling = InputRounds.run(rounds, name, narrowed, (params) =>
-      Effect.mapError(Calls.send(outbound, name, params, options), fromCall))
+    const calling = InputRounds.run(
+      rounds,
+      name,
+      narrowed,
+      (params) => Effect.mapError(Calls.send(outbound, name, params, options), fromCall)
+    )
     return Effect.flatMap(
       // What the application adds to a request may change its result.
       options?.meta === undefined ? cache.through(name, narrowed, calling) : calling,
       (result) =>
-        Either.match(decodeResult(result), {
-          onLeft: ({ issue }) => Effect.fail(invalidResult(`"${name}"`, issue)),
-          onRight: (result) => Effect.succeed(withoutStamp(result))
-        })
+        Effect.map(
+          Decoding.decodeOrFail(name, decodeResult, result, {
+            report,
+            onIssue: (issue) => invalidResult(`"${name}"`, issue)
+          }),
+          withoutStamp
+        )
     )
   }
 

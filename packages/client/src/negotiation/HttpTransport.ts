@@ -11,10 +11,10 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as HttpConnection from "../http/HttpConnection.js"
+import * as Outgoing from "../http/Outgoing.js"
 import * as PlatformClient from "../http/PlatformClient.js"
 import type { Settings } from "../http/Settings.js"
 import * as Fallback from "../legacy/Fallback.js"
-import * as Outgoing from "../http/Outgoing.js"
 import * as Modern from "../modern/Http.js"
 
 /** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */

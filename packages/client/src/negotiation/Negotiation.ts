@@ -36,12 +36,12 @@ export const connect = (
     return Effect.dieMessage(`This client implements none of the revisions ${options.versions.join(", ")}`)
   }
   return Effect.flatMap(
-    Openings.open(transport, {
-      decoders: latest === undefined ? LegacyMethodTable.notifications : Modern.decoders
-    }, options),
+    Openings.open(transport, LegacyMethodTable.notifications, options),
     (opening: Opening): Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope> => {
       const handshake = Effect.suspend(() => Legacy.connect(opening, { ...options, versions: legacy }))
-      if (latest === undefined || prior !== undefined && legacy.some((version) => version === prior.version)) return handshake
+      if (latest === undefined || prior !== undefined && legacy.some((version) => version === prior.version)) {
+        return handshake
+      }
       const outbound = Modern.stamped(opening, options, latest)
       if (prior !== undefined && isOf(prior, latest)) return Modern.connect(opening, outbound, prior, options)
       return Effect.flatMap(
@@ -53,7 +53,9 @@ export const connect = (
             case "Unknown":
               return Effect.fail(fromCall(verdict.error))
             case "Legacy":
-              return legacy.length > 0 ? handshake : Effect.fail(noCommonVersion(`a legacy one (${verdict.why})`, modern))
+              return legacy.length > 0
+                ? handshake
+                : Effect.fail(noCommonVersion(`a legacy one (${verdict.why})`, modern))
             case "OtherVersions": {
               // The server itself names the revision, which can only be spoken after the handshake.
               const common = legacy.filter((version) => verdict.supported.includes(version))

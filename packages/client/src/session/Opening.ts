@@ -18,7 +18,6 @@ import * as Spans from "./Spans.js"
 
 /** How an era treats what the server sends. */
 export interface EraHandlers {
-  readonly decoders: Decoders
   /** Without it, requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
   /** Runs for each notification after the listeners got it. */
@@ -31,20 +30,16 @@ export interface Opening {
   readonly setEra: (handlers: EraHandlers) => void
 }
 
-/** The conversation ends when the scope closes. */
+/** `decoders` fit both eras. Until an era is set, requests of the server are dropped. The scope ends the conversation. */
 export const open = (
   transport: Transport,
-  first: EraHandlers,
+  decoders: Decoders,
   options: Options
 ): Effect.Effect<Opening, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { closeTimeout, features, maxInFlight, timeout } = options
-    let era = first
-    const hub = yield* NotificationHubs.make({
-      "notifications/message": (params) => era.decoders["notifications/message"](params),
-      "notifications/resources/updated": (params) => era.decoders["notifications/resources/updated"](params),
-      "notifications/elicitation/complete": (params) => era.decoders["notifications/elicitation/complete"](params)
-    })
+    let era: EraHandlers = {}
+    const hub = yield* NotificationHubs.make(decoders)
     const conversation = yield* Conversation.make(
       withoutRequests(transport, () => era.onRequest === undefined),
       {
