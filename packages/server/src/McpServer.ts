@@ -114,8 +114,7 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
           versions: options.versions ?? Version.legacy,
           instructions: options.instructions,
           logging,
-          capabilities: () =>
-            AdvertisedCapabilities.capabilities(registry, { logging, subscriptions, also: options.capabilities }),
+          capabilities: AdvertisedCapabilities.make(registry, { logging, subscriptions, also: options.capabilities }),
           router: Router.make(
             registry,
             FeatureRoutes.make(registry, { pageSize: options.pageSize ?? Page.SIZE })

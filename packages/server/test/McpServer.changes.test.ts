@@ -99,8 +99,9 @@ describe("A server whose features change", () => {
         yield* after.expectNotification(resourcesChanged)
         yield* after.expectSilence
         yield* before.expectSilence
-        // It has them all the same, when it asks.
-        const { resources } = yield* before.expectResult(yield* before.request("resources/list"))
+        // Nor does it serve them to such a client.
+        assert.strictEqual((yield* before.expectError(yield* before.request("resources/list"))).code, -32601)
+        const { resources } = yield* after.expectResult(yield* after.request("resources/list"))
         assert.lengthOf(resources as ReadonlyArray<unknown>, 2)
       }).pipe(Effect.provide(server))
     }))

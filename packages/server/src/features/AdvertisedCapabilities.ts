@@ -7,6 +7,25 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { RegistryService } from "../Registry.js"
 import * as Completion from "./Completion.js"
 
+/** The capabilities that a server has at the moment: the same object until an entry is added or removed. */
+export const make = (
+  registry: RegistryService,
+  options: Parameters<typeof capabilities>[1]
+): () => ServerCapabilities => {
+  const { handlers, prompts, resources, templates, tools } = registry
+  let known: ServerCapabilities = {}
+  let revision = -1
+  return () => {
+    // Revisions only grow, so their sum changes with each of them.
+    const now = tools.revision + resources.revision + templates.revision + prompts.revision + handlers.revision
+    if (now !== revision) {
+      revision = now
+      known = capabilities(registry, options)
+    }
+    return known
+  }
+}
+
 export const capabilities = (
   registry: RegistryService,
   options: {

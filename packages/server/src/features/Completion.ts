@@ -12,6 +12,7 @@ import type { Completers, Registered, RegistryService } from "../Registry.js"
 import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
 import * as Subject from "../runtime/Subject.js"
+import * as TemplateMatches from "./TemplateMatches.js"
 
 /** Whether the server has, at the moment, an argument that it can complete. */
 export const isOffered = (registry: RegistryService): boolean =>
@@ -19,14 +20,15 @@ export const isOffered = (registry: RegistryService): boolean =>
 
 export const routes = (registry: RegistryService): ReadonlyArray<Route.Route> => [{
   method: "completion/complete",
-  isOffered: () => registry.offers("prompts") || registry.offers("resources"),
   isTrusted: false,
   isStable: false,
   serve: ({ argument, context, ref }: Completion.CompleteParams) => {
-    const found = ref.type === "ref/prompt" ? registry.prompts.get(ref.name) : registry.templates.get(ref.uri)
-    return found === undefined
-      ? Route.served(missing(registry, ref))
-      : { effect: complete(found, argument, context?.arguments ?? {}), context: found.context }
+    const found = find(registry, ref)
+    return Effect.isEffect(found)
+      ? Route.served(found)
+      : found.names.has(argument.name)
+      ? { effect: complete(found.entry, argument, context?.arguments ?? {}), context: found.entry.context }
+      : Route.failed(unknownArgument(argument.name, found.subject))
   }
 }]
 
@@ -65,16 +67,40 @@ const complete = (
     )
 }
 
-const missing = (
+/** What has arguments to complete. */
+interface Completable {
+  readonly entry: Registered & { readonly completers: Completers }
+  /** The names of its arguments. */
+  readonly names: ReadonlySet<string>
+  readonly subject: string
+}
+
+const find = (
   registry: RegistryService,
   ref: Completion.CompleteParams["ref"]
-): Effect.Effect<Completion.CompleteResult, InvalidParams> =>
-  ref.type === "ref/prompt"
-    ? Effect.fail(unknownPrompt(ref.name))
+): Completable | Effect.Effect<Completion.CompleteResult, InvalidParams> => {
+  if (ref.type === "ref/prompt") {
+    const entry = registry.prompts.get(ref.name)
+    if (entry === undefined) return Effect.fail(unknownPrompt(ref.name))
+    return { entry, names: namesOf(entry.advertised.arguments), subject: Subject.prompt(ref.name) }
+  }
+  // By the template itself, or by a URI that it matches.
+  const entry = registry.templates.get(ref.uri) ?? TemplateMatches.find(registry, ref.uri)[0]?.template
+  if (entry !== undefined) {
+    const { template, variables } = entry.template
+    return { entry, names: namesOf(variables), subject: Subject.template(template) }
+  }
+  return registry.resources.has(ref.uri)
     // A resource with a fixed URI has no arguments to complete.
-    : registry.resources.has(ref.uri)
     ? Effect.succeed(none)
     : Effect.fail(new InvalidParams({ message: `Unknown resource template: ${Subject.quotable(ref.uri)}` }))
+}
+
+const namesOf = (named: ReadonlyArray<{ readonly name: string }> = []): ReadonlySet<string> =>
+  new Set(named.map(({ name }) => name))
+
+const unknownArgument = (name: string, subject: string): InvalidParams =>
+  new InvalidParams({ message: `Unknown argument "${Subject.quotable(name)}" of ${subject}` })
 
 /** Completes with those of the values that begin with the given text, in upper or lower case. */
 const amongValues = (values: ReadonlyArray<string>) => (value: string): Effect.Effect<Completion.Suggestions> =>

@@ -1,6 +1,6 @@
 /**
  * The routes of everything that a server can offer: tools, resources, prompts, and the completion of their arguments.
- * `Router` serves those whose kind has, or had, an entry in the registry.
+ * Each era serves a client those whose capability was advertised to the client.
  */
 import type { RegistryService } from "../Registry.js"
 import type { Route } from "../runtime/Route.js"

@@ -22,7 +22,6 @@ export const routes = (
   registry: RegistryService,
   options: { readonly pageSize: number }
 ): ReadonlyArray<Route.Route> => {
-  const isOffered = () => registry.offers("prompts")
   const list = PagedList.make({
     list: "prompts",
     entries: registry.prompts,
@@ -33,14 +32,12 @@ export const routes = (
   return [
     {
       method: "prompts/list",
-      isOffered,
       isTrusted: true,
       isStable: true,
       serve: ({ cursor }: PaginatedParams) => Route.served(list(cursor))
     },
     {
       method: "prompts/get",
-      isOffered,
       isTrusted: false,
       isStable: false,
       serve: (params: Prompts.GetPromptParams) => {

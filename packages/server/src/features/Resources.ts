@@ -6,13 +6,12 @@
  */
 import * as Resource from "@effect-mcp/definition/Resource"
 import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
+import type * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import { ResourceNotFound } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as Completer from "../Completer.js"
 import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService } from "../Registry.js"
 import * as Returned from "../runtime/Returned.js"
@@ -21,13 +20,13 @@ import * as Subject from "../runtime/Subject.js"
 import * as Completion from "./Completion.js"
 import * as Page from "./Page.js"
 import * as PagedList from "./PagedList.js"
+import * as TemplateMatches from "./TemplateMatches.js"
 
 export const routes = (
   registry: RegistryService,
   options: { readonly pageSize: number }
 ): ReadonlyArray<Route.Route> => {
   const { pageSize } = options
-  const isOffered = () => registry.offers("resources")
   const list = PagedList.make({
     list: "resources",
     entries: registry.resources,
@@ -45,7 +44,6 @@ export const routes = (
   return [
     {
       method: "resources/list",
-      isOffered,
       isTrusted: false,
       isStable: true,
       serve: ({ cursor }: PaginatedParams) =>
@@ -57,14 +55,12 @@ export const routes = (
     },
     {
       method: "resources/templates/list",
-      isOffered,
       isTrusted: true,
       isStable: true,
       serve: ({ cursor }: PaginatedParams) => Route.served(listTemplates(cursor))
     },
     {
       method: "resources/read",
-      isOffered,
       isTrusted: false,
       isStable: false,
       serve: ({ uri }: Resources.ReadResourceParams) => {
@@ -141,7 +137,7 @@ export const templateEntry = (
  */
 export const isKnown = (registry: RegistryService, uri: string): boolean =>
   registry.resources.has(uri) ||
-  [...registry.templates.values()].some(({ template }) => Option.isSome(UriTemplate.match(template, uri)))
+  TemplateMatches.find(registry, uri).length > 0
 
 /** A page of all resources, where templates list resources too: their effects run anew for each page. */
 const listAll = (registry: RegistryService, cursor: string | undefined, pageSize: number) =>
@@ -172,12 +168,7 @@ const withServices = <A, E>({ context }: Registered, effect: Effect.Effect<A, E,
   )
 
 const readFromTemplates = (registry: RegistryService, uri: string): Route.Served => {
-  const found = [...registry.templates.values()].flatMap((template) =>
-    Option.match(UriTemplate.match(template.template, uri), {
-      onNone: () => [],
-      onSome: (variables) => [{ template, variables }]
-    })
-  )
+  const found = TemplateMatches.find(registry, uri)
   const [only] = found
   if (found.length === 1) {
     const { template, variables } = only!
@@ -191,7 +182,7 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
   }
   // The most specific template reads first; where it does not accept the variables, the next one reads.
   return Route.served(
-    found.sort((a, b) => bySpecificity(a.template, b.template)).reduceRight<Effect.Effect<unknown, unknown>>(
+    found.reduceRight<Effect.Effect<unknown, unknown>>(
       (next, { template, variables }) =>
         Effect.flatMap(
           withServices(template, template.read(variables, uri)),
@@ -203,9 +194,3 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
 }
 
 const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))
-
-// By the length of the literal text, then by name, so that the order does not depend on the order of registration.
-const bySpecificity = ({ advertised: a }: RegisteredTemplate, { advertised: b }: RegisteredTemplate): number =>
-  literalLength(b.uriTemplate) - literalLength(a.uriTemplate) || (a.uriTemplate < b.uriTemplate ? -1 : 1)
-
-const literalLength = (template: string): number => template.replace(/\{[^}]*\}/g, "").length

@@ -25,7 +25,6 @@ export const routes = (
   registry: RegistryService,
   options: { readonly pageSize: number }
 ): ReadonlyArray<Route.Route> => {
-  const isOffered = () => registry.offers("tools")
   const list = PagedList.make({
     list: "tools",
     entries: registry.tools,
@@ -36,14 +35,12 @@ export const routes = (
   return [
     {
       method: "tools/list",
-      isOffered,
       isTrusted: true,
       isStable: true,
       serve: ({ cursor }: PaginatedParams) => Route.served(list(cursor))
     },
     {
       method: "tools/call",
-      isOffered,
       isTrusted: false,
       isStable: false,
       serve: (params: Tools.CallToolParams) => {

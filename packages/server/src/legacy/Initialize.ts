@@ -16,6 +16,7 @@ import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Server } from "../runtime/Server.js"
+import type { Connection } from "./Connection.js"
 import type { LegacyServerSession } from "./ServerSession.js"
 
 /**
@@ -50,9 +51,8 @@ export const serve = (
   connection.clientCapabilities = Narrow.compile(ClientCapabilities, connection.version)(
     params.capabilities
   ) as ClientCapabilities
-  const capabilities = server.capabilities()
+  connection.serverCapabilities = offered(server, connection)
   const { scope } = connection
-  connection.serverCapabilities = scope === undefined ? withoutNotifications(capabilities) : capabilities
   if (server.session === undefined || scope === undefined) return Effect.succeed(accept(server, session))
   const layer = server.session
   return Effect.flatMap(
@@ -65,6 +65,18 @@ export const serve = (
       })
   )
 }
+
+/**
+ * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request
+ * that belongs to no conversation, those that it would advertise now.
+ */
+export const advertised = (server: Pick<Server, "capabilities">, connection: Connection): ServerCapabilities =>
+  connection.accepted && connection.scope !== undefined
+    ? connection.serverCapabilities
+    : offered(server, connection)
+
+const offered = ({ capabilities }: Pick<Server, "capabilities">, { scope }: Connection): ServerCapabilities =>
+  scope === undefined ? withoutNotifications(capabilities()) : capabilities()
 
 /** The capabilities of a server that cannot send notifications, because it has no conversation with the client. */
 const withoutNotifications = ({ prompts, resources, tools, ...rest }: ServerCapabilities): ServerCapabilities => ({

@@ -4,6 +4,7 @@
  * belong to no era, and the methods of this era only: the handshake, `ping`, the log level, subscriptions.
  */
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Method from "@effect-mcp/protocol/Method"
@@ -22,7 +23,7 @@ import * as Subscriptions from "./Subscriptions.js"
 export interface LegacyRoute {
   readonly method: Method.Request
   readonly serve: (params: any, session: LegacyServerSession, raw: JsonObject | undefined) => Route.Served
-  /** Whether the method is offered to this client now. */
+  /** Whether the server advertised the capability of the method to this client. */
   readonly isOffered: (connection: Connection) => boolean
   /** Whether it is served before `initialize` has succeeded. */
   readonly isEarly: boolean
@@ -33,7 +34,10 @@ export interface LegacyRoute {
 }
 
 export interface Routes {
-  /** The route of a method for the client of a connection; `undefined` when it is not offered to this client. */
+  /**
+   * The route of a method for the client of a connection; `undefined` when the server did not advertise its capability to
+   * this client.
+   */
   readonly find: (method: string, connection: Connection) => LegacyRoute | undefined
 }
 
@@ -47,8 +51,7 @@ export const make = (server: Server): Routes => {
       let table = tables.get(version)
       if (table === undefined) tables.set(version, table = makeTable(server, own, version))
       const handler = router.handler(name)
-      if (handler !== undefined) return table.ofHandler(handler) ?? table.ofHandler(router.fallback())
-      const route = table.routes.get(name)
+      const route = handler === undefined ? table.routes.get(name) : table.ofHandler(handler)
       return route !== undefined && route.isOffered(connection) ? route : table.ofHandler(router.fallback())
     }
   }
@@ -66,7 +69,7 @@ const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: Legacy
   ): LegacyRoute => ({
     method,
     serve: options.serve,
-    isOffered: options.isOffered ?? always,
+    isOffered: gate(server, method, version),
     isEarly: options.isEarly ?? method.name === Methods.ping.name,
     isCancellable: options.isCancellable !== false,
     encode: options.encode ?? Encode.make(method, version, {
@@ -110,7 +113,7 @@ const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: Legacy
 type Joined =
   & Pick<LegacyRoute, "serve">
   & Pick<Route.Route, "isTrusted" | "isStable">
-  & Partial<Pick<LegacyRoute, "isOffered" | "isEarly" | "isCancellable" | "encode">>
+  & Partial<Pick<LegacyRoute, "isEarly" | "isCancellable" | "encode">>
 
 interface OwnRoute {
   readonly method: Method.Request
@@ -119,7 +122,7 @@ interface OwnRoute {
 
 /** The methods that only this era has. */
 const ownRoutes = (server: Server): ReadonlyArray<OwnRoute> => {
-  const { logging, router, subscriptions } = server
+  const { subscriptions } = server
   const own = <P, A>(
     method: Method.Request<string, P, A>,
     serve: (params: P, session: LegacyServerSession) => Effect.Effect<A, unknown>,
@@ -135,8 +138,6 @@ const ownRoutes = (server: Server): ReadonlyArray<OwnRoute> => {
   })
   const initializeEncoder = (version: LegacyVersion) =>
     Encode.make(Methods.initialize, version, { isTrusted: server.middleware === undefined, isStable: false })
-  // Without a conversation the server cannot send updates.
-  const canSubscribe = (connection: Connection) => connection.scope !== undefined && router.offers("resources/read")
   return [
     // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
     own(Methods.initialize, (params, session) => Initialize.serve(server, session, params), {
@@ -149,16 +150,19 @@ const ownRoutes = (server: Server): ReadonlyArray<OwnRoute> => {
     own(Methods.setLevel, ({ level }, { connection }) => {
       connection.level = level
       return Effect.succeed({})
-    }, { isOffered: () => logging }),
+    }),
     ...(subscriptions === undefined ? [] : [
-      own(Methods.subscribe, (params, { connection }) => Subscriptions.subscribe(connection, params, subscriptions), {
-        isOffered: canSubscribe
-      }),
-      own(Methods.unsubscribe, (params, { connection }) => Subscriptions.unsubscribe(connection, params), {
-        isOffered: canSubscribe
-      })
+      own(Methods.subscribe, (params, { connection }) => Subscriptions.subscribe(connection, params, subscriptions)),
+      own(Methods.unsubscribe, (params, { connection }) => Subscriptions.unsubscribe(connection, params))
     ])
   ]
+}
+
+/** Whether the client of a connection was told of the capability that a method needs in a revision. */
+const gate = (server: Server, method: Method.Request, version: LegacyVersion): LegacyRoute["isOffered"] => {
+  const { capability, gatedSince } = method
+  if (capability === undefined || version < gatedSince) return always
+  return (connection) => Capabilities.declares(Initialize.advertised(server, connection), capability)
 }
 
 const always = () => true

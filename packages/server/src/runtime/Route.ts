@@ -17,8 +17,6 @@ export interface Served {
 export interface Route {
   /** The name of the method, `tools/list` for example. */
   readonly method: string
-  /** Whether the server offers the method now. */
-  readonly isOffered: () => boolean
   /** Whether this library builds the whole result, so that it needs no check against the schema. */
   readonly isTrusted: boolean
   /** Whether requests get the same result object until an entry changes, so that its projections may be cached. */

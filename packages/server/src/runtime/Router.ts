@@ -15,10 +15,8 @@ export type RequestHandler = RegisteredHandler & { readonly method: Method.Reque
 export type NotificationHandler = RegisteredHandler & { readonly method: Method.Notification }
 
 export interface Router {
-  /** The routes of all features, offered or not. */
+  /** The routes of all features, whether the server has an entry of the feature or not. */
   readonly routes: ReadonlyArray<Route>
-  /** Whether the server offers this method of a feature now. */
-  readonly offers: (method: string) => boolean
   /** The application's handler of a request method, which comes before the route of a feature. */
   readonly handler: (method: string) => RequestHandler | undefined
   /** The application's handler of all requests that nothing else serves. */
@@ -28,7 +26,6 @@ export interface Router {
 }
 
 export const make = ({ handlers }: RegistryService, routes: ReadonlyArray<Route>): Router => {
-  const byMethod = new Map(routes.map((route) => [route.method, route]))
   const handler = (name: string): RequestHandler | undefined => {
     // Most servers register no handler of their own: one comparison for each request.
     if (handlers.size === 0) return undefined
@@ -37,7 +34,6 @@ export const make = ({ handlers }: RegistryService, routes: ReadonlyArray<Route>
   }
   return {
     routes,
-    offers: (method) => byMethod.get(method)?.isOffered() === true,
     handler,
     fallback: () => handler(ANY),
     listener: (name) => {

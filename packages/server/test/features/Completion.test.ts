@@ -52,6 +52,16 @@ const TravelLive = McpServer.prompt(Travel, () => Effect.succeed("Go."), {
   }
 })
 
+const id = ResourceTemplate.param("id", Schema.String)
+const Notes = McpServer.resourceTemplate(ResourceTemplate.make("note")`note:///${id}`, () => Effect.succeed(""), {
+  complete: { id: (value) => Effect.succeed([`${value} of all`]) }
+})
+const OldNotes = McpServer.resourceTemplate(ResourceTemplate.make("old")`note:///old/${id}`, () => Effect.succeed(""), {
+  complete: { id: (value) => Effect.succeed([`${value} of old`]) }
+})
+
+const found = (value: string) => ({ values: [value], total: 1, hasMore: false })
+
 const none = { values: [], total: 0, hasMore: false }
 
 describe("completion/complete", () => {
@@ -110,11 +120,12 @@ describe("completion/complete", () => {
       { complete: { name: (value, { kind }) => Effect.succeed([`${kind}-${value}`]) } }
     )))))
 
-  it.scoped("has no values for an argument without a completer, or for an unknown one", () =>
+  it.scoped("has no values for an argument without a completer, and refuses an unknown one", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
-      for (const name of ["note", "nothing", "constructor", "__proto__", ""]) {
-        assert.deepStrictEqual(yield* completion(peer, prompt("travel"), name, "x"), none)
+      assert.deepStrictEqual(yield* completion(peer, prompt("travel"), "note", "x"), none)
+      for (const name of ["nothing", "constructor", "__proto__", ""]) {
+        assert.strictEqual((yield* refusal(peer, prompt("travel"), name, "x")).code, -32602)
       }
     }).pipe(Effect.provide(serve(TravelLive))))
 
@@ -175,10 +186,37 @@ describe("completion/complete", () => {
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* completion(peer, template("file:///a"), "a", ""), none)
-    }).pipe(Effect.provide(serve(McpServer.resource(
-      Resource.make("a", { uri: "file:///a" }),
-      Effect.succeed("A")
+    }).pipe(Effect.provide(serve(Layer.merge(
+      TravelLive,
+      McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed("A"))
     )))))
+
+  it.scoped("is refused for an argument that the prompt or the template does not have", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual(yield* refusal(peer, prompt("travel"), "town", ""), {
+        code: -32602,
+        message: `Unknown argument "town" of prompt "travel"`
+      })
+      assert.deepStrictEqual(yield* refusal(peer, template("note:///{id}"), "name", ""), {
+        code: -32602,
+        message: `Unknown argument "name" of resource template "note:///{id}"`
+      })
+      assert.strictEqual((yield* refusal(peer, prompt("travel"), "constructor", "")).code, -32602)
+      assert.isBelow(JSON.stringify(yield* refusal(peer, prompt("travel"), "x".repeat(10_000), "")).length, 500)
+      // It has this one, and no completer for it.
+      assert.deepStrictEqual(yield* completion(peer, prompt("travel"), "note", ""), none)
+    }).pipe(Effect.provide(serve(Layer.merge(TravelLive, Notes)))))
+
+  it.scoped("completes by a URI that a template matches, with the most specific template", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      for (const uri of ["note:///{id}", "note:///1", "note:///"]) {
+        assert.deepStrictEqual(yield* completion(peer, template(uri), "id", "1"), found("1 of all"), uri)
+      }
+      assert.deepStrictEqual(yield* completion(peer, template("note:///old/1"), "id", "1"), found("1 of old"))
+      assert.strictEqual((yield* refusal(peer, template("file:///1"), "id", "1")).code, -32602)
+    }).pipe(Effect.provide(serve(Layer.merge(Notes, OldNotes)))))
 
   it.scoped("MUST check its parameters", () =>
     Effect.gen(function*() {
@@ -267,12 +305,15 @@ describe("Completions are offered", () => {
       assert.notProperty(yield* declared("2024-11-05"), "completions")
     }).pipe(Effect.provide(serve(TravelLive))))
 
-  it.scoped("not by a server without completers, though it answers the method", () =>
+  it.scoped("SHOULD NOT be answered by a server without completers, to clients whose revision knows the capability", () =>
     Effect.gen(function*() {
-      const first = yield* uninitialized
-      const { capabilities } = yield* first.initialize()
-      assert.notProperty(capabilities, "completions")
-      assert.deepStrictEqual(yield* completion(first, prompt("plain"), "a", ""), none)
+      for (const version of Version.legacy) {
+        const peer = yield* uninitialized
+        const { capabilities } = yield* peer.initialize({ version })
+        assert.notProperty(capabilities, "completions")
+        if (version === "2024-11-05") assert.deepStrictEqual(yield* completion(peer, prompt("plain"), "a", ""), none)
+        else assert.strictEqual((yield* refusal(peer, prompt("plain"), "a", "")).code, -32601)
+      }
     }).pipe(Effect.provide(serve(McpServer.prompt(
       Prompt.make("plain", { arguments: { a: Schema.String } }),
       () => Effect.succeed("")

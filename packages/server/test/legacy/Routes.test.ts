@@ -1,14 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Version from "@effect-mcp/protocol/Version"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
+import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Scope } from "effect"
-import { Context, Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
+import * as AdvertisedCapabilities from "../../src/features/AdvertisedCapabilities.js"
 import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import { Connection } from "../../src/legacy/Connection.js"
 import * as Routes from "../../src/legacy/Routes.js"
 import * as Router from "../../src/runtime/Router.js"
-import { info } from "../Serving.js"
+import { act, connect, GreetLive, info, result, serve } from "../Serving.js"
 
 const routes = (
   options: { readonly logging?: boolean; readonly subscriptions?: boolean; readonly resources?: boolean }
@@ -27,7 +34,11 @@ const routes = (
       versions: Version.legacy,
       instructions: undefined,
       logging: options.logging !== false,
-      capabilities: () => ({}),
+      capabilities: AdvertisedCapabilities.make(registry, {
+        logging: options.logging !== false,
+        subscriptions: options.subscriptions !== false,
+        also: undefined
+      }),
       router: Router.make(registry, FeatureRoutes.make(registry, { pageSize: 1 })),
       session: undefined,
       middleware: undefined,
@@ -81,4 +92,115 @@ describe("The legacy methods of every server", () => {
       assert.strictEqual(initialize?.isCancellable, false)
       assert.strictEqual(ping?.isCancellable, true)
     }))
+})
+
+/** Requests to every feature, and whether the server answers each with a result; -32601 otherwise. */
+const answered = (peer: TestPeer.TestPeer) =>
+  Effect.map(
+    Effect.forEach(
+      [
+        ["tools/list", {}],
+        ["prompts/list", {}],
+        ["resources/list", {}],
+        ["resources/templates/list", {}],
+        ["resources/subscribe", { uri: "file:///a" }],
+        ["completion/complete", { ref: { type: "ref/prompt", name: "a" }, argument: { name: "a", value: "" } }],
+        ["logging/setLevel", { level: "info" }]
+      ] as const,
+      ([method, params]) =>
+        Effect.map(
+          Effect.zipRight(peer.request(method, params), peer.next),
+          (message) => {
+            const { error } = message as { readonly error?: { readonly code: number } }
+            return error?.code === -32601 ? [] : [method]
+          }
+        )
+    ),
+    (found) => found.flat()
+  )
+
+const lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"]
+
+describe("A feature that the server declares", () => {
+  it.scoped("MUST be served also while it has no entry: its lists are empty", () =>
+    Effect.gen(function*() {
+      for (const version of Version.legacy) {
+        const peer = yield* connect(version)
+        for (
+          const [method, key] of [["tools/list", "tools"], ["prompts/list", "prompts"], ["resources/list", "resources"]]
+        ) {
+          assert.deepStrictEqual(yield* peer.expectResult(yield* peer.request(method!)), { [key!]: [] })
+        }
+        assert.deepStrictEqual(yield* answered(peer), [
+          ...lists,
+          "resources/subscribe",
+          "completion/complete",
+          "logging/setLevel"
+        ])
+      }
+    }).pipe(Effect.provide(serve(Layer.empty, {
+      capabilities: { tools: {}, prompts: {}, resources: { subscribe: true }, completions: {} }
+    }))))
+
+  it.scoped("is served after its last entry was removed", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* answered(yield* connect()), ["tools/list"])
+    }).pipe(Effect.provide(serve(
+      Layer.unwrapScoped(Effect.map(Registry.Registry, (registry) =>
+        Layer.effectDiscard(
+          Effect.scoped(Layer.build(Layer.provide(GreetLive, Layer.succeed(Registry.Registry, registry))))
+        ))),
+      { logging: false }
+    ))))
+})
+
+describe("A feature that the server does not declare", () => {
+  it.scoped("is not served", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* answered(yield* connect()), [])
+      // 2024-11-05 has no capability for completions.
+      assert.deepStrictEqual(yield* answered(yield* connect("2024-11-05")), ["completion/complete"])
+    }).pipe(Effect.provide(serve(Layer.empty, { logging: false, subscriptions: false }))))
+
+  it.scoped("is not served to a client that connected before it existed", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* result(peer, "add")
+      assert.deepStrictEqual(yield* answered(peer), ["tools/list", "logging/setLevel"])
+      assert.deepStrictEqual(yield* answered(yield* connect()), [
+        "tools/list",
+        "prompts/list",
+        "logging/setLevel"
+      ])
+    }).pipe(Effect.provide(serve(Layer.unwrapScoped(Effect.map(Effect.scope, (scope) =>
+      act(
+        Effect.flatMap(Registry.Registry, (registry) =>
+          Layer.buildWithScope(
+            Layer.provide(
+              McpServer.prompt(Prompt.make("p"), () => Effect.succeed("")),
+              Layer.succeed(Registry.Registry, registry)
+            ),
+            scope
+          )),
+        "add"
+      )))))))
+
+  it.scoped("is not served without a session either, and subscriptions never are", () =>
+    Effect.gen(function*() {
+      const { exchange } = yield* Dispatcher
+      const code = (method: string, params?: JsonObject) =>
+        Effect.async<number | undefined>((resume) => {
+          exchange(Message.request(1, method, params), {
+            send: () => Effect.void,
+            unsafeSend: (message) => {
+              resume(Effect.succeed((message as Message.Failure).error?.code))
+              return true
+            }
+          }, "2025-11-25")
+        })
+      assert.isUndefined(yield* code("tools/list"))
+      assert.isUndefined(yield* code("resources/list"))
+      assert.strictEqual(yield* code("prompts/list"), -32601)
+      assert.strictEqual(yield* code("resources/subscribe", { uri: "file:///a" }), -32601)
+    }).pipe(Effect.provide(serve(GreetLive, { capabilities: { resources: { subscribe: true } } }))))
 })

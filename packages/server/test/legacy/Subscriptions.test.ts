@@ -220,23 +220,27 @@ describe("A resource that was added after the handshake", () => {
     Effect.gen(function*() {
       const peer = yield* connect()
       yield* result(peer, "go")
+      yield* peer.expectNotification("notifications/resources/list_changed")
       yield* subscribe(peer, "file:///late")
       yield* result(peer, "touch")
       yield* expectUpdated(peer, "file:///late")
-    }).pipe(Effect.provide(serve(Layer.unwrapScoped(Effect.gen(function*() {
-      const scope = yield* Effect.scope
-      const late = McpServer.resource(Resource.make("late", { uri: "file:///late" }), Effect.succeed(""))
-      return Layer.merge(
-        act(
-          Effect.flatMap(
-            Registry,
-            (registry) => Effect.provideService(Layer.buildWithScope(late, scope), Registry, registry)
+    }).pipe(Effect.provide(serve(
+      Layer.unwrapScoped(Effect.gen(function*() {
+        const scope = yield* Effect.scope
+        const late = McpServer.resource(Resource.make("late", { uri: "file:///late" }), Effect.succeed(""))
+        return Layer.merge(
+          act(
+            Effect.flatMap(
+              Registry,
+              (registry) => Effect.provideService(Layer.buildWithScope(late, scope), Registry, registry)
+            ),
+            "go"
           ),
-          "go"
-        ),
-        act(McpServer.resourceUpdated("file:///late"), "touch")
-      )
-    }))))))
+          act(McpServer.resourceUpdated("file:///late"), "touch")
+        )
+      })),
+      { capabilities: { resources: { subscribe: true, listChanged: true } } }
+    ))))
 })
 
 describe("A feature", () => {
