@@ -6,7 +6,6 @@ import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { ConnectError } from "../ClientError.js"
@@ -26,33 +25,49 @@ export const connect = (
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
-    const { closeTimeout, features, maxInFlight, timeout } = options
-    // Requests that arrive before the handshake is over are answered in the latest revision.
-    let version: LegacyVersion = Version.latestLegacy
+    const { closeTimeout, features, maxInFlight, refuseUnassociated, timeout, timeouts } = options
+    // Requests that arrive before the handshake is over are answered in the requested revision.
+    let version = Initialize.requestedOf(options.versions)
     const hub = yield* NotificationHub.make(MethodTable.notifications)
-    const conversation = yield* Conversation.make(transport, {
-      onRequest: InboundHandlers.make(features, () => version, hub.report),
+    const conversation = yield* Conversation.make(transport, (conversation) => ({
+      onRequest: InboundHandlers.make({
+        conversation,
+        features,
+        refuseUnassociated,
+        report: hub.report,
+        version: () => version
+      }),
       onNotification: (notification) => {
         options.onNotification(notification)
         return hub.publish(notification)
       }
-    }, { timeout, maxInFlight, closeTimeout, report: hub.report })
+    }), { timeout, maxInFlight, closeTimeout, report: hub.report })
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
     // The server may log while it is being initialized.
     yield* FeatureFibers.handleLogs(features, hub.streams.logs)
     if (options.telemetry) yield* Spans.session
     const outbound = options.telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation
+    const capabilities = Features.capabilities(features)
     const facts = yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo,
-      capabilities: Features.capabilities(features),
+      capabilities,
       versions: options.versions,
+      timeout: timeouts.get(Methods.initialize.name),
       report: hub.report
     })
     version = facts.version
+    const declared = { client: capabilities, server: facts.serverCapabilities }
     return {
       facts,
-      call: Calls.make(outbound, version, MethodTable.calls, hub.report),
-      outbound,
+      ...Calls.make({
+        outbound,
+        version,
+        timeouts,
+        report: hub.report,
+        table: MethodTable.calls,
+        refusal: MethodTable.refusals(version, declared, options.enforceCapabilities)
+      }),
+      notify: outbound.notify,
       notifications: hub.streams,
       ended: conversation.ended
     }

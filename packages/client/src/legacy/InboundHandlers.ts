@@ -1,15 +1,20 @@
 /**
  * Answers the requests of a legacy server: `ping`, those that the client's features handle, and all others with "Method
- * not found". Each runs on a fiber of its own, which the server may cancel. Answers are narrowed to the agreed revision.
+ * not found", also those that the agreed revision does not have. Each runs on a fiber of its own, which the server may
+ * cancel; while it runs, the timeouts of the client's calls stand still. Answers are narrowed to the agreed revision.
  */
+import type { Conversation } from "@effect-mcp/jsonrpc/Conversation"
 import type { Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
+import { ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
 import type { ElicitFormParams, ElicitResult } from "@effect-mcp/protocol/Elicitation"
+import * as Elicitation from "@effect-mcp/protocol/Elicitation"
 import type { ElicitParams, ElicitUrlParams } from "@effect-mcp/protocol/legacy/Elicitation"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import type * as Method from "@effect-mcp/protocol/Method"
+import * as Method from "@effect-mcp/protocol/Method"
 import * as Sampling from "@effect-mcp/protocol/Sampling"
 import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
 import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
@@ -21,18 +26,27 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Answer, FeatureHandler, FeaturesService } from "../Features.js"
+import * as Features from "../Features.js"
 import { RequestContext } from "../RequestContext.js"
 import * as Decoding from "../session/Decoding.js"
 import { LegacyRequestContext } from "./RequestContext.js"
 
-/** How a request of the server is answered. `version` gives the agreed revision. */
-export const make = (
-  features: FeaturesService,
-  version: () => LegacyVersion,
-  report: Decoding.Report
-): (request: Request, incoming: IncomingRequest) => Work => {
-  const routes = new Map<string, Route>(routesOf(features).map((route) => [route.method.name, route]))
+export interface Options {
+  readonly features: FeaturesService
+  /** The agreed revision; before the handshake, the requested one. */
+  readonly version: () => LegacyVersion
+  /** Whether questions are refused that come while no call waits for its answer. */
+  readonly refuseUnassociated: boolean
+  readonly report: Decoding.Report
+  readonly conversation: Pick<Conversation, "pauseTimeouts" | "pending">
+}
+
+/** How a request of the server is answered. */
+export const make = (options: Options): (request: Request, incoming: IncomingRequest) => Work => {
+  const { conversation, features, refuseUnassociated, report } = options
+  const routesOf = routes(features)
   return (request, incoming) => {
+    const version = options.version()
     const work = (
       feature: FeatureHandler<unknown>,
       answer: Effect.Effect<unknown, McpError.McpError, any>,
@@ -42,7 +56,7 @@ export const make = (
       context: Context.add(
         Context.omit(Scope.Scope)(feature.context as Context.Context<any>),
         RequestContext,
-        new LegacyRequestContext(request, incoming)
+        new LegacyRequestContext(request, incoming, version)
       ),
       reply: Exit.match({ onFailure: failed, onSuccess: reply })
     })
@@ -50,17 +64,19 @@ export const make = (
     if (custom !== undefined) {
       return work(custom, custom.handler(request.params), (value) => ({ result: value as {} }))
     }
-    const route = routes.get(request.method)
+    const route = routesOf(version).get(request.method)
     if (route === undefined) return refuse(new McpError.MethodNotFound({ method: request.method.slice(0, MAX_NAME) }))
     const { answer, feature, method } = route
     const { mended, value: params } = Decoding.decode(method.name, method.decodeParams, request.params)
     if (Either.isLeft(params)) return refuse(McpError.ofIssue(params.left.issue))
     const handling = Effect.suspend(() => answer(params.right))
-    return work(
-      feature,
-      mended === undefined ? handling : Effect.zipRight(report(mended), handling),
-      (value) => encode(method, value, version())
-    )
+    const answering = mended === undefined ? handling : Effect.zipRight(report(mended), handling)
+    const reply = (value: unknown) => encode(method, value, version)
+    if (method === Methods.ping) return work(feature, answering, reply)
+    return refuseUnassociated && conversation.pending() === 0
+      ? refuse(new McpError.InvalidParams({ message: `"${method.name}" belongs to no request of this client` }))
+      // The server cannot answer a call while it waits for the answer to a question of its own.
+      : work(feature, conversation.pauseTimeouts(answering), reply)
   }
 }
 
@@ -73,18 +89,35 @@ interface Route {
   readonly answer: (params: any) => Effect.Effect<unknown, McpError.McpError, any>
 }
 
-const routesOf = ({ form, roots, sampling, url }: FeaturesService): ReadonlyArray<Route> => [
+/** The routes of a revision, by method: those that it has, and whose capability the client declares to such a server. */
+const routes = (features: FeaturesService): (version: LegacyVersion) => ReadonlyMap<string, Route> => {
+  const compiled: Partial<Record<LegacyVersion, ReadonlyMap<string, Route>>> = {}
+  return (version) =>
+    compiled[version] ??= new Map(
+      routesOf(
+        features,
+        Narrow.compile(ClientCapabilities, version)(Features.capabilities(features)) as ClientCapabilities
+      )
+        .filter(({ method }) => Method.isIn(method, version))
+        .map((route) => [route.method.name, route])
+    )
+}
+
+const routesOf = (
+  { form, roots, sampling, url }: FeaturesService,
+  declared: ClientCapabilities
+): ReadonlyArray<Route> => [
   { method: Methods.ping, feature: noFeature, answer: () => Effect.succeed({}) },
   ...(sampling === undefined ? [] : [{
     method: Methods.createMessage,
     feature: sampling,
-    answer: (params: Sampling.CreateMessageParams) => sample(sampling, params)
+    answer: (params: Sampling.CreateMessageParams) => sample(sampling, declared, params)
   }]),
-  ...(form === undefined && url === undefined ? [] : [{
+  ...(declared.elicitation === undefined ? [] : [{
     method: Methods.elicit,
     // One method with two handlers: each brings the context of its own layer.
     feature: noFeature,
-    answer: (params: ElicitParams) => elicit(form, url, params)
+    answer: (params: ElicitParams) => elicit(form, url, declared, params)
   }]),
   ...(roots === undefined ? [] : [{
     method: Methods.listRoots,
@@ -95,29 +128,39 @@ const routesOf = ({ form, roots, sampling, url }: FeaturesService): ReadonlyArra
 
 const noFeature: FeatureHandler<unknown> = { handler: undefined, context: Context.empty() }
 
+/** Dies when the answer breaks a rule for uses of tools. */
 const sample = (
-  { handler, tools }: NonNullable<FeaturesService["sampling"]>,
+  { handler }: NonNullable<FeaturesService["sampling"]>,
+  declared: ClientCapabilities,
   params: Sampling.CreateMessageParams
 ): Effect.Effect<Sampling.CreateMessageResult, McpError.McpError, any> => {
-  if (!tools && Sampling.capability(params) === "sampling.tools") {
+  if (!declares(declared, Sampling.capability(params))) {
     return invalidParams("This client does not support tools in sampling")
   }
   const problem = ToolUseRules.problem(params.messages)
-  return problem === undefined ? handler(params) : invalidParams(`Message ${problem.at}: ${problem.message}`)
+  if (problem !== undefined) return invalidParams(`Message ${problem.at}: ${problem.message}`)
+  return Effect.tap(handler(params), (answer) => {
+    // What is no message at all is refused with the other invalid results.
+    const broken = Methods.createMessage.isResult(answer)
+      ? ToolUseRules.problemOfAnswer(answer, params.toolChoice)
+      : undefined
+    return broken === undefined
+      ? Effect.void
+      : Effect.dieMessage(`The answer to "sampling/createMessage" breaks a rule for uses of tools: ${broken}`)
+  })
 }
 
 const elicit = (
   form: FeaturesService["form"],
   url: FeaturesService["url"],
+  declared: ClientCapabilities,
   params: ElicitParams
 ): Effect.Effect<ElicitResult, McpError.McpError, any> => {
-  if (isUrl(params)) {
-    return url === undefined
-      ? invalidParams("This client does not support elicitation by a page")
-      : inContext(url, Effect.map(url.handler(params), (action) => ({ action })))
-  }
-  if (form === undefined) return invalidParams("This client does not support elicitation by a form")
-  return inContext(form, Effect.flatMap(form.handler(params), (answer) => elicitResult(params, answer)))
+  const capability = Elicitation.capability(params)
+  if (!declares(declared, capability)) return invalidParams(`This client does not declare "${capability}"`)
+  return isUrl(params)
+    ? inContext(url!, Effect.map(url!.handler(params), (action) => ({ action })))
+    : inContext(form!, Effect.flatMap(form!.handler(params), (answer) => elicitResult(params, answer)))
 }
 
 const isUrl = (params: ElicitParams): params is ElicitUrlParams => params.mode === "url"
