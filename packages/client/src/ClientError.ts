@@ -11,6 +11,7 @@ import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import type { Version } from "@effect-mcp/protocol/Version"
 import * as Data from "effect/Data"
 import type * as ParseResult from "effect/ParseResult"
 
@@ -68,8 +69,34 @@ export class TooManyRounds extends Data.TaggedError("TooManyRounds")<{
   }
 }
 
+/**
+ * The client did not send the message, because the session does not allow it: the agreed revision does not have the
+ * method, or the capability that it needs was not declared.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#operation
+ */
+export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
+  readonly method: string
+  readonly version: Version
+  /** The capability that is missing; `undefined` when the revision does not have the method. */
+  readonly capability: string | undefined
+  /** The side that would have to declare it. */
+  readonly declaredBy: "client" | "server"
+}> {
+  override get message(): string {
+    const { capability, declaredBy, method, version } = this
+    const what = `"${method}" was not sent:`
+    return capability === undefined
+      ? `${what} the revision ${version} does not have it`
+      : declaredBy === "client"
+      ? `${what} this client has not declared the capability "${capability}"; add the feature that declares it`
+      : `${what} the server has not declared the capability "${capability}"; ` +
+        "if it has the method all the same, connect with the option `enforceCapabilities: false`"
+  }
+}
+
 /** How a call to a server can fail. */
-export type ClientError = McpError.McpError | LocalError | InputRefused | TooManyRounds
+export type ClientError = McpError.McpError | LocalError | InputRefused | NotNegotiated | TooManyRounds
 
 /** How connecting to a server can fail. */
 export type ConnectError = ClientError | NoCommonVersion

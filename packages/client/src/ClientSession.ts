@@ -19,12 +19,10 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { CallOptions, CallToolOptions, ListOptions } from "./CallOptions.js"
-import type { ClientError, ConnectError } from "./ClientError.js"
-import { fromCall } from "./ClientError.js"
+import type { ClientError, ConnectError, NotNegotiated } from "./ClientError.js"
 import * as Features from "./Features.js"
 import * as Negotiation from "./negotiation/Negotiation.js"
 import type { Notifications } from "./Notifications.js"
-import * as Calls from "./session/Calls.js"
 import * as FeatureFibers from "./session/FeatureFibers.js"
 import type { NegotiatedSession } from "./session/NegotiatedSession.js"
 import * as OutputCheck from "./session/OutputCheck.js"
@@ -33,8 +31,23 @@ import * as Pages from "./session/Pages.js"
 export interface Options {
   /** The name and version that the client sends. Default: those of this library. */
   readonly clientInfo?: Implementation | undefined
-  /** How long a call waits when it has no `timeout` of its own. Default: 60 seconds. */
+  /**
+   * How long a call waits when it has no `timeout` of its own. The time during which this client answers a question of the
+   * server does not count; `maxTotalTimeout` of a call counts it. Default: 60 seconds.
+   */
   readonly timeout?: Duration.DurationInput | undefined
+  /** The same for single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout` for all. */
+  readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
+  /**
+   * Whether the client refuses, with `NotNegotiated`, to send what needs a capability that was not declared. Set it to false
+   * for servers that forget to declare what they have. Default: true.
+   */
+  readonly enforceCapabilities?: boolean | undefined
+  /**
+   * Whether sampling, elicitation and roots are refused while no call of the client waits for its answer. Newer servers ask
+   * only within a call; many older ones request the roots as soon as the session begins. Default: false.
+   */
+  readonly refuseUnassociated?: boolean | undefined
   /**
    * The revisions that the client may speak; it requests the latest. With revisions of one era only, it does not look for
    * the server's era. Default: those of the legacy era.
@@ -118,7 +131,10 @@ export interface ClientSessionService extends Notifications {
   ) => Effect.Effect<Completion.Suggestions, ClientError>
   /** Sets the lowest level of the log messages that the server sends. */
   readonly setLoggingLevel: (level: LoggingLevel, options?: CallOptions) => Effect.Effect<void, ClientError>
-  /** Calls any method, without checks. */
+  /**
+   * Calls any method. Neither parameters nor result are checked; a method of the specification that the session does not
+   * allow fails with `NotNegotiated`.
+   */
   readonly request: (
     method: string,
     params?: JsonObject,
@@ -126,8 +142,11 @@ export interface ClientSessionService extends Notifications {
   ) => Effect.Effect<JsonObject, ClientError>
   /** Sends any notification. It is dropped when the session has ended. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
-  /** Notifies the server that the roots have changed. The feature `Features.roots` does so by itself. */
-  readonly rootsListChanged: Effect.Effect<void>
+  /**
+   * Notifies the server that the roots have changed. `Features.roots` does so by itself when it has `changes`; without them
+   * the client does not declare that it notifies, and this fails with `NotNegotiated`.
+   */
+  readonly rootsListChanged: Effect.Effect<void, NotNegotiated>
   /** Waits until the session has ended. Fails when the transport failed. */
   readonly ended: Effect.Effect<void, ClientError>
 }
@@ -152,17 +171,20 @@ export const make = (
         if (method === "notifications/tools/list_changed") outputs.forget()
       },
       timeout: options.timeout ?? "60 seconds",
+      timeouts: new Map(Object.entries(options.timeouts ?? {})),
+      enforceCapabilities: options.enforceCapabilities !== false,
+      refuseUnassociated: options.refuseUnassociated === true,
       maxInFlight: options.maxInFlight,
       closeTimeout: options.closeTimeout,
       telemetry: options.telemetry === true
     })
     const session = verbs(negotiated, outputs, options.checkOutputs !== false)
-    yield* FeatureFibers.announceRootChanges(registered, session.rootsListChanged)
+    yield* FeatureFibers.announceRootChanges(registered, Effect.ignore(session.rootsListChanged))
     return session
   })
 
 const verbs = (
-  { call, ended, facts, notifications, outbound }: NegotiatedSession,
+  { call, ended, facts, notifications, notify, refusal, request }: NegotiatedSession,
   outputs: OutputCheck.OutputCheck,
   checkOutputs: boolean
 ): ClientSessionService => {
@@ -216,11 +238,13 @@ const verbs = (
         ({ completion }) => completion
       ),
     setLoggingLevel: (level, options) => Effect.asVoid(call("logging/setLevel", { level }, options)),
-    request: (method, params, options) => Effect.mapError(Calls.send(outbound, method, params, options), fromCall),
-    notify: outbound.notify,
-    rootsListChanged: outbound.notify("notifications/roots/list_changed")
+    request,
+    notify,
+    rootsListChanged: Effect.suspend(() => refusal(ROOTS_CHANGED) ?? notify(ROOTS_CHANGED))
   }
 }
+
+const ROOTS_CHANGED = "notifications/roots/list_changed"
 
 const page = (options: ListOptions | undefined) =>
   options?.cursor === undefined ? undefined : { cursor: options.cursor }

@@ -13,6 +13,7 @@ import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
 import * as FileUri from "@effect-mcp/protocol/unstable/FileUri"
+import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -42,9 +43,11 @@ export interface FeatureHandler<out H> {
 
 /** The features of one client. Their layers set its fields while they are built; after that, nothing does. */
 export interface FeaturesService {
-  sampling?: FeatureHandler<Handler<CreateMessageParams, CreateMessageResult>> & { readonly tools: boolean }
-  form?: FeatureHandler<Handler<ElicitFormParams, Answer>>
-  url?: FeatureHandler<Handler<UrlElicitation, ElicitAction>>
+  sampling?: FeatureHandler<Handler<CreateMessageParams, CreateMessageResult>> & {
+    readonly settings: { readonly tools?: JsonObject; readonly context?: JsonObject }
+  }
+  form?: FeatureHandler<Handler<ElicitFormParams, Answer>> & { readonly settings: JsonObject }
+  url?: FeatureHandler<Handler<UrlElicitation, ElicitAction>> & { readonly settings: JsonObject }
   roots?: FeatureHandler<Effect.Effect<ReadonlyArray<Root>, McpError, any>> & {
     readonly changes: Stream.Stream<unknown> | undefined
   }
@@ -54,6 +57,8 @@ export interface FeaturesService {
     string,
     FeatureHandler<(params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, any>>
   >
+  /** Capabilities outside of the specification, and extensions of it, with their settings. */
+  readonly declared: Readonly<Record<"experimental" | "extensions", Map<string, JsonObject>>>
 }
 
 export class Features extends Context.Tag("@effect-mcp/client/Features")<Features, FeaturesService>() {}
@@ -62,23 +67,38 @@ export class Features extends Context.Tag("@effect-mcp/client/Features")<Feature
 export type Feature<R = never> = Layer.Layer<never, never, Features | Exclude<R, RequestContext | Scope.Scope>>
 
 /** No features. */
-export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({ custom: new Map() }))
+export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
+  custom: new Map(),
+  declared: { experimental: new Map(), extensions: new Map() }
+}))
 
 /**
  * Samples from a model. The application chooses the model, and should ask the user first. It refuses with an `McpError`;
  * see `ErrorCodes.USER_REJECTED`.
  *
- * The server may offer tools to the model only when `tools` is true.
+ * The server may offer tools to the model only with `tools`, and have context from the client's servers included only with
+ * `context`; each may be an object of settings. An answer that breaks the rules for uses of tools is a defect of the handler
+ * and is not sent.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  */
 export const sampling = <R = never>(
   handler: (params: CreateMessageParams) => Effect.Effect<CreateMessageResult, McpError, R>,
-  options: { readonly tools?: boolean | undefined } = {}
+  options: {
+    readonly tools?: boolean | JsonObject | undefined
+    readonly context?: boolean | JsonObject | undefined
+  } = {}
 ): Feature<R> =>
   feature<R>("sampling", (features, context) => {
-    features.sampling = { handler, context, tools: options.tools === true }
+    const settings = { ...setting("context", options.context), ...setting("tools", options.tools) }
+    features.sampling = { handler, context, settings }
   })
+
+const setting = <Name extends string>(
+  name: Name,
+  value: boolean | JsonObject | undefined
+): { readonly [N in Name]?: JsonObject } =>
+  value === undefined || value === false ? {} : { [name]: value === true ? {} : value } as Record<Name, JsonObject>
 
 /**
  * Shows forms to the user. Fields that the user leaves out get their default. An answer that does not fit the form is a
@@ -87,11 +107,17 @@ export const sampling = <R = never>(
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  */
 export const elicitation = <R = never>(
-  handler: (params: ElicitFormParams) => Effect.Effect<Answer, McpError, R>
+  handler: (params: ElicitFormParams) => Effect.Effect<Answer, McpError, R>,
+  options: ElicitationOptions = {}
 ): Feature<R> =>
   feature<R>("form", (features, context) => {
-    features.form = { handler, context }
+    features.form = { handler, context, settings: options.settings ?? {} }
   })
+
+export interface ElicitationOptions {
+  /** What the client declares for this mode of elicitation. Default: an empty object. */
+  readonly settings?: JsonObject | undefined
+}
 
 /**
  * Has the user open web pages. The handler must show the whole URL, and open it only when the user agrees. The client's
@@ -100,10 +126,11 @@ export const elicitation = <R = never>(
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  */
 export const urlElicitation = <R = never>(
-  handler: (params: UrlElicitation) => Effect.Effect<ElicitAction, McpError, R>
+  handler: (params: UrlElicitation) => Effect.Effect<ElicitAction, McpError, R>,
+  options: ElicitationOptions = {}
 ): Feature<R> =>
   feature<R>("url", (features, context) => {
-    features.url = { handler, context }
+    features.url = { handler, context, settings: options.settings ?? {} }
   })
 
 /**
@@ -163,19 +190,45 @@ export const request = <R = never>(
     features.custom.set(method, { handler, context })
   }))
 
+/** Declares an experimental capability with its settings. Add `request` for the methods that it brings. */
+export const experimental = (name: string, settings: JsonObject = {}): Feature =>
+  declaration("experimental", name, settings)
+
+/**
+ * Declares an extension with its settings. Its identifier has a prefix: `com.example/trace`. Another one dies.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
+ */
+export const extension = (identifier: string, settings: JsonObject = {}): Feature =>
+  MetaKey.isExtension(identifier)
+    ? declaration("extensions", identifier, settings)
+    : Layer.die(new Error(`"${identifier}" does not identify an extension: it needs a prefix, as in com.example/name`))
+
+const declaration = (kind: "experimental" | "extensions", name: string, settings: JsonObject): Feature =>
+  Layer.effectDiscard(Effect.flatMap(Features, ({ declared }) =>
+    Effect.suspend(() => {
+      if (declared[kind].has(name)) {
+        return Effect.dieMessage(`Two features of this client declare "${name}" in "${kind}"`)
+      }
+      declared[kind].set(name, settings)
+      return Effect.void
+    })))
+
 /** The capabilities that a client with these features declares. */
-export const capabilities = ({ form, roots, sampling, url }: FeaturesService): ClientCapabilities => ({
-  ...(sampling === undefined ? undefined : { sampling: sampling.tools ? { tools: {} } : {} }),
+export const capabilities = ({ declared, form, roots, sampling, url }: FeaturesService): ClientCapabilities => ({
+  ...(declared.experimental.size === 0 ? undefined : { experimental: Object.fromEntries(declared.experimental) }),
+  ...(sampling === undefined ? undefined : { sampling: sampling.settings }),
   ...(form === undefined && url === undefined ? undefined : {
     elicitation: {
-      ...(form === undefined ? undefined : { form: {} }),
-      ...(url === undefined ? undefined : { url: {} })
+      ...(form === undefined ? undefined : { form: form.settings }),
+      ...(url === undefined ? undefined : { url: url.settings })
     }
   }),
-  ...(roots === undefined ? undefined : { roots: roots.changes === undefined ? {} : { listChanged: true } })
+  ...(roots === undefined ? undefined : { roots: roots.changes === undefined ? {} : { listChanged: true } }),
+  ...(declared.extensions.size === 0 ? undefined : { extensions: Object.fromEntries(declared.extensions) })
 })
 
-type Field = Exclude<keyof FeaturesService, "custom">
+type Field = Exclude<keyof FeaturesService, "custom" | "declared">
 
 const names: Record<Field, string> = {
   sampling: "sampling",

@@ -27,7 +27,7 @@ interface Controls {
 
 const resultOf = ({ method, params }: Message.Request): Message.Params =>
   method === "initialize"
-    ? { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "faulty", version: "1.0.0" } }
+    ? { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "faulty", version: "1.0.0" } }
     : method === "tools/call"
     ? { content: [{ type: "text", text: params!.name }] }
     : {}

@@ -290,6 +290,40 @@ describe("A client that hears logs", () => {
 })
 
 describe("A feature", () => {
+  it.scoped("declares capabilities by value", () =>
+    Effect.gen(function*() {
+      const { capabilities } = yield* connected(Layer.mergeAll(
+        Features.sampling(() => Effect.succeed(sampled("yes")), { tools: { parallel: true }, context: {} }),
+        Features.elicitation(() => Effect.succeed({ action: "cancel" }), { settings: { applyDefaults: true } }),
+        Features.urlElicitation(() => Effect.succeed("cancel"), { settings: { schemes: ["https"] } }),
+        Features.experimental("ours", { a: 1 }),
+        Features.experimental("theirs"),
+        Features.extension("com.example/trace", { depth: 2 })
+      ))
+      assert.deepStrictEqual<unknown>(capabilities, {
+        sampling: { tools: { parallel: true }, context: {} },
+        elicitation: { form: { applyDefaults: true }, url: { schemes: ["https"] } },
+        experimental: { ours: { a: 1 }, theirs: {} },
+        extensions: { "com.example/trace": { depth: 2 } }
+      })
+    }))
+
+  it.effect("that declares the same twice, or an extension without a prefix, dies while the client is made", () =>
+    Effect.gen(function*() {
+      const twice = Layer.merge(Features.experimental("ours"), Features.experimental("ours", {}))
+      for (
+        const [layer, message] of [
+          [twice, "Two features of this client declare \"ours\" in \"experimental\""],
+          [Features.extension("trace"), "\"trace\" does not identify an extension"]
+        ] as const
+      ) {
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer))).pipe(
+          Effect.provideServiceEffect(Features.Features, Features.make)
+        )
+        assert.include(Cause.pretty((exit as Exit.Failure<never, never>).cause), message)
+      }
+    }))
+
   it.scoped("may answer a custom method", () =>
     Effect.gen(function*() {
       const { ask, refuse } = yield* connected(Layer.merge(

@@ -65,6 +65,11 @@ export interface Conversation extends Outbound {
   readonly inFlight: () => number
   /** How many of our requests wait for an answer. */
   readonly pending: () => number
+  /**
+   * Runs an effect during which the timeouts of our requests stand still: the peer cannot answer them because it waits for
+   * this effect. `maxTotalTimeout` runs on.
+   */
+  readonly pauseTimeouts: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 /**
@@ -84,7 +89,7 @@ export interface Passive extends Conversation {
  */
 export const make = (
   transport: Transport.Transport,
-  side: Side | ((outbound: Outbound) => Side),
+  side: Side | ((conversation: Conversation) => Side),
   options: Options = {}
 ): Effect.Effect<Conversation, never, Scope.Scope> =>
   Effect.flatMap(ConversationEnv.current, (env) => {
@@ -101,7 +106,7 @@ export const make = (
 
 /** A function that makes conversations without a fiber. Their handlers run in the context of this effect by default. */
 export const factory: Effect.Effect<
-  (transport: Transport.Transport, side: Side | ((outbound: Outbound) => Side), options?: Options) => Passive
+  (transport: Transport.Transport, side: Side | ((conversation: Conversation) => Side), options?: Options) => Passive
 > = Effect.map(
   ConversationEnv.current,
   (env) => (transport, side, options = {}) => start(env, transport, side, options)
@@ -110,7 +115,7 @@ export const factory: Effect.Effect<
 const start = (
   env: ConversationEnv.ConversationEnv,
   transport: Transport.Transport,
-  side: Side | ((outbound: Outbound) => Side),
+  side: Side | ((conversation: Conversation) => Side),
   options: Options
 ): PassiveConversation => {
   const conversation = new PassiveConversation(env, transport, options)
@@ -178,6 +183,13 @@ class PassiveConversation implements Passive {
   readonly inFlight = () => this.inflight.size
 
   readonly pending = () => this.calls.size
+
+  readonly pauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => this.calls.pauseTimeouts()),
+      () => effect,
+      () => Effect.sync(() => this.calls.resumeTimeouts())
+    )
 
   readonly request = (
     method: string,

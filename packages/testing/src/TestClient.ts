@@ -26,7 +26,7 @@ export interface TestClient {
 }
 
 export interface Options<E = never, R = never> extends TestTransport.Options {
-  /** The capabilities of the server. Default: none. */
+  /** The capabilities of the server. Default: every one of 2025-11-25 but tasks. */
   readonly capabilities?: JsonObject | undefined
   /**
    * The revision in the response of the server. Default: the newest with a handshake. The client speaks the revisions of

@@ -52,7 +52,7 @@ export interface TestPeer {
   readonly initialize: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<JsonObject, LocalError.TransportError>
-  /** Performs the handshake as a server, with this result. */
+  /** Performs the handshake as a server, with this result. Default: every capability, and the newest revision. */
   readonly initialized: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<void, LocalError.TransportError>
@@ -64,6 +64,15 @@ export interface TestPeer {
   readonly expectEnd: Effect.Effect<void>
   /** Closes the connection. */
   readonly hangUp: Effect.Effect<void>
+}
+
+/** A client refuses to call what a server does not declare. */
+const everyCapability = {
+  completions: {},
+  logging: {},
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  tools: { listChanged: true }
 }
 
 /** Scripts one end of a transport. */
@@ -172,7 +181,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
           const { id } = yield* expectRequest("initialize")
           yield* transport.send(Message.success(id, {
             protocolVersion: options?.version ?? Version.latestLegacy,
-            capabilities: options?.capabilities ?? {},
+            capabilities: options?.capabilities ?? everyCapability,
             serverInfo: { name: "test", version: "0.0.0" }
           }))
           yield* expectNotification("notifications/initialized")

@@ -4,7 +4,6 @@
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { ConnectError } from "../ClientError.js"
 import * as Features from "../Features.js"
@@ -21,22 +20,40 @@ export const connect = (
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
-    const { features } = options
-    // Requests that arrive before the handshake is over are answered in the latest revision.
-    let version: LegacyVersion = Version.latestLegacy
-    setEra({ onRequest: InboundHandlers.make(features, () => version, hub.report) })
+    const { enforceCapabilities, features, refuseUnassociated, timeouts } = options
+    // Requests that arrive before the handshake is over are answered in the requested revision.
+    let version = Initialize.requestedOf(options.versions)
+    setEra({
+      onRequest: InboundHandlers.make({
+        conversation,
+        features,
+        refuseUnassociated,
+        report: hub.report,
+        version: () => version
+      })
+    })
     const outbound = options.telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation
+    const capabilities = Features.capabilities(features)
     const facts = yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo,
-      capabilities: Features.capabilities(features),
+      capabilities,
       versions: options.versions,
+      timeout: timeouts.get(Methods.initialize.name),
       report: hub.report
     })
     version = facts.version
+    const declared = { client: capabilities, server: facts.serverCapabilities }
     return {
       facts,
-      call: Calls.make(outbound, version, MethodTable.calls, hub.report),
-      outbound,
+      ...Calls.make({
+        outbound,
+        version,
+        timeouts,
+        report: hub.report,
+        table: MethodTable.calls,
+        refusal: Calls.refusals(Methods.table, version, declared, enforceCapabilities)
+      }),
+      notify: outbound.notify,
       notifications: hub.streams,
       ended: conversation.ended
     }

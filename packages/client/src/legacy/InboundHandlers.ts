@@ -1,14 +1,18 @@
 /**
  * Answers the requests of a legacy server: `ping`, those that the client's features handle, and all others with "Method
- * not found". Each runs on a fiber of its own, which the server may cancel. Answers are narrowed to the agreed revision.
+ * not found", also those that the agreed revision does not have. Each runs on a fiber of its own, which the server may
+ * cancel; while it runs, the timeouts of the client's calls stand still. Answers are narrowed to the agreed revision.
  */
+import type { Conversation } from "@effect-mcp/jsonrpc/Conversation"
 import type { Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
+import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { ElicitParams } from "@effect-mcp/protocol/legacy/Elicitation"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import type * as Method from "@effect-mcp/protocol/Method"
+import * as Method from "@effect-mcp/protocol/Method"
 import type { CreateMessageParams } from "@effect-mcp/protocol/Sampling"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
@@ -18,19 +22,28 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { FeatureHandler, FeaturesService } from "../Features.js"
+import * as Features from "../Features.js"
 import { RequestContext } from "../RequestContext.js"
 import * as Decoding from "../session/Decoding.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
 import { LegacyRequestContext } from "./RequestContext.js"
 
-/** How a request of the server is answered. `version` gives the agreed revision. */
-export const make = (
-  features: FeaturesService,
-  version: () => LegacyVersion,
-  report: Decoding.Report
-): (request: Request, incoming: IncomingRequest) => Work => {
-  const routes = new Map<string, Route>(routesOf(features).map((route) => [route.method.name, route]))
+export interface Options {
+  readonly features: FeaturesService
+  /** The agreed revision; before the handshake, the requested one. */
+  readonly version: () => LegacyVersion
+  /** Whether questions are refused that come while no call waits for its answer. */
+  readonly refuseUnassociated: boolean
+  readonly report: Decoding.Report
+  readonly conversation: Pick<Conversation, "pauseTimeouts" | "pending">
+}
+
+/** How a request of the server is answered. */
+export const make = (options: Options): (request: Request, incoming: IncomingRequest) => Work => {
+  const { conversation, features, refuseUnassociated, report } = options
+  const routesOf = routes(features)
   return (request, incoming) => {
+    const version = options.version()
     const work = (
       feature: FeatureHandler<unknown>,
       answer: Effect.Effect<unknown, McpError.McpError, any>,
@@ -40,7 +53,7 @@ export const make = (
       context: Context.add(
         Context.omit(Scope.Scope)(feature.context as Context.Context<any>),
         RequestContext,
-        new LegacyRequestContext(request, incoming)
+        new LegacyRequestContext(request, incoming, version)
       ),
       reply: Exit.match({ onFailure: failed, onSuccess: reply })
     })
@@ -48,17 +61,19 @@ export const make = (
     if (custom !== undefined) {
       return work(custom, custom.handler(request.params), (value) => ({ result: value as {} }))
     }
-    const route = routes.get(request.method)
+    const route = routesOf(version).get(request.method)
     if (route === undefined) return refuse(new McpError.MethodNotFound({ method: request.method.slice(0, MAX_NAME) }))
     const { answer, feature, method } = route
     const { mended, value: params } = Decoding.decode(method.name, method.decodeParams, request.params)
     if (Either.isLeft(params)) return refuse(McpError.ofIssue(params.left.issue))
     const handling = Effect.suspend(() => answer(params.right))
-    return work(
-      feature,
-      mended === undefined ? handling : Effect.zipRight(report(mended), handling),
-      (value) => encode(method, value, version())
-    )
+    const answering = mended === undefined ? handling : Effect.zipRight(report(mended), handling)
+    const reply = (value: unknown) => encode(method, value, version)
+    if (method === Methods.ping) return work(feature, answering, reply)
+    return refuseUnassociated && conversation.pending() === 0
+      ? refuse(new McpError.InvalidParams({ message: `"${method.name}" belongs to no request of this client` }))
+      // The server cannot answer a call while it waits for the answer to a question of its own.
+      : work(feature, conversation.pauseTimeouts(answering), reply)
   }
 }
 
@@ -71,20 +86,37 @@ interface Route {
   readonly answer: (params: any) => Effect.Effect<unknown, McpError.McpError, any>
 }
 
-const routesOf = (features: FeaturesService): ReadonlyArray<Route> => {
-  const { form, roots, sampling, url } = features
+/** The routes of a revision, by method: those that it has, and whose capability the client declares to such a server. */
+const routes = (features: FeaturesService): (version: LegacyVersion) => ReadonlyMap<string, Route> => {
+  const compiled: Partial<Record<LegacyVersion, ReadonlyMap<string, Route>>> = {}
+  return (version) =>
+    compiled[version] ??= new Map(
+      routesOf(
+        features,
+        Narrow.compile(ClientCapabilities, version)(Features.capabilities(features)) as ClientCapabilities
+      )
+        .filter(({ method }) => Method.isIn(method, version))
+        .map((route) => [route.method.name, route])
+    )
+}
+
+const routesOf = (
+  features: FeaturesService,
+  declared: ClientCapabilities
+): ReadonlyArray<Route> => {
+  const { roots, sampling } = features
   return [
     { method: Methods.ping, feature: noFeature, answer: () => Effect.succeed({}) },
     ...(sampling === undefined ? [] : [{
       method: Methods.createMessage,
       feature: sampling,
-      answer: (params: CreateMessageParams) => FeatureAnswers.sample(sampling, params)
+      answer: (params: CreateMessageParams) => FeatureAnswers.sample(sampling, declared, params)
     }]),
-    ...(form === undefined && url === undefined ? [] : [{
+    ...(declared.elicitation === undefined ? [] : [{
       method: Methods.elicit,
       // One method with two handlers: each brings the context of its own layer.
       feature: noFeature,
-      answer: (params: ElicitParams) => FeatureAnswers.elicit(features, params)
+      answer: (params: ElicitParams) => FeatureAnswers.elicit(features, declared, params)
     }]),
     ...(roots === undefined ? [] : [{
       method: Methods.listRoots,

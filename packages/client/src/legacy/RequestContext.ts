@@ -4,17 +4,24 @@
  *
  * A class with getters, because most handlers read none of it. Its one mutable field is the last progress that was sent.
  */
-import type { Request, RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { IncomingRequest } from "@effect-mcp/jsonrpc/Side"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
+import type { ProgressParams } from "@effect-mcp/protocol/Progress"
+import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { RequestContextService } from "../RequestContext.js"
 
 export class LegacyRequestContext implements RequestContextService {
   private lastProgress = -Infinity
 
-  constructor(private readonly request: Request, private readonly incoming: IncomingRequest) {}
+  constructor(
+    private readonly request: Request,
+    private readonly incoming: IncomingRequest,
+    private readonly version: LegacyVersion
+  ) {}
 
   get id(): RequestId {
     return this.request.id
@@ -35,7 +42,8 @@ export class LegacyRequestContext implements RequestContextService {
         const params = Progress.toParams(this.meta.progressToken, { progress, ...options }, this.lastProgress)
         if (params === undefined) return Effect.void
         this.lastProgress = progress
-        return this.incoming.notify(Progress.METHOD, params)
+        const known = Methods.progress.narrowParams(this.version)(params as unknown as ProgressParams)
+        return this.incoming.notify(Progress.METHOD, known as Params)
       })
   }
 

@@ -7,6 +7,7 @@ import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Features from "../Features.js"
+import * as Calls from "../session/Calls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
@@ -56,10 +57,15 @@ export const connect = (
     })
     yield* listen.open
     const rounds = { answer: InputAnswers.make(options.features, version), maxRounds: InputRounds.MAX_ROUNDS }
+    const declared = { client: Features.capabilities(options.features), server: facts.serverCapabilities }
+    const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities)
+    const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
     return {
       facts,
-      call: Verbs.make({ version, outbound, listen, cache, rounds, report: hub.report }),
-      outbound,
+      call: Verbs.make({ version, outbound, request, listen, cache, rounds, report: hub.report }),
+      request,
+      refusal,
+      notify: outbound.notify,
       notifications: hub.streams,
       ended: conversation.ended
     }

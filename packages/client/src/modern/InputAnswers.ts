@@ -13,6 +13,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import type { FeatureHandler, FeaturesService } from "../Features.js"
+import * as Features from "../Features.js"
 import type { RequestContextService } from "../RequestContext.js"
 import { RequestContext } from "../RequestContext.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
@@ -20,6 +21,7 @@ import type * as InputRounds from "./InputRounds.js"
 
 export const make = (features: FeaturesService, version: ModernVersion): InputRounds.Options["answer"] => {
   const { roots, sampling } = features
+  const declared = Features.capabilities(features)
   return (key, request) => {
     const answered = (
       method: Method.Request,
@@ -42,9 +44,9 @@ export const make = (features: FeaturesService, version: ModernVersion): InputRo
       case "sampling/createMessage":
         return sampling === undefined
           ? unsupported(request.method)
-          : answered(InputRequired.createMessage, sampling, FeatureAnswers.sample(sampling, request.params))
+          : answered(InputRequired.createMessage, sampling, FeatureAnswers.sample(sampling, declared, request.params))
       case "elicitation/create":
-        return answered(InputRequired.elicit, undefined, FeatureAnswers.elicit(features, request.params))
+        return answered(InputRequired.elicit, undefined, FeatureAnswers.elicit(features, declared, request.params))
       case "roots/list":
         return roots === undefined
           ? unsupported(request.method)

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import { fromCall, invalidResult } from "../ClientError.js"
-import * as Calls from "../session/Calls.js"
+import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import * as InputRounds from "./InputRounds.js"
 import type { Listen } from "./Listen.js"
@@ -21,16 +21,17 @@ import type { Stamped } from "./Stamped.js"
 
 export interface Options {
   readonly version: ModernVersion
-  readonly outbound: Stamped
+  readonly outbound: Pick<Stamped, "setLogLevel">
+  readonly request: Calls.Calls["request"]
   readonly listen: Listen
   readonly cache: ResponseCache
   readonly rounds: InputRounds.Options
   readonly report: Decoding.Report
 }
 
-export const make = ({ cache, listen, outbound, report, rounds, version }: Options): Calls.Call => {
+export const make = ({ cache, listen, outbound, report, request, rounds, version }: Options): Calls.Call => {
   const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
-    "ping": (_, options) => Effect.mapError(outbound.request(Methods.discover.name, undefined, options), fromCall),
+    "ping": (_, options) => request(Methods.discover.name, undefined, options),
     "resources/subscribe": ({ uri }) => Effect.mapError(listen.subscribe(uri), fromCall),
     "resources/unsubscribe": ({ uri }) => Effect.mapError(listen.unsubscribe(uri), fromCall),
     "logging/setLevel": ({ level }) => Effect.sync(() => outbound.setLogLevel(level))
@@ -43,7 +44,7 @@ export const make = ({ cache, listen, outbound, report, rounds, version }: Optio
       rounds,
       name,
       narrowed,
-      (params) => Effect.mapError(Calls.send(outbound, name, params, options), fromCall)
+      (params) => request(name, params, options)
     )
     return Effect.flatMap(
       // What the application adds to a request may change its result.

@@ -1,23 +1,28 @@
 /**
- * The methods that a client calls, by name, and how one is called: its parameters are narrowed to the revision of the
- * session, its result is checked, and its error is translated. What had to be mended in a result is reported. How a method narrows and checks stands in the table of
- * each era; this module imports no era.
+ * The methods that a client calls, by name, and how one is called: what the session does not allow is refused, parameters
+ * are narrowed to the revision of the session, the result is checked, and the error is translated. What had to be mended in
+ * a result is reported. How a method narrows and checks stands in the table of each era; this module imports no era.
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import type * as Capabilities from "@effect-mcp/protocol/Capabilities"
+import { declares } from "@effect-mcp/protocol/Capabilities"
 import type * as Completion from "@effect-mcp/protocol/Completion"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { SetLevelParams } from "@effect-mcp/protocol/Logging"
-import type * as Method from "@effect-mcp/protocol/Method"
+import * as Meta from "@effect-mcp/protocol/Meta"
+import * as Method from "@effect-mcp/protocol/Method"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import type { Version } from "@effect-mcp/protocol/Version"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
-import { fromCall, invalidResult } from "../ClientError.js"
+import { fromCall, invalidResult, NotNegotiated } from "../ClientError.js"
 import * as Decoding from "./Decoding.js"
 
 /** What one method of an era does with the parameters and the result of a call. */
@@ -53,36 +58,110 @@ export type Call = <Name extends keyof MethodTable>(
   options: CallOptions | undefined
 ) => Effect.Effect<ResultOf<MethodTable[Name]>, ClientError>
 
-export const make = (
-  outbound: Outbound,
-  version: Version,
-  table: MethodTable,
-  report: Decoding.Report
-): Call =>
-(name, params, options) => {
-  const { decodeResult, narrowParams }: MethodRow<any, any> = table[name]
-  return Effect.matchEffect(
-    send(outbound, name, params === undefined ? undefined : narrowParams(version)(params) as Params, options),
-    {
-      onFailure: (error) => Effect.fail(fromCall(error)),
-      onSuccess: (result) =>
-        Decoding.decodeOrFail(name, decodeResult, result, {
-          report,
-          onIssue: (issue) => invalidResult(`"${name}"`, issue)
-        })
-    }
-  )
+/** How the methods of one session are called. */
+export interface Calls {
+  /** Calls a method that the era has, checked. */
+  readonly call: Call
+  /** Calls any method that the session allows; parameters and result are not checked. */
+  readonly request: (
+    method: string,
+    params: Params | undefined,
+    options: CallOptions | undefined
+  ) => Effect.Effect<Params, ClientError>
+  /** Why the session does not allow a message of the client; `undefined` when it does. */
+  readonly refusal: (method: string) => NotNegotiated | undefined
 }
 
-/** Calls any method, without checks. */
-export const send = (
-  outbound: Outbound,
-  method: string,
-  params: Params | undefined,
-  options: CallOptions | undefined
-): ReturnType<Outbound["request"]> =>
-  outbound.request(
-    method,
-    options?.meta === undefined ? params : { ...params, _meta: { ...options.meta, ...(params?._meta as JsonObject) } },
-    options
-  )
+export interface Options {
+  readonly outbound: Outbound
+  readonly version: Version
+  readonly table: MethodTable
+  readonly timeouts: ReadonlyMap<string, Duration.DurationInput>
+  readonly refusal: Calls["refusal"]
+  readonly report: Decoding.Report
+}
+
+/** How any method is called. */
+export const requests = (
+  { outbound, refusal, timeouts }: Pick<Options, "outbound" | "refusal" | "timeouts">
+): Calls["request"] => {
+  const checkMeta = metaCheck()
+  return (method, params, options) => {
+    const refused = refusal(method)
+    if (refused !== undefined) return Effect.fail(refused)
+    const timeout = options?.timeout ?? timeouts.get(method)
+    const meta = options?.meta
+    const sending = Effect.mapError(
+      outbound.request(
+        method,
+        meta === undefined ? params : { ...params, _meta: { ...meta, ...(params?._meta as JsonObject) } },
+        timeout === options?.timeout ? options : { ...options, timeout }
+      ),
+      fromCall
+    )
+    return meta === undefined ? sending : Effect.zipRight(checkMeta(meta), sending)
+  }
+}
+
+export const make = (options: Options): Calls => {
+  const { refusal, report, table, version } = options
+  const request = requests(options)
+  return {
+    refusal,
+    request,
+    call: (name, params, options) => {
+      const { decodeResult, narrowParams }: MethodRow<any, any> = table[name]
+      return Effect.flatMap(
+        request(name, params === undefined ? undefined : narrowParams(version)(params) as Params, options),
+        (result) =>
+          Decoding.decodeOrFail(name, decodeResult, result, {
+            report,
+            onIssue: (issue) => invalidResult(`"${name}"`, issue)
+          })
+      )
+    }
+  }
+}
+
+/**
+ * Why a session does not allow a message of the client: its revision does not have the method, or its capability was not
+ * declared. Methods that are not in the table are those of extensions, which are allowed.
+ */
+export const refusals = (
+  methods: ReadonlyMap<string, Method.Method>,
+  version: Version,
+  declared: Record<"client" | "server", Capabilities.Capabilities>,
+  enforceCapabilities: boolean
+): Calls["refusal"] => {
+  const refused = new Map<string, ConstructorParameters<typeof NotNegotiated>[0]>()
+  for (const method of methods.values()) {
+    const { capability, from, gatedSince, name } = method
+    const declaredBy = method.declaredBy === "sender" ? "client" : "server"
+    const isIn = Method.isIn(method, version)
+    const isMissing = enforceCapabilities && capability !== undefined && version >= gatedSince &&
+      !declares(declared[declaredBy], capability)
+    if (from !== "server" && (!isIn || isMissing)) {
+      refused.set(name, { method: name, version, declaredBy, capability: isIn ? capability : undefined })
+    }
+  }
+  return (method) => {
+    const refusal = refused.get(method)
+    return refusal === undefined ? undefined : new NotNegotiated(refusal)
+  }
+}
+
+const MAX_WARNINGS = 64
+
+const defined: ReadonlySet<string> = new Set(Object.values(Meta.keys))
+
+/** Warns once of each key that the application should not use in `_meta`. */
+const metaCheck = (): (meta: JsonObject) => Effect.Effect<void> => {
+  const warned = new Set<string>()
+  return (meta) =>
+    Effect.forEach(Object.keys(meta), (key) => {
+      const problem = defined.has(key) || warned.has(key) ? undefined : MetaKey.problem(key)
+      if (problem === undefined || warned.size >= MAX_WARNINGS) return Effect.void
+      warned.add(key)
+      return Effect.logWarning(`The key "${key.slice(0, 128)}" in "_meta" of a call: ${problem}`)
+    }, { discard: true })
+}

@@ -3,41 +3,54 @@
  * both eras. A legacy server sends requests, which `legacy/InboundHandlers` answers; a modern one puts input requests into a
  * result, which `modern/InputAnswers` answers.
  */
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import { declares } from "@effect-mcp/protocol/Capabilities"
 import type { ElicitFormParams, ElicitResult } from "@effect-mcp/protocol/Elicitation"
+import * as Elicitation from "@effect-mcp/protocol/Elicitation"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { ListRootsResult } from "@effect-mcp/protocol/Roots"
 import * as Sampling from "@effect-mcp/protocol/Sampling"
 import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
+import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Answer, FeatureHandler, FeaturesService, UrlElicitation } from "../Features.js"
 
-/** Samples from a model, unless the messages or the tools break a rule. */
+/** Samples from a model. `declared` are the client's capabilities. Dies when the answer breaks a rule for uses of tools. */
 export const sample = (
-  { handler, tools }: NonNullable<FeaturesService["sampling"]>,
+  { handler }: NonNullable<FeaturesService["sampling"]>,
+  declared: ClientCapabilities,
   params: Sampling.CreateMessageParams
 ): Effect.Effect<Sampling.CreateMessageResult, McpError.McpError, any> => {
-  if (!tools && Sampling.capability(params) === "sampling.tools") {
+  if (!declares(declared, Sampling.capability(params))) {
     return invalidParams("This client does not support tools in sampling")
   }
   const problem = ToolUseRules.problem(params.messages)
-  return problem === undefined ? handler(params) : invalidParams(`Message ${problem.at}: ${problem.message}`)
+  if (problem !== undefined) return invalidParams(`Message ${problem.at}: ${problem.message}`)
+  return Effect.tap(handler(params), (answer) => {
+    // What is no message at all is refused with the other invalid results.
+    const broken = isMessage(answer)
+      ? ToolUseRules.problemOfAnswer(answer, params.toolChoice)
+      : undefined
+    return broken === undefined
+      ? Effect.void
+      : Effect.dieMessage(`The answer to "sampling/createMessage" breaks a rule for uses of tools: ${broken}`)
+  })
 }
 
 /** Shows a form or has the user open a page: one method with two handlers, each in the context of its own layer. */
 export const elicit = (
   { form, url }: Pick<FeaturesService, "form" | "url">,
+  declared: ClientCapabilities,
   params: ElicitFormParams | UrlElicitation
 ): Effect.Effect<ElicitResult, McpError.McpError, any> => {
-  if (isUrl(params)) {
-    return url === undefined
-      ? invalidParams("This client does not support elicitation by a page")
-      : inContext(url, Effect.map(url.handler(params), (action) => ({ action })))
-  }
-  if (form === undefined) return invalidParams("This client does not support elicitation by a form")
-  return inContext(form, Effect.flatMap(form.handler(params), (answer) => elicitResult(params, answer)))
+  const capability = Elicitation.capability(params)
+  if (!declares(declared, capability)) return invalidParams(`This client does not declare "${capability}"`)
+  return isUrl(params)
+    ? inContext(url!, Effect.map(url!.handler(params), (action) => ({ action })))
+    : inContext(form!, Effect.flatMap(form!.handler(params), (answer) => elicitResult(params, answer)))
 }
 
 const isUrl = (params: ElicitFormParams | UrlElicitation): params is UrlElicitation => params.mode === "url"
@@ -76,3 +89,5 @@ const inContext = <A>(
 
 const invalidParams = (message: string): Effect.Effect<never, McpError.InvalidParams> =>
   Effect.fail(new McpError.InvalidParams({ message }))
+
+const isMessage = SchemaCheck.compile(Sampling.CreateMessageResult)

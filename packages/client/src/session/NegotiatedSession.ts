@@ -12,7 +12,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { FeaturesService } from "../Features.js"
 import type { Notifications } from "../Notifications.js"
-import type { Call } from "./Calls.js"
+import type { Calls } from "./Calls.js"
 
 /** What the server sent about itself. */
 export interface ServerFacts<V extends Version = Version> {
@@ -22,12 +22,10 @@ export interface ServerFacts<V extends Version = Version> {
   readonly instructions: string | undefined
 }
 
-export interface NegotiatedSession {
+export interface NegotiatedSession extends Calls {
   readonly facts: ServerFacts
-  /** Calls a method that the era has, checked. */
-  readonly call: Call
-  /** Sends any request or notification, unchecked. */
-  readonly outbound: Outbound
+  /** Sends any notification, unchecked. */
+  readonly notify: Outbound["notify"]
   readonly notifications: Notifications
   readonly ended: Effect.Effect<void, LocalError>
 }
@@ -42,6 +40,12 @@ export interface Options<V extends Version = Version> {
   /** Called for each notification that arrives, before any listener gets it. */
   readonly onNotification: (notification: Notification) => void
   readonly timeout: Duration.DurationInput
+  /** The timeouts of methods that have one of their own. */
+  readonly timeouts: ReadonlyMap<string, Duration.DurationInput>
+  /** Whether what needs a capability is refused when that was not declared. */
+  readonly enforceCapabilities: boolean
+  /** Whether questions of the server are refused that come while no call waits. */
+  readonly refuseUnassociated: boolean
   readonly maxInFlight: number | undefined
   readonly closeTimeout: Duration.DurationInput | undefined
   readonly telemetry: boolean

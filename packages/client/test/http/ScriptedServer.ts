@@ -303,7 +303,7 @@ export const connect = (
 /** The result of `initialize`, with a revision. */
 export const initializeResult = (version = "2025-11-25") => ({
   protocolVersion: version,
-  capabilities: {},
+  capabilities: { tools: {} },
   serverInfo: { name: "scripted", version: "0" }
 })
 

@@ -2,13 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import { NoCommonVersion } from "@effect-mcp/client/ClientError"
 import type { Options } from "@effect-mcp/client/ClientSession"
+import * as Features from "@effect-mcp/client/Features"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import { Effect, Exit, Fiber, TestClock } from "effect"
+import { Effect, Exit, Fiber, Layer, Stream, TestClock } from "effect"
 import { failure } from "../Scripts.js"
 
 const good = {
@@ -18,7 +19,7 @@ const good = {
 }
 
 /** A client that has sent `initialize`, and the id of the request. */
-const initializing = (options?: Options) =>
+const initializing = (options?: Client.Options<never, Features.Features>) =>
   Effect.gen(function*() {
     const transcript = Transcript.make()
     const [server, connector] = yield* TestPeer.server({ transcript })
@@ -56,6 +57,48 @@ describe("initialize", () => {
         const clientInfo = { name: "ours", title: "Ours", version: "2.0.0" }
         const { params } = yield* initializing({ clientInfo })
         assert.deepStrictEqual(params?.clientInfo, clientInfo)
+      }))
+
+    it.scoped("with what the requested revision knows", () =>
+      Effect.gen(function*() {
+        const clientInfo = {
+          name: "ours",
+          title: "Ours",
+          version: "2.0.0",
+          description: "d",
+          websiteUrl: "https://ours.example",
+          icons: [{ src: "https://ours.example/icon" }]
+        }
+        const features = Layer.mergeAll(
+          Features.sampling(() => Effect.die("unused"), { tools: true, context: true }),
+          Features.elicitation(() => Effect.die("unused")),
+          Features.roots(Effect.succeed([]), { changes: Stream.never }),
+          Features.experimental("ours", { a: 1 })
+        )
+        const expected: Record<Version.LegacyVersion, unknown> = {
+          "2024-11-05": { capabilities: {}, clientInfo: { name: "ours", version: "2.0.0" } },
+          "2025-03-26": { capabilities: {}, clientInfo: { name: "ours", version: "2.0.0" } },
+          "2025-06-18": {
+            capabilities: { elicitation: {} },
+            clientInfo: { name: "ours", title: "Ours", version: "2.0.0" }
+          },
+          "2025-11-25": {
+            capabilities: { elicitation: { form: {} }, sampling: { tools: {}, context: {} } },
+            clientInfo
+          }
+        }
+        for (const version of Version.legacy) {
+          const { params } = yield* initializing({ clientInfo, versions: [version], features })
+          const { capabilities, clientInfo: sent } = params as Record<"capabilities" | "clientInfo", JsonObject>
+          const known = expected[version] as Record<"capabilities" | "clientInfo", JsonObject>
+          assert.deepStrictEqual(sent, known.clientInfo)
+          assert.deepStrictEqual<unknown>(capabilities, {
+            sampling: {},
+            roots: { listChanged: true },
+            experimental: { ours: { a: 1 } },
+            ...known.capabilities
+          })
+        }
       }))
 
     it.scoped("the latest revision of the options, whatever their order", () =>

@@ -20,7 +20,15 @@ const requests = (
       },
       notify: () => Effect.void
     }
-    yield* Effect.exit(call(Calls.make(outbound, version, MethodTable.calls, () => Effect.void)))
+    const calls = Calls.make({
+      outbound,
+      version,
+      table: MethodTable.calls,
+      timeouts: new Map(),
+      report: () => Effect.void,
+      refusal: () => undefined
+    })
+    yield* Effect.exit(call(calls.call))
     return sent
   })
 

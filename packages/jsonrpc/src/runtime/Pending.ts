@@ -4,7 +4,8 @@
  *
  * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides,
  * to which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
- * resumed; after `close` the table only shrinks.
+ * resumed; after `close` the table only shrinks. While `pauses` is not 0, only `latest` ends a call in time; when it is 0
+ * again, every deadline moves by the part of the pause that its call has waited.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -36,7 +37,7 @@ interface Call {
   readonly started: number
   /** The timeout of the call. */
   readonly millis: number
-  /** The deadline that no progress extends. */
+  /** The deadline that neither progress nor a pause extends. */
   readonly latest: number
   readonly resetOnProgress: boolean
   readonly delivery: ProgressDelivery | undefined
@@ -50,6 +51,8 @@ export class Pending {
   private madeTimer: DeadlineTimer.DeadlineTimer | undefined
   private lastId = 0
   private closed: ConnectionClosed | undefined
+  private pauses = 0
+  private pausedAt = 0
 
   constructor(
     private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
@@ -146,11 +149,12 @@ export class Pending {
       latest: now + total,
       resetOnProgress,
       delivery,
-      deadline: now + Math.min(millis, total),
+      deadline: now + millis,
       answer: undefined
     }
     this.calls.set(id, call)
-    if (call.deadline !== Infinity) this.timer.set(call.deadline)
+    const due = this.dueAt(call)
+    if (due !== Infinity) this.timer.set(due)
     const wantsProgress = delivery !== undefined || resetOnProgress
     const message = Message.request(id, method, wantsProgress ? withProgressToken(params, id) : params)
     const sent = Attempt.attempt(() => send(message), (defect) => {
@@ -196,7 +200,7 @@ export class Pending {
     const call = this.find(Progress.token(params))
     const progress = Progress.fromParams(params)
     if (call === undefined || progress === undefined) return false
-    if (call.resetOnProgress) call.deadline = Math.min(this.timer.now() + call.millis, call.latest)
+    if (call.resetOnProgress) call.deadline = this.timer.now() + call.millis
     if (call.delivery === undefined) return call.resetOnProgress
     call.delivery.offer(progress)
     return true
@@ -215,6 +219,25 @@ export class Pending {
       this.resume(call, Effect.fail(this.closed))
     }
     return this.calls.size === 0 ? this.madeTimer?.stop() : undefined
+  }
+
+  /** Stops the clocks of all calls, except those of `maxTotalTimeout`, until `resumeTimeouts` was called as often. */
+  pauseTimeouts(): void {
+    if (this.pauses++ === 0) this.pausedAt = this.timer.now()
+  }
+
+  resumeTimeouts(): void {
+    if (--this.pauses > 0) return
+    const now = this.timer.now()
+    for (const call of this.calls.values()) {
+      if (call.deadline === Infinity) continue
+      call.deadline += now - Math.max(this.pausedAt, call.deadline - call.millis)
+      this.timer.set(this.dueAt(call))
+    }
+  }
+
+  private dueAt(call: Call): number {
+    return this.pauses > 0 ? call.latest : Math.min(call.deadline, call.latest)
   }
 
   private find(id: unknown): Call | undefined {
@@ -256,14 +279,15 @@ export class Pending {
   private expire(now: number): number {
     let next = Infinity
     for (const call of [...this.calls.values()]) {
-      if (call.deadline > now) {
-        next = Math.min(next, call.deadline)
+      const due = this.dueAt(call)
+      if (due > now) {
+        next = Math.min(next, due)
         continue
       }
       // An earlier iteration may have ended it: over `Direct`, cancelling one call can end another at once.
       if (!this.remove(call)) continue
       call.delivery?.stop()
-      const millis = Math.round(call.deadline - call.started)
+      const millis = Math.round(due - call.started)
       this.cancel(call, `timed out after ${millis} ms`)
       call.resume(call.answer ?? Effect.fail(new RequestTimeout({ method: call.method, millis })))
     }

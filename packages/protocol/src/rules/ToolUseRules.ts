@@ -33,7 +33,7 @@ export const problem = (messages: ReadonlyArray<SamplingMessage>): Problem | und
   return unanswered.size === 0 ? undefined : { at: messages.length - 1, message: "a tool use is not answered" }
 }
 
-const broken = (message: SamplingMessage, unanswered: ReadonlySet<string>): string | undefined => {
+const broken = (message: Pick<SamplingMessage, "content" | "role">, unanswered: ReadonlySet<string>): string | undefined => {
   const content = blocks(message)
   const results = content.filter(isResult)
   if (results.length > 0) {
@@ -56,13 +56,15 @@ const broken = (message: SamplingMessage, unanswered: ReadonlySet<string>): stri
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-choice-modes
  */
 export const problemOfAnswer = (
-  answer: Pick<CreateMessageResult, "content">,
+  answer: Pick<CreateMessageResult, "content" | "role">,
   choice: ToolChoice | undefined
 ): string | undefined => {
-  const uses = blocks(answer).some(isUse)
-  return choice?.mode === "required" && !uses
+  const uses = blocks(answer).filter(isUse)
+  return choice?.mode === "required" && uses.length === 0
     ? "the model had to use a tool"
-    : choice?.mode === "none" && uses
+    : choice?.mode === "none" && uses.length > 0
     ? "the model must not use a tool"
-    : undefined
+    : new Set(uses.map(({ id }) => id)).size < uses.length
+    ? "two tool uses have the same id"
+    : broken(answer, new Set())
 }

@@ -45,10 +45,12 @@ describe("ToolUseRules", () => {
       ["none", [use("a")], "must not"],
       ["none", [text], undefined],
       ["auto", [use("a")], undefined],
+      ["auto", [use("a"), use("a")], "same id"],
+      ["auto", [result("a")], "only a message of the user"],
       [undefined, [text], undefined]
     ] as const
   )("holds an answer to its tool choice %s", (mode, content, problem) => {
-    const found = ToolUseRules.problemOfAnswer({ content }, mode === undefined ? undefined : { mode })
+    const found = ToolUseRules.problemOfAnswer({ role: "assistant", content }, mode === undefined ? undefined : { mode })
     if (problem === undefined) expect(found).toBeUndefined()
     else expect(found).toContain(problem)
   })
