@@ -22,6 +22,7 @@ import * as Json from "./runtime/Json.js"
  * - `AmbiguousCancel`: a cancel that matches several requests. None was interrupted.
  * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error". `subject` is what the handler
  *   serves: `tool "search"`.
+ * - `Dropped`: more diagnostics at once than the limit; this one stands for `count` of them.
  * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
  */
 export type Diagnostic = Data.TaggedEnum<{
@@ -37,6 +38,7 @@ export type Diagnostic = Data.TaggedEnum<{
   Overloaded: { readonly method: string; readonly limit: number }
   AmbiguousCancel: { readonly id: Message.RequestId }
   HandlerDied: { readonly method: string; readonly cause: Cause.Cause<unknown>; readonly subject?: string }
+  Dropped: { readonly count: number }
   Detached: { readonly method: string }
 }>
 
@@ -59,5 +61,6 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
   AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that matches several requests: ${Json.stringify(id)}`),
   HandlerDied: ({ cause, method, subject }) =>
     Effect.logError(`The handler of ${subject ?? `"${method}"`} died`, cause),
+  Dropped: ({ count }) => Effect.logWarning(`${count} more diagnostics of this conversation are not reported`),
   Detached: ({ method }) => Effect.logWarning(`The handler of "${method}" did not stop in time and still runs`)
 })

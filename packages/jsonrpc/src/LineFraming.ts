@@ -20,8 +20,11 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024
 export interface Options extends MessageText.Limits {
   /** Longer lines are discarded and answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
-  /** Whether to replace bytes that are not UTF-8 by U+FFFD or to refuse the line. Default: `replace`. */
-  readonly invalidUtf8?: "replace" | "refuse" | undefined
+  /**
+   * What becomes of bytes that the encoding does not have: `replace` puts U+FFFD in their place, `ignore` leaves them out,
+   * `strict` refuses the line. Default: `replace`.
+   */
+  readonly invalidBytes?: "replace" | "ignore" | "strict" | undefined
 }
 
 const NEWLINE = 0x0a
@@ -36,6 +39,7 @@ const KEPT_BYTES = 64 * 1024
  */
 export class Decoder {
   private readonly text: TextDecoder
+  private readonly ignoresInvalid: boolean
   private readonly maxLineBytes: number
   private readonly limits: MessageText.Limits
   private buffer = NOTHING
@@ -43,7 +47,8 @@ export class Decoder {
   private skipping = false
 
   constructor(options: Options = {}) {
-    this.text = new TextDecoder("utf-8", { fatal: options.invalidUtf8 === "refuse" })
+    this.ignoresInvalid = options.invalidBytes === "ignore"
+    this.text = new TextDecoder("utf-8", { fatal: this.ignoresInvalid || options.invalidBytes === "strict" })
     this.maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES
     this.limits = options
   }
@@ -112,7 +117,9 @@ export class Decoder {
     try {
       return this.text.decode(line)
     } catch {
-      return unreadable("the input is not UTF-8")
+      return this.ignoresInvalid
+        ? new TextDecoder().decode(line).replaceAll("\ufffd", "")
+        : unreadable("the input is not in the encoding of the connection")
     }
   }
 }

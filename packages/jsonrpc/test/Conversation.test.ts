@@ -184,13 +184,15 @@ describe("report", () => {
       }))
   }
 
-  it.scoped("runs for at most 64 diagnostics at once", () =>
+  it.scoped("runs for at most 64 diagnostics at once, and reports how many were dropped", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let reports = 0
+      let dropped = 0
       const t = yield* connect(side({}), {
-        report: () => {
+        report: (diagnostic) => {
           reports++
+          if (diagnostic._tag === "Dropped") dropped += diagnostic.count
           return Deferred.await(gate)
         }
       })
@@ -199,7 +201,21 @@ describe("report", () => {
       yield* Deferred.succeed(gate, undefined)
       yield* t.peer.received
       t.conversation.receive(Message.fromUnknown({ method: "m" }))
-      assert.strictEqual(reports, Diagnostics.MAX_REPORTS + 1)
+      assert.strictEqual(dropped, 1000 - Diagnostics.MAX_REPORTS)
+      assert.strictEqual(reports, Diagnostics.MAX_REPORTS + 2)
+    }))
+
+  it.scoped("reports a flood of diagnostics in parts, also when each report ends at once", () =>
+    Effect.gen(function*() {
+      const reports: Array<number> = []
+      const t = yield* connect(side({}), {
+        report: (diagnostic) =>
+          Effect.sync(() => void reports.push(diagnostic._tag === "Dropped" ? diagnostic.count : 1))
+      })
+      for (let i = 0; i < 1000; i++) t.conversation.receive(Message.fromUnknown({ method: "m" }))
+      assert.lengthOf(reports, Diagnostics.MAX_REPORTS)
+      yield* Effect.promise(() => Promise.resolve())
+      assert.deepStrictEqual(reports.slice(Diagnostics.MAX_REPORTS), [1000 - Diagnostics.MAX_REPORTS])
     }))
 
   it.effect("writes to the log by default", () =>

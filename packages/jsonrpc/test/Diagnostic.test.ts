@@ -48,6 +48,7 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
   [Diagnostic.Overloaded({ method: "m", limit: 64 }), "WARN", "Refused \"m\": 64 are in flight"],
   [Diagnostic.AmbiguousCancel({ id: "a" }), "DEBUG", "Ignored a cancel that matches several requests: \"a\""],
   [Diagnostic.HandlerDied({ method: "m", cause }), "ERROR", "The handler of \"m\" died"],
+  [Diagnostic.Dropped({ count: 3 }), "WARN", "3 more diagnostics of this conversation are not reported"],
   [
     Diagnostic.HandlerDied({ method: "tools/call", cause, subject: "tool \"search\"" }),
     "ERROR",
@@ -86,6 +87,7 @@ describe("Diagnostic.log", () => {
       Overloaded: true,
       AmbiguousCancel: true,
       HandlerDied: true,
+      Dropped: true,
       Detached: true
     }
     assert.deepStrictEqual(Object.keys(all).sort(), [...tags].sort())

@@ -68,12 +68,14 @@ describe("LineFraming.Decoder", () => {
     }
   })
 
-  it("replaces bytes that are not UTF-8, or refuses their line with the option; the next line is read either way", () => {
+  it("replaces bytes that are not UTF-8, leaves them out, or refuses their line; the next line is read either way", () => {
     const bad = [bytes("{\"jsonrpc\":\"2.0\",\"method\":\"a"), new Uint8Array([0xff, 0x22, 0x7d, 0x0a])]
     const replaced = Message.notification("a\ufffd")
     assert.deepStrictEqual(read([...bad, line(ping(1))]), [replaced, ping(1)])
-    const refused = read([...bad, line(ping(1)), ...bad, line(ping(2))], { invalidUtf8: "refuse" })
+    const refused = read([...bad, line(ping(1)), ...bad, line(ping(2))], { invalidBytes: "strict" })
     assert.deepStrictEqual(refused.map(shape), [parseError, ping(1), parseError, ping(2)])
+    const ignored = read([...bad, line(Message.notification("\ufffd"))], { invalidBytes: "ignore" })
+    assert.deepStrictEqual(ignored, [Message.notification("a"), Message.notification("\ufffd")])
   })
 
   it("refuses a line that is not JSON, and reads the next line", () => {

@@ -58,6 +58,11 @@ export interface Options extends LineFraming.Options {
    *   line that says how many.
    */
   readonly stderr?: "forward" | "inherit" | "ignore" | ((line: string) => Effect.Effect<void>) | undefined
+  /**
+   * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. Text
+   * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
+   */
+  readonly encoding?: string | undefined
   readonly closeTimeouts?: CloseTimeouts | undefined
   /** How many characters may wait for a server that does not read, before the transport fails. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
@@ -69,7 +74,7 @@ const EXIT_TIMEOUT = "1 second"
 /**
  * Connects to a server by launching it, once for each connection.
  *
- * Connecting fails with reason `Open` when the program cannot be started. `incoming` ends when the program exits with code
+ * Connecting fails with reason `Open` when the program cannot be started or the encoding is unknown. `incoming` ends when the program exits with code
  * 0 or closes its output. It fails with reason `Read`, and the last lines of stderr, when the program ends in any other
  * way, and with reason `Write` when the program still runs but cannot be written to.
  *

@@ -27,13 +27,18 @@ export interface Options extends LineFraming.Options {
   readonly input?: Readable | undefined
   /** The stream to write. Default: standard output, which is claimed. */
   readonly output?: Writable | undefined
+  /**
+   * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. Text
+   * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
+   */
+  readonly encoding?: string | undefined
   /** How many characters may wait for a client that does not read, before the conversation ends. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
 }
 
 /**
  * The transport over the standard streams of this process. Fails with reason `Open` when another transport has claimed
- * them.
+ * them, or when the encoding is unknown.
  *
  * Until the scope closes, `console`, loggers, `process.stdout.write` and children that inherit standard output write to
  * stderr instead. Native code and worker threads that write to descriptor 1 themselves are not redirected.

@@ -1,20 +1,24 @@
 /**
  * Reports the diagnostics of one conversation to the application, each on a fiber of its own, so that a slow or broken
- * callback cannot stop the reader. The number of reports in progress is bounded; further diagnostics are dropped.
+ * callback cannot stop the reader. The reports in progress, and those of one turn, are bounded; further diagnostics are
+ * counted and reported as one `Dropped`.
  *
- * A class with a mutable field, because diagnostics arise in the observers of fibers, where no Effect can run. The
- * field holds exactly the reports that have not ended; the first report allocates it.
+ * A class with mutable fields, because diagnostics arise in the observers of fibers, where no Effect can run. `inProgress`
+ * holds exactly the reports that have not ended; the first report allocates it. `recent` counts the reports of this turn,
+ * and `dropped` the diagnostics since the last `Dropped`.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
-import type { Diagnostic } from "../Diagnostic.js"
+import { Diagnostic } from "../Diagnostic.js"
 
-/** How many reports may be in progress at once. */
+/** How many reports may be in progress at once, or begin in one turn. */
 export const MAX_REPORTS = 64
 
 export class Diagnostics {
   private inProgress: Set<Fiber.RuntimeFiber<void>> | undefined
+  private recent = 0
+  private dropped = 0
 
   constructor(
     private readonly runtime: Runtime.Runtime<never>,
@@ -22,27 +26,53 @@ export class Diagnostics {
   ) {}
 
   get isIdle(): boolean {
-    return this.inProgress === undefined || this.inProgress.size === 0
+    return this.dropped === 0 && (this.inProgress === undefined || this.inProgress.size === 0)
   }
 
   report(diagnostic: Diagnostic): void {
     const inProgress = this.inProgress ??= new Set()
-    if (inProgress.size >= MAX_REPORTS) return
-    const fiber = Runtime.runFork(this.runtime, Effect.suspend(() => this.onDiagnostic(diagnostic)))
-    if (fiber.unsafePoll() !== null) return
-    inProgress.add(fiber)
-    fiber.addObserver(() => inProgress.delete(fiber))
+    if (this.recent >= MAX_REPORTS || inProgress.size >= MAX_REPORTS) {
+      this.dropped++
+      return
+    }
+    if (this.recent++ === 0) void Promise.resolve().then(this.endTurn)
+    this.start(diagnostic, inProgress)
   }
 
   /** Waits for the reports in progress, for as long as `limit` allows; then interrupts those that are left. */
   drain(limit: (effect: Effect.Effect<unknown>) => Effect.Effect<unknown>): Effect.Effect<unknown> {
     return Effect.suspend(() => {
       if (this.isIdle) return Effect.void
-      const reports = [...this.inProgress!]
+      const inProgress = this.inProgress!
+      this.reportDropped(inProgress)
+      const reports = [...inProgress]
       return Effect.zipRight(
         limit(Fiber.awaitAll(reports)),
         Effect.sync(() => reports.forEach((report) => report.unsafeInterruptAsFork(report.id())))
       )
+    })
+  }
+
+  private readonly endTurn = (): void => {
+    this.recent = 0
+    const inProgress = this.inProgress!
+    if (inProgress.size < MAX_REPORTS) this.reportDropped(inProgress)
+  }
+
+  private reportDropped(inProgress: Set<Fiber.RuntimeFiber<void>>): void {
+    const count = this.dropped
+    if (count === 0) return
+    this.dropped = 0
+    this.start(Diagnostic.Dropped({ count }), inProgress)
+  }
+
+  private start(diagnostic: Diagnostic, inProgress: Set<Fiber.RuntimeFiber<void>>): void {
+    const fiber = Runtime.runFork(this.runtime, Effect.suspend(() => this.onDiagnostic(diagnostic)))
+    if (fiber.unsafePoll() !== null) return
+    inProgress.add(fiber)
+    fiber.addObserver(() => {
+      inProgress.delete(fiber)
+      if (this.recent === 0) this.reportDropped(inProgress)
     })
   }
 }

@@ -39,11 +39,12 @@ export class Refused {
  * could make the peer's value a prototype.
  */
 export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
+  if (!mayBeJson(text)) return notJson
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return new Refused("syntax", "Parse error: the input is not JSON")
+    return notJson
   }
   try {
     if (mayBeDeeper(text, maxDepth) && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
@@ -55,6 +56,23 @@ export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
     return tooDeep(value, maxDepth)
   }
 }
+
+const notJson = new Refused("syntax", "Parse error: the input is not JSON")
+
+/** Whether the first and the last character can be those of JSON. An exception of `JSON.parse` costs 5 µs. */
+const mayBeJson = (text: string): boolean => {
+  const last = text.charCodeAt(text.length - 1)
+  switch (text.charCodeAt(0)) {
+    case 0x7b: // {
+      return last === 0x7d || last <= 0x20
+    case 0x5b: // [
+      return last === 0x5d || last <= 0x20
+    default:
+      return jsonStart.test(text)
+  }
+}
+
+const jsonStart = /^(?:[\s"\d-]|true|false|null)/
 
 const tooDeep = (value: unknown, limit: number): Refused =>
   new Refused("depth", `Invalid request: nested more than ${limit} levels deep`, value)

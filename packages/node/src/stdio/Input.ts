@@ -38,7 +38,11 @@ export class Input {
   private over: End | undefined
   private count = 0
 
-  constructor(private readonly readable: Readable, options?: LineFraming.Options) {
+  constructor(
+    private readonly readable: Readable,
+    options?: LineFraming.Options,
+    private readonly toUtf8?: (chunk: Uint8Array) => Uint8Array
+  ) {
     this.decoder = new LineFraming.Decoder(options)
     readable.pause()
     readable.on("data", this.onData).on("end", this.onEnd).on("error", this.onError).on("close", this.onClose)
@@ -149,7 +153,8 @@ export class Input {
     if (this.over !== undefined) return
     this.count += chunk.length
     // A string only if the application has set an encoding on its standard input.
-    this.deliver(this.decoder.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk))
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk
+    this.deliver(this.decoder.push(this.toUtf8 === undefined ? bytes : this.toUtf8(bytes)))
     if (this.reader === undefined) this.readable.pause()
   }
 
@@ -173,4 +178,9 @@ const alreadyRead: TransportError = new TransportError({
   message: "The transport has a reader already"
 })
 
-export const make = (readable: Readable, options?: LineFraming.Options): Input => new Input(readable, options)
+/** `toUtf8` turns the chunks to UTF-8, when the input has another encoding. */
+export const make = (
+  readable: Readable,
+  options?: LineFraming.Options,
+  toUtf8?: (chunk: Uint8Array) => Uint8Array
+): Input => new Input(readable, options, toUtf8)

@@ -14,7 +14,7 @@ import * as Exit from "effect/Exit"
 import type { Writable } from "node:stream"
 
 /** Writes text and calls back when it was written, or with the error. */
-export type Write = (text: string, callback: (error?: Error | null) => void) => void
+export type Write<Chunk = string> = (text: Chunk, callback: (error?: Error | null) => void) => void
 
 /** How many characters may wait, written or not, before `send` suspends. */
 export const SEND_LIMIT = 1024 * 1024

@@ -9,9 +9,11 @@ import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type { Readable, Writable } from "node:stream"
+import * as Encoding from "./Encoding.js"
 import * as Input from "./Input.js"
 import * as Output from "./Output.js"
 
@@ -19,7 +21,9 @@ export interface Options extends LineFraming.Options {
   readonly input: Readable
   readonly output: Writable
   /** Writes text to the output. Default: its own `write`. */
-  readonly write?: Output.Write | undefined
+  readonly write?: Output.Write<string | Uint8Array> | undefined
+  /** The encoding of both streams. Default: UTF-8. */
+  readonly encoding?: string | undefined
   /** How many characters may wait for a peer that does not read. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
   /** How long closing waits for the accepted messages to be written. Default: 1 second. */
@@ -36,17 +40,17 @@ export interface Pipe extends Transport {
 }
 
 /**
- * Closing the scope ends `incoming`, writes the accepted messages within `flushTimeout`, and removes all listeners from
- * both streams.
+ * Fails with reason `Open` when the encoding is unknown. Closing the scope ends `incoming`, writes the accepted messages
+ * within `flushTimeout`, and removes all listeners from both streams.
  */
-export const make = (options: Options): Effect.Effect<Pipe, never, Scope.Scope> =>
+export const make = (options: Options): Effect.Effect<Pipe, TransportError, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => {
-        const input = Input.make(options.input, options)
+      Either.map(Encoding.make(options.encoding ?? "utf-8"), (encoding) => {
+        const input = Input.make(options.input, options, encoding?.decode)
         const output = Output.make({
           writable: options.output,
-          write: options.write,
+          write: encoding === undefined ? options.write : writeWith(encoding, options),
           maxBacklog: options.maxBacklog,
           onBroken: (error) => {
             const end = options.onBroken === undefined ? Exit.fail(error) : options.onBroken(error)
@@ -77,3 +81,9 @@ export const make = (options: Options): Effect.Effect<Pipe, never, Scope.Scope> 
       unsafeSend: output.unsafeSend
     })
   )
+
+const writeWith = ({ encode }: Encoding.Encoding, { output, write }: Options): Output.Write => (text, callback) => {
+  const bytes = encode(text)
+  if (write !== undefined) write(bytes, callback)
+  else output.write(bytes, callback)
+}

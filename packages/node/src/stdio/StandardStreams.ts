@@ -51,7 +51,7 @@ export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effec
  * `/dev/stdout`, `process.stdout.end`, and code that stored one of these functions in a variable before the claim.
  */
 export const output: Effect.Effect<
-  { readonly stream: Writable; readonly write: Output.Write },
+  { readonly stream: Writable; readonly write: Output.Write<string | Uint8Array> },
   TransportError,
   Scope.Scope
 > = Effect.suspend(() => {
@@ -59,7 +59,7 @@ export const output: Effect.Effect<
   const write = reserved.write ?? stream.write.bind(stream)
   return Effect.as(claim("output"), {
     stream,
-    write: (text: string, callback: (error?: Error | null) => void) => {
+    write: (text: string | Uint8Array, callback: (error?: Error | null) => void) => {
       write(text, callback)
     }
   })
