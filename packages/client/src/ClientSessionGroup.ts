@@ -12,14 +12,15 @@ import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { CallOptions, CallToolOptions } from "./CallOptions.js"
 import * as Client from "./Client.js"
 import type { ClientError, ConnectError } from "./ClientError.js"
@@ -35,22 +36,43 @@ import type { DuplicateEntry, DuplicateServer, UnknownServer } from "./GroupErro
 import { UnknownEntry } from "./GroupError.js"
 
 export interface Options {
-  /** Gives tools and prompts their names in the group. Default: the names that their servers use. */
+  /** Gives tools and prompts their names in the group, or leaves them out. Default: the names that their servers use. */
   readonly nameHook?: NameHook | undefined
+  /**
+   * Gives resources and resource templates their URIs in the group, or leaves them out. A template must keep its variables.
+   * Default: the URIs that their servers use.
+   */
+  readonly uriHook?: NameHook | undefined
+  /**
+   * What happens when a server has a name that an earlier server has: its entry is renamed (see `Entries`), or connecting the
+   * server fails with `DuplicateEntry`. Default: rename.
+   */
+  readonly onCollision?: "rename" | "fail" | undefined
+  /**
+   * The longest name of a tool or prompt that is renamed for a collision, in characters; a longer one is cut. Default: 64,
+   * which every known model API accepts.
+   */
+  readonly maxNameLength?: number | undefined
 }
 
 export interface ServerOptions<E = never, R = never> extends Client.Options<E, R> {
   /**
-   * When to connect again after the session with the server has ended. Meanwhile the group does not have its entries.
-   * Default: never; the server leaves the group.
+   * When to connect again after the session with the server has ended. Meanwhile the group does not have its entries, and
+   * their names stay reserved. Default: never; the server leaves the group.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
+  /**
+   * How long a session must last for `reconnect` to start from its beginning when the session ends. A server that ends
+   * earlier each time is connected more and more slowly, if the schedule says so. Default: 1 minute.
+   */
+  readonly reconnectResetAfter?: Duration.DurationInput | undefined
 }
 
 export interface ClientSessionGroupService {
   /**
-   * Connects a server and adds its entries. Fails when the server cannot be reached, and when another server has one of
-   * its names; then nothing of it remains in the group.
+   * Connects a server and adds its entries. Fails when the server cannot be reached; then nothing of it remains in the
+   * group. Of two servers that have an entry of the same name, the one for which this effect was run first keeps the name,
+   * whichever answers first.
    *
    * The server stays until it is disconnected, or the group closes. When that happens while it connects, this effect is
    * interrupted.
@@ -83,7 +105,7 @@ export interface ClientSessionGroupService {
     args?: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | UnknownEntry>
-  /** Reads a resource from the server that lists it, or that has a matching template. */
+  /** Reads a resource by its URI in the group from the server that lists it, or else from the first with a matching template. */
   readonly readResource: (
     uri: string,
     options?: CallOptions
@@ -106,59 +128,50 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<ClientSessionGroupService, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const members = yield* Members.make
-    const shared = yield* CurrentEntries.make(options.nameHook ?? ((name) => name))
+    const shared = yield* CurrentEntries.make({
+      nameHook: options.nameHook ?? identity,
+      uriHook: options.uriHook ?? identity,
+      maxNameLength: options.maxNameLength ?? 64,
+      refuseCollisions: options.onCollision === "fail"
+    })
+    const members = yield* Members.make(shared.remove)
     return {
-      connect: (name, connector, serverOptions) =>
+      connect: (name, connector, { reconnect, reconnectResetAfter = "1 minute", ...client } = {}) =>
         members.join(name, (member, joined) =>
           Reconnect.run(
-            Effect.flatMap(
-              Client.make(connector, serverOptions),
-              (session) => enter(members, shared, name, member, session)
-            ),
-            serverOptions?.reconnect,
+            Effect.flatMap(Client.make(connector, client), (session) => enter(shared, member, session)),
+            reconnect && { schedule: reconnect, resetAfter: reconnectResetAfter },
             joined
           )) as never,
       add: (name, session) =>
         Effect.asVoid(
-          members.join(
-            name,
-            (member, joined) => Reconnect.run(enter(members, shared, name, member, session), undefined, joined)
-          )
+          members.join(name, (member, joined) => Reconnect.run(enter(shared, member, session), undefined, joined))
         ),
-      disconnect: (name) => members.remove(name, shared.remove(name)),
+      disconnect: members.remove,
       sessions: members.sessions,
-      entries: SubscriptionRef.get(shared.current),
-      changes: shared.current.changes,
+      entries: shared.entries,
+      changes: shared.changes,
       ...calls(members, shared)
     }
   })
 
 /** Puts a connected server into the group, until the scope closes. */
 const enter = (
-  members: Members.Members,
   shared: CurrentEntries.CurrentEntries,
-  name: string,
   member: Members.Member,
   session: ClientSessionService
 ): Effect.Effect<Reconnect.Connection<ClientSessionService>, ClientError | DuplicateEntry, Scope.Scope> =>
   Effect.gen(function*() {
     const change = yield* ServerLists.changes(session)
-    yield* Effect.addFinalizer(() =>
-      Effect.zipRight(
-        Ref.set(member, Option.none()),
-        // When another member has the name, the entries under it are no longer those of this one.
-        Effect.whenEffect(shared.remove(name), members.owns(name, member))
-      )
-    )
-    yield* shared.add(name, session)
-    yield* Ref.set(member, Option.some(session))
-    return [session, ServerLists.follow(session, change, shared.refresh(name, session))]
+    yield* Effect.addFinalizer(() => Effect.zipRight(Ref.set(member.session, Option.none()), shared.hide(member)))
+    const isComplete = yield* shared.add(member, session)
+    yield* Ref.set(member.session, Option.some(session))
+    return [session, ServerLists.follow(session, isComplete, change, shared.refresh(member, session))]
   })
 
 const calls = (
   members: Members.Members,
-  { current }: CurrentEntries.CurrentEntries
+  { entries }: CurrentEntries.CurrentEntries
 ): Pick<ClientSessionGroupService, "callTool" | "readResource" | "getPrompt"> => {
   /** Runs a call at the server of an entry. */
   const route = <A, B>(
@@ -168,7 +181,7 @@ const calls = (
     call: (session: ClientSessionService, value: A) => Effect.Effect<B, ClientError>
   ): Effect.Effect<B, ClientError | UnknownEntry> =>
     Effect.gen(function*() {
-      const entry = find(yield* SubscriptionRef.get(current))
+      const entry = find(yield* entries)
       if (entry === undefined) return yield* new UnknownEntry({ kind, name })
       const session = yield* members.session(entry.server)
       if (Option.isNone(session)) return yield* new UnknownEntry({ kind, name })
@@ -187,7 +200,7 @@ const calls = (
         "resources",
         uri,
         (entries) => readable(entries, uri),
-        (session) => session.readResource(uri, options)
+        (session, original) => session.readResource(original, options)
       ),
     getPrompt: (name, args, options) =>
       route(

@@ -1,6 +1,7 @@
 /**
  * What a group of servers offers: the tools, resources, resource templates and prompts of all its servers, each with the
- * server that has it. `ClientSessionGroup` gives them; the errors of `GroupError` name them.
+ * server that has it, and the functions that rename entries or leave them out. `ClientSessionGroup` gives the entries; the
+ * errors of `GroupError` name them.
  *
  * @since 0.1.0
  */
@@ -15,9 +16,24 @@ export interface Entry<out A> {
   readonly server: string
   /** The definition that the server listed, under the name that the server uses. */
   readonly value: A
+  /** Why the entry has another name in the group; `undefined` when no other entry has its name. */
+  readonly collision: Collision | undefined
 }
 
-/** Tools and prompts by their names in the group, resources by URI, templates by URI template. */
+/** Two entries of one kind would have the same name in the group. */
+export interface Collision {
+  /** The name that both would have. */
+  readonly name: string
+  /** The server whose entry keeps the name. */
+  readonly server: string
+}
+
+/**
+ * Tools and prompts by their names in the group, resources by URI, templates by URI template.
+ *
+ * The first entry with a name keeps it, in the order in which the servers were connected. A later one is renamed: a tool or
+ * prompt `name` of the server `two` is `two_name` in the group, a resource `uri` is `two:uri`.
+ */
 export interface Entries {
   readonly tools: ReadonlyMap<string, Entry<Tools.Tool>>
   readonly resources: ReadonlyMap<string, Entry<Resources.Resource>>
@@ -27,5 +43,12 @@ export interface Entries {
 
 export type Kind = keyof Entries
 
-/** Gives the name in the group for the name of a server's tool or prompt. */
-export type NameHook = (name: string, server: { readonly name: string; readonly info: Implementation }) => string
+/**
+ * Gives the name in the group for the name of a server's entry (for the URI, or the URI template); `undefined` leaves the
+ * entry out of the group. The group calls it again whenever its servers change, so it must give the same name each time.
+ */
+export type NameHook = (
+  name: string,
+  server: { readonly name: string; readonly info: Implementation },
+  kind: Kind
+) => string | undefined

@@ -5,19 +5,19 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
+import * as Names from "./group/Names.js"
 import type { Kind } from "./GroupEntries.js"
 
-/** A server lists names that another server of the group has. */
+/** A server lists names that another server of the group has, and the group does not rename (`onCollision: "fail"`). */
 export class DuplicateEntry extends Data.TaggedError("DuplicateEntry")<{
   readonly server: string
   readonly kind: Kind
   readonly names: ReadonlyArray<string>
 }> {
   override get message(): string {
-    return `The server "${this.server}" has ${this.kind} whose names are taken in the group: ${
-      this.names.join(", ")
-    }. ` +
-      `Give them other names with a \`nameHook\``
+    return `The server "${this.server}" has ${Names.nouns[this.kind]} whose names are taken in the group: ${
+      Names.listed(this.names)
+    }. ${Names.advice(this.kind)}; or let the group rename them with \`onCollision: "rename"\``
   }
 }
 
@@ -41,6 +41,6 @@ export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
   readonly name: string
 }> {
   override get message(): string {
-    return `No server of the group has ${this.kind} named "${this.name}"`
+    return `No server of the group has ${Names.nouns[this.kind]} named ${Names.listed([this.name])}`
   }
 }

@@ -76,7 +76,7 @@ export interface Options<R> extends ClientSessionGroup.Options {
   /** The options of every connection: the client's features, the schedule for reconnecting. */
   readonly server?: ClientSessionGroup.ServerOptions | undefined
   /**
-   * What to do when a server cannot be reached, or when another server has one of its names: fail the layer, or leave the
+   * What to do when a server cannot be reached, or is refused because of `onCollision: "fail"`: fail the layer, or leave the
    * server out and log the error. Default: leave it out.
    */
   readonly onFailure?: "fail" | "skip" | undefined
@@ -85,7 +85,10 @@ export interface Options<R> extends ClientSessionGroup.Options {
 /** How adding a server to the group can fail. */
 export type JoinError = ConnectError | DuplicateEntry | DuplicateServer
 
-/** The group of all servers that are not disabled. They are connected concurrently. */
+/**
+ * The group of all servers that are not disabled. They are connected concurrently; where two have an entry of the same name,
+ * the one that the configuration has first keeps it.
+ */
 export const layer = <R>(
   config: ServersConfig,
   options: Options<R>

@@ -1,67 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as InProcess from "@effect-mcp/server/InProcess"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { RegistryService } from "@effect-mcp/server/Registry"
-import { Registry } from "@effect-mcp/server/Registry"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Ref, Schedule, Scope, Stream, TestClock } from "effect"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import { Array as Arr, Deferred, Effect, Exit, Fiber, Layer, Ref, Schedule, Scope, TestClock } from "effect"
+import { answering, one, serving, text, tools, two, until } from "./Groups.js"
 import { failure } from "./Scripts.js"
-
-const answering = (name: string, answer: string) => McpServer.tool(Tool.make(name), () => Effect.succeed(answer))
-
-const text = (result: { readonly content: ReadonlyArray<object> }) =>
-  (result.content[0] as { readonly text: string }).text
-
-/** A server in this process, which can be ended and changed. */
-const serving = <E, R>(features: Layer.Layer<never, E, R>, name = "test") =>
-  Effect.gen(function*() {
-    const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-    const registered = yield* Deferred.make<RegistryService>()
-    const found = Layer.effectDiscard(Effect.flatMap(Registry, (registry) => Deferred.succeed(registered, registry)))
-    const context = yield* Layer.buildWithScope(
-      McpServer.layer({ name, version: "1" }, Layer.merge(features, found)),
-      scope
-    )
-    return {
-      connector: yield* Effect.provide(InProcess.connector, context),
-      conversations: () => Context.get(context as Context.Context<Dispatcher>, Dispatcher).conversations(),
-      register: (tool: string) =>
-        Effect.flatMap(Deferred.await(registered), (registry) =>
-          Layer.buildWithScope(answering(tool, "new"), scope).pipe(Effect.provideService(Registry, registry))),
-      end: Scope.close(scope, Exit.void)
-    }
-  })
-
-const one = Layer.mergeAll(
-  answering("a", "a of one"),
-  McpServer.resource(Resource.make("readme", { uri: "one:readme" }), Effect.succeed("the one")),
-  McpServer.prompt(Prompt.make("ask"), () => Effect.succeed("ask one"))
-)
-const two = Layer.mergeAll(
-  answering("b", "b of two"),
-  McpServer.resourceTemplate(
-    ResourceTemplate.make("note")`two:note/${ResourceTemplate.param("id")}`,
-    ({ id }) => Effect.succeed(`note ${id} of two`)
-  )
-)
-
-const tools = (group: ClientSessionGroup.ClientSessionGroupService) =>
-  Effect.map(group.entries, ({ tools }) => [...tools.keys()].sort())
-
-/** Waits until the group's tools are these, however many steps it takes. */
-const until = (group: ClientSessionGroup.ClientSessionGroupService, expected: ReadonlyArray<string>) =>
-  group.changes.pipe(
-    Stream.filter(({ tools }) => JSON.stringify([...tools.keys()].sort()) === JSON.stringify(expected)),
-    Stream.runHead
-  )
 
 /** A connector that never connects. */
 const hanging = Effect.gen(function*() {
@@ -90,32 +37,6 @@ describe("A group of servers", () => {
       assert.deepInclude((yield* group.readResource("two:note/7")).contents[0], { text: "note 7 of two" })
       assert.deepInclude((yield* group.getPrompt("ask")).messages[0], { content: { type: "text", text: "ask one" } })
       assert.deepStrictEqual([...(yield* group.sessions).keys()], ["one", "two"])
-    }))
-
-  it.scoped("has the names of its hook for tools and prompts", () =>
-    Effect.gen(function*() {
-      const group = yield* ClientSessionGroup.make({
-        nameHook: (name, { info, name: server }) => `${server}.${info.name}.${name}`
-      })
-      for (const name of ["x", "y"]) yield* group.connect(name, (yield* serving(answering("a", name), "s")).connector)
-      assert.deepStrictEqual(yield* tools(group), ["x.s.a", "y.s.a"])
-      assert.strictEqual(text(yield* group.callTool("y.s.a")), "y")
-    }))
-
-  it.scoped("refuses a server with a name that another server has, and closes it", () =>
-    Effect.gen(function*() {
-      const group = yield* ClientSessionGroup.make()
-      const first = yield* serving(one)
-      yield* group.connect("one", first.connector)
-      const second = yield* serving(Layer.merge(answering("z", "z"), answering("a", "another")))
-      const error = yield* failure(group.connect("two", second.connector))
-      assert.deepInclude(error, { _tag: "DuplicateEntry", server: "two", kind: "tools", names: ["a"] })
-      assert.strictEqual(second.conversations(), 0)
-      assert.deepStrictEqual(yield* tools(group), ["a"])
-      assert.deepStrictEqual([...(yield* group.sessions).keys()], ["one"])
-      // The name of the server is free again.
-      yield* group.connect("two", (yield* serving(two)).connector)
-      assert.deepStrictEqual(yield* tools(group), ["a", "b"])
     }))
 
   it.scoped("refuses a second server of one name, and a server that cannot be reached", () =>
@@ -193,19 +114,6 @@ describe("A group of servers", () => {
       assert.deepStrictEqual([...(yield* group.sessions).keys()], [])
     }))
 
-  it.scoped("sends the names that the servers use", () =>
-    Effect.gen(function*() {
-      const group = yield* ClientSessionGroup.make({ nameHook: (name, { name: server }) => `${server}/${name}` })
-      yield* group.connect("one", (yield* serving(one)).connector)
-      const { prompts, resources, tools } = yield* group.entries
-      assert.deepStrictEqual([...tools].map(([name, { value }]) => [name, value.name]), [["one/a", "a"]])
-      assert.deepStrictEqual([...prompts].map(([name, { value }]) => [name, value.name]), [["one/ask", "ask"]])
-      assert.deepStrictEqual([...resources.keys()], ["one:readme"])
-      assert.strictEqual(text(yield* group.callTool("one/a")), "a of one")
-      assert.lengthOf((yield* group.getPrompt("one/ask")).messages, 1)
-      assert.deepInclude(yield* failure(group.getPrompt("ask")), { _tag: "UnknownEntry", kind: "prompts", name: "ask" })
-    }))
-
   it.scoped("accepts a session that the application has connected, and does not close it", () =>
     Effect.gen(function*() {
       const server = yield* serving(one)
@@ -228,17 +136,61 @@ describe("A group of servers", () => {
       assert.strictEqual(text(yield* group.callTool("new")), "new")
     }))
 
-  it.scoped("leaves a name with the server that had it first, when the list of another changes", () =>
+  it.scoped("reads the lists again when that failed, until it succeeds", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
-      const server = yield* serving(two)
-      yield* group.connect("one", (yield* serving(one)).connector)
-      yield* group.connect("two", server.connector)
-      yield* server.register("a")
-      yield* server.register("c")
-      yield* until(group, ["a", "b", "c"])
-      assert.strictEqual(text(yield* group.callTool("a")), "a of one")
+      const { client, server } = yield* TestClient.make({ capabilities: { tools: { listChanged: true } } })
+      const answer = (answer: JsonObject) =>
+        Effect.flatMap(
+          server.expectRequest("tools/list"),
+          ({ id }) => server.send({ jsonrpc: "2.0", id, ...answer } as unknown as Message.Message)
+        )
+      const tool = (name: string) => ({ result: { tools: [{ name, inputSchema: { type: "object" } }] } })
+      const adding = yield* Effect.fork(group.add("one", client))
+      yield* answer(tool("a"))
+      yield* Fiber.join(adding)
+      yield* server.notify("notifications/tools/list_changed")
+      yield* answer({ error: { code: -32603, message: "busy" } })
+      yield* TestClock.adjust("999 millis")
+      assert.deepStrictEqual(yield* tools(group), ["a"])
+      yield* TestClock.adjust("1 millis")
+      yield* answer(tool("b"))
+      yield* until(group, ["b"])
     }))
+
+  /** Connects, and ends it by `end` after so many steps of other fibers. */
+  const interleaved = (
+    steps: number,
+    end: (group: ClientSessionGroup.ClientSessionGroupService, scope: Scope.CloseableScope) => Effect.Effect<unknown>
+  ) =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const group = yield* Scope.extend(ClientSessionGroup.make(), scope)
+      const server = yield* serving(one)
+      const connecting = yield* Effect.fork(group.connect("one", server.connector))
+      for (let n = 0; n < steps; n++) yield* Effect.yieldNow()
+      yield* end(group, scope)
+      for (let n = 0; n < 5000 && connecting.unsafePoll() === null; n++) yield* Effect.yieldNow()
+      assert.isNotNull(connecting.unsafePoll(), `${steps} steps: connect has not ended`)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(server.conversations(), 0, `${steps} steps`)
+    }).pipe(Effect.scoped)
+
+  it.effect(
+    "always ends a connect that is met by a disconnect",
+    () =>
+      Effect.forEach(
+        Arr.range(0, 149),
+        (steps) => interleaved(steps, (group) => Effect.ignore(group.disconnect("one")))
+      ),
+    60_000
+  )
+
+  it.effect(
+    "always ends a connect that is met by the closing of its scope",
+    () => Effect.forEach(Arr.range(0, 149), (steps) => interleaved(steps, (_, scope) => Scope.close(scope, Exit.void))),
+    60_000
+  )
 
   it.scoped("loses only the entries of a server that ends", () =>
     Effect.gen(function*() {

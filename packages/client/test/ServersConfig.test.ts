@@ -94,6 +94,27 @@ describe("The servers of a configuration", () => {
       assert.deepStrictEqual(logged, ["The server \"search\" is left out: Connection refused"])
     }).pipe(Effect.provide(server)))
 
+  it.scoped("keep the names of entries in the order of the configuration, whichever starts first", () =>
+    Effect.gen(function*() {
+      const there = yield* InProcess.connector
+      const layer = ServersConfig.layer({
+        mcpServers: { one: { command: "slow" }, two: { command: "quick" }, three: { command: "slower" } }
+      }, {
+        connector: (server) => {
+          const { command } = server as ServersConfig.Program
+          const steps = { quick: 0, slow: 100, slower: 200 }[command]!
+          const wait = Effect.repeatN(Effect.yieldNow(), steps)
+          return Connector.make(command, Effect.zipRight(wait, there.connect))
+        }
+      })
+      const { tools } = yield* Effect.provide(Effect.flatMap(ClientSessionGroup, ({ entries }) => entries), layer)
+      assert.deepStrictEqual([...tools].map(([name, { server }]) => [name, server]), [
+        ["a", "one"],
+        ["two_a", "two"],
+        ["three_a", "three"]
+      ])
+    }).pipe(Effect.provide(server)))
+
   it.scoped("fail the layer when one cannot be reached and `onFailure` is \"fail\"", () =>
     Effect.gen(function*() {
       const { layer } = yield* group("fail")

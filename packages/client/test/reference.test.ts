@@ -143,16 +143,18 @@ const covered: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "ClientSessionGroup.__aexit__, concurrently": "closes its servers concurrently",
     "ClientSessionGroup.sessions, prompts, resources, tools":
       "has the entries of all its servers, and sends a call to the right one",
-    "ClientSessionGroup.component_name_hook": "has the names of its hook for tools and prompts",
-    "ClientSessionGroup.call_tool": "sends the names that the servers use",
     "ClientSessionGroup.connect_to_server": "refuses a second server of one name, and a server that cannot be reached",
     "ClientSessionGroup.connect_with_session":
       "accepts a session that the application has connected, and does not close it",
     "ClientSessionGroup._establish_session": "has nothing of a server when connecting was interrupted",
-    "#3490": "refuses a server with a name that another server has, and closes it",
     "#3384": "accepts a server that offers nothing, and disconnects it",
     "#788, #922, #577": "loses only the entries of a server that ends",
     "ClientSessionGroup, list_changed": "follows a server whose lists change"
+  },
+  "client/test/ClientSessionGroup.names.test.ts": {
+    "ClientSessionGroup.component_name_hook": "has the names of its hook for tools and prompts",
+    "ClientSessionGroup.call_tool": "sends the names that the servers use",
+    "#3490": "refuses a server with a name that another server has, and closes it, when `onCollision` is \"fail\""
   },
   "client/test/Remote.test.ts": {
     "Client, URL": "is reached by a client"
@@ -209,7 +211,7 @@ const covered: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "client/test/group/Entries.test.ts": {
     "ClientSessionGroup._aggregate_components, duplicates":
-      "are not added when another server has a name of theirs: ${kind}",
+      "stays with the earlier server; every entry of the later one is there, with the server's name before its own",
     "ClientSessionGroup, resources by name": "have the names that the server uses, resources their URIs"
   },
   "client/test/GroupError.test.ts": {

@@ -1,6 +1,6 @@
 /**
- * Combines the lists of many servers into the entries of a group, so that no name appears twice, and finds the server of
- * a name. Plain functions of `GroupEntries`; `CurrentEntries` holds the current ones.
+ * Combines the lists of many servers into the entries of a group, so that every entry has a name of its own, and finds the
+ * entry of a URI. Plain functions of `GroupEntries`; `CurrentEntries` holds the current ones.
  */
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
@@ -9,7 +9,9 @@ import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import type { Entries, Entry, Kind, NameHook } from "../GroupEntries.js"
+import type { Entries, Entry, Kind } from "../GroupEntries.js"
+import type { Naming } from "./Names.js"
+import * as Names from "./Names.js"
 
 export const kinds: ReadonlyArray<Kind> = ["tools", "resources", "templates", "prompts"]
 
@@ -21,72 +23,119 @@ export interface ServerLists {
   readonly prompts: ReadonlyArray<Prompts.Prompt>
 }
 
-/** Names of one kind that two servers have. */
-export interface Collision {
-  readonly kind: Kind
-  readonly names: ReadonlyArray<string>
+export const noLists: ServerLists = { tools: [], resources: [], templates: [], prompts: [] }
+
+/** A server of the group with what it listed last. One that is away has no entries, but keeps their names. */
+export interface Server {
+  readonly name: string
+  readonly info: Implementation
+  readonly lists: ServerLists
+  readonly isAway: boolean
 }
 
 export const empty: Entries = { tools: new Map(), resources: new Map(), templates: new Map(), prompts: new Map() }
 
-/** The entries of one server. */
-export const of = (
-  lists: ServerLists,
-  server: { readonly name: string; readonly info: Implementation },
-  hook: NameHook
-): Entries => {
-  const by = <A>(values: ReadonlyArray<A>, key: (value: A) => string): ReadonlyMap<string, Entry<A>> =>
-    new Map(values.map((value) => [key(value), { server: server.name, value }]))
-  return {
-    tools: by(lists.tools, ({ name }) => hook(name, server)),
-    resources: by(lists.resources, ({ uri }) => uri),
-    templates: by(lists.templates, ({ uriTemplate }) => uriTemplate),
-    prompts: by(lists.prompts, ({ name }) => hook(name, server))
+/** The entries of all servers. Where two have the same name, that of the earlier server keeps it. */
+export const of = (servers: ReadonlyArray<Server>, naming: Naming): Entries => ({
+  tools: named("tools", servers, naming, ({ tools }) => tools, ({ name }) => name),
+  resources: named("resources", servers, naming, ({ resources }) => resources, ({ uri }) => uri),
+  templates: named("templates", servers, naming, ({ templates }) => templates, ({ uriTemplate }) => uriTemplate),
+  prompts: named("prompts", servers, naming, ({ prompts }) => prompts, ({ name }) => name)
+})
+
+const named = <A>(
+  kind: Kind,
+  servers: ReadonlyArray<Server>,
+  naming: Naming,
+  listed: (lists: ServerLists) => ReadonlyArray<A>,
+  own: (value: A) => string
+): ReadonlyMap<string, Entry<A>> => {
+  const hook = Names.hookOf(kind, naming)
+  const freeName = Names.freeName(kind, naming)
+  const taken = new Map<string, Entry<A>>()
+  for (const server of servers) {
+    for (const [original, value] of new Map(listed(server.lists).map((value) => [own(value), value]))) {
+      const name = hook(original, server, kind)
+      if (name === undefined) continue
+      const first = taken.get(name)
+      taken.set(
+        first === undefined ? name : freeName(server.name, name, (other) => taken.has(other)),
+        { server: server.name, value, collision: first && { name, server: first.server } }
+      )
+    }
   }
+  const away = new Set(servers.filter(({ isAway }) => isAway).map(({ name }) => name))
+  return away.size === 0 ? taken : new Map([...taken].filter(([, { server }]) => !away.has(server)))
 }
 
-/** The entries without those of one server. */
-export const without = (entries: Entries, server: string): Entries => ({
-  tools: rest(entries.tools, server),
-  resources: rest(entries.resources, server),
-  templates: rest(entries.templates, server),
-  prompts: rest(entries.prompts, server)
-})
-
-const rest = <A>(entries: ReadonlyMap<string, Entry<A>>, server: string): ReadonlyMap<string, Entry<A>> =>
-  new Map([...entries].filter(([, entry]) => entry.server !== server))
-
-/** All entries of both; or, on the left, the first kind that has names in both. */
-export const merge = (entries: Entries, more: Entries): Either.Either<Entries, Collision> => {
-  const [collision] = collisions(entries, more)
-  return collision === undefined ? Either.right(union(entries, more)) : Either.left(collision)
+/** Names that entries of one server, of one kind, cannot have. */
+export interface Renamed {
+  readonly server: string
+  readonly kind: Kind
+  /** By the names that they have instead. */
+  readonly names: ReadonlyMap<string, string>
 }
 
-/** All entries of both. For a name that is in both, `entries` wins. Also gives the names that were not added. */
-export const add = (entries: Entries, more: Entries): readonly [Entries, ReadonlyArray<Collision>] => [
-  union(more, entries),
-  collisions(entries, more)
-]
-
-const collisions = (entries: Entries, more: Entries): ReadonlyArray<Collision> =>
+/** The entries that are renamed because of a collision, and were not before. */
+export const renamed = (before: Entries, now: Entries): ReadonlyArray<Renamed> =>
   kinds.flatMap((kind) => {
-    const names = [...more[kind].keys()].filter((name) => entries[kind].has(name))
-    return names.length === 0 ? [] : [{ kind, names }]
+    const found = new Map<string, Map<string, string>>()
+    for (const [name, { collision, server }] of now[kind]) {
+      const old = before[kind].get(name)
+      if (collision === undefined || (old?.server === server && old.collision?.name === collision.name)) continue
+      const names = found.get(server) ?? new Map<string, string>()
+      found.set(server, names.set(name, collision.name))
+    }
+    return [...found].map(([server, names]) => ({ server, kind, names }))
   })
 
-const union = (a: Entries, b: Entries): Entries => ({
-  tools: new Map([...a.tools, ...b.tools]),
-  resources: new Map([...a.resources, ...b.resources]),
-  templates: new Map([...a.templates, ...b.templates]),
-  prompts: new Map([...a.prompts, ...b.prompts])
-})
+/** The first kind of which another server has names of this server, and these names. */
+export const collisions = (
+  entries: Entries,
+  server: string
+): { readonly kind: Kind; readonly names: ReadonlyArray<string> } | undefined =>
+  kinds.map((kind) => ({
+    kind,
+    names: [...entries[kind].values()].flatMap(({ collision, server: renamed }) =>
+      collision !== undefined && collision.server !== renamed && [collision.server, renamed].includes(server)
+        ? [collision.name]
+        : []
+    )
+  })).find(({ names }) => names.length > 0)
 
-/** The entry that a URI is read through: the resource itself, else the first template that matches. */
-export const readable = ({ resources, templates }: Entries, uri: string): Entry<unknown> | undefined =>
-  resources.get(uri) ?? [...templates].find(([template]) => matches(template, uri))?.[1]
+/** What a URI of the group is read through: the server, and the URI that this server knows. */
+export const readable = (
+  { resources, templates }: Entries,
+  uri: string
+): Entry<string> | undefined => {
+  const resource = resources.get(uri)
+  if (resource !== undefined) return { ...resource, value: resource.value.uri }
+  for (const [name, template] of templates) {
+    const original = originalOf(name, template)(uri)
+    if (Option.isSome(original)) return { ...template, value: original.value }
+  }
+  return undefined
+}
 
-const matches = (template: string, uri: string): boolean =>
-  Either.match(UriTemplate.parse(template), {
-    onLeft: () => false,
-    onRight: (parsed) => Option.isSome(UriTemplate.match(parsed, uri))
+/** The URI that a server knows for a URI that its template matches in the group. */
+type Original = (uri: string) => Option.Option<string>
+
+// Entries do not change, and a server may have many templates.
+const originals = new WeakMap<Entry<Resources.ResourceTemplate>, Original>()
+
+const originalOf = (name: string, entry: Entry<Resources.ResourceTemplate>): Original => {
+  const known = originals.get(entry)
+  if (known !== undefined) return known
+  const { uriTemplate } = entry.value
+  const made: Original = Either.match(Either.all([UriTemplate.parse(name), UriTemplate.parse(uriTemplate)]), {
+    onLeft: () => Option.none,
+    onRight: ([group, server]) => (uri) =>
+      Option.map(UriTemplate.match(group, uri), (values) =>
+        // A prefix is cut off, so that the rest stays as it is.
+        name.endsWith(uriTemplate)
+          ? uri.slice(name.length - uriTemplate.length)
+          : UriTemplate.expand(server, values))
   })
+  originals.set(entry, made)
+  return made
+}

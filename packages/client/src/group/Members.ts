@@ -12,8 +12,14 @@ import type * as Scope from "effect/Scope"
 import type { ClientSessionService } from "../ClientSession.js"
 import { DuplicateServer, UnknownServer } from "../GroupError.js"
 
-/** The session of one server; none while it is not connected. */
-export type Member = Ref.Ref<Option.Option<ClientSessionService>>
+/** One server, from when it is added to when it leaves; another one may have its name later. */
+export interface Member {
+  readonly name: string
+  /** How many servers were added before it. */
+  readonly order: number
+  /** None while the server is not connected. */
+  readonly session: Ref.Ref<Option.Option<ClientSessionService>>
+}
 
 export interface Members {
   /**
@@ -24,71 +30,81 @@ export interface Members {
     name: string,
     hold: (member: Member, joined: Deferred.Deferred<A, E>) => Effect.Effect<void, never, R>
   ) => Effect.Effect<A, E | DuplicateServer, R>
-  /** Frees the name, runs `onRemoved`, and interrupts the fiber; waits for its end. */
-  readonly remove: (name: string, onRemoved: Effect.Effect<void>) => Effect.Effect<void, UnknownServer>
-  /** Whether no other member has taken the name. */
-  readonly owns: (name: string, member: Member) => Effect.Effect<boolean>
+  /** Frees the name and interrupts the fiber; waits for its end. */
+  readonly remove: (name: string) => Effect.Effect<void, UnknownServer>
   readonly session: (name: string) => Effect.Effect<Option.Option<ClientSessionService>>
   readonly sessions: Effect.Effect<ReadonlyMap<string, ClientSessionService>>
 }
 
-type ByName = ReadonlyMap<string, Member>
+interface State {
+  readonly byName: ReadonlyMap<string, Member>
+  readonly order: number
+}
 
-export const make: Effect.Effect<Members, never, Scope.Scope> = Effect.gen(function*() {
-  // By member and not by name: a name is free while its last member still closes.
-  const fibers = yield* FiberMap.make<Member, void>()
-  const byName = yield* Ref.make<ByName>(new Map())
+/** Runs `onLeave` when a server leaves, before its name can be taken again. */
+export const make = (
+  onLeave: (member: Member) => Effect.Effect<void>
+): Effect.Effect<Members, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    // By member and not by name: a name is free while its last member still closes.
+    const fibers = yield* FiberMap.make<Member, void>()
+    const state = yield* Ref.make<State>({ byName: new Map(), order: 0 })
 
-  const reserve = (name: string, member: Member): Effect.Effect<void, DuplicateServer> =>
-    Effect.flatten(Ref.modify(byName, (members): [Effect.Effect<void, DuplicateServer>, ByName] =>
-      members.has(name)
-        ? [Effect.fail(new DuplicateServer({ server: name })), members]
-        : [Effect.void, new Map([...members, [name, member]])]))
+    const reserve = (name: string): Effect.Effect<Member, DuplicateServer> =>
+      Effect.flatMap(Ref.make(Option.none<ClientSessionService>()), (session) =>
+        Effect.flatten(Ref.modify(state, ({ byName, order }): [Effect.Effect<Member, DuplicateServer>, State] => {
+          if (byName.has(name)) {
+            return [Effect.fail(new DuplicateServer({ server: name })), { byName, order }]
+          }
+          const member = { name, order, session }
+          return [Effect.succeed(member), { byName: new Map(byName).set(name, member), order: order + 1 }]
+        })))
 
-  const forget = (name: string, member: Member): Effect.Effect<void> =>
-    Ref.update(byName, (members) => members.get(name) === member ? without(members, name) : members)
-
-  return {
-    join: (name, hold) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function*() {
-          const member: Member = yield* Ref.make(Option.none<ClientSessionService>())
-          const joined = yield* Deferred.make<any, any>()
-          yield* reserve(name, member)
-          const holding = Effect.ensuring(hold(member, joined), forget(name, member))
-          return yield* Effect.onError(
-            Effect.flatMap(FiberMap.run(fibers, member, holding), (fiber) => {
-              // The fiber may be interrupted before it completes the deferred.
-              fiber.addObserver(() => Deferred.unsafeDone(joined, Exit.interrupt(fiber.id())))
-              return restore(Deferred.await(joined))
-            }),
-            () => Effect.zipRight(forget(name, member), FiberMap.remove(fibers, member))
-          )
+    const forget = (member: Member): Effect.Effect<void> =>
+      Effect.zipRight(
+        onLeave(member),
+        Ref.update(state, ({ byName, order }) => {
+          const rest = new Map(byName)
+          if (rest.get(member.name) === member) {
+            rest.delete(member.name)
+          }
+          return { byName: rest, order }
         })
-      ),
-    remove: (name, onRemoved) =>
-      Effect.flatMap(
-        Ref.modify(byName, (members) => [members.get(name), without(members, name)]),
-        (member) =>
+      )
+
+    const find = (name: string) =>
+      Effect.map(Ref.get(state), ({ byName }) =>
+        byName.get(name))
+
+    return {
+      join: (name, hold) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function*() {
+            const member = yield* reserve(name)
+            const joined = yield* Deferred.make<any, any>()
+            const holding = Effect.ensuring(hold(member, joined), forget(member))
+            return yield* Effect.onError(
+              Effect.flatMap(FiberMap.run(fibers, member, holding), (fiber) => {
+                // The fiber may be interrupted before it completes the deferred.
+                fiber.addObserver(() => Deferred.unsafeDone(joined, Exit.interrupt(fiber.id())))
+                return restore(Deferred.await(joined))
+              }),
+              () => Effect.zipRight(forget(member), FiberMap.remove(fibers, member))
+            )
+          })
+        ),
+      remove: (name) =>
+        Effect.flatMap(find(name), (member) =>
           member === undefined
             ? Effect.fail(new UnknownServer({ server: name }))
-            : Effect.zipRight(onRemoved, FiberMap.remove(fibers, member))
-      ),
-    owns: (name, member) =>
-      Effect.map(Ref.get(byName), (members) => members.get(name) === member || !members.has(name)),
-    session: (name) => Effect.flatMap(Ref.get(byName), (members) => members.get(name) ?? Effect.succeedNone),
-    sessions: Effect.flatMap(Ref.get(byName), (members) =>
-      Effect.map(
-        Effect.forEach(members, ([name, member]) =>
-          Effect.map(Ref.get(member), Option.map((session) => [name, session] as const))),
-        (sessions) =>
-          new Map(sessions.flatMap(Option.toArray))
-      ))
-  }
-})
-
-const without = (members: ByName, name: string): ByName => {
-  const rest = new Map(members)
-  rest.delete(name)
-  return rest
-}
+            : Effect.uninterruptible(Effect.zipRight(forget(member), FiberMap.remove(fibers, member)))),
+      session: (name) => Effect.flatMap(find(name), (member) => member?.session ?? Effect.succeedNone),
+      sessions: Effect.flatMap(Ref.get(state), ({ byName }) =>
+        Effect.map(
+          Effect.forEach(byName, ([name, { session }]) =>
+            Effect.map(Ref.get(session), Option.map((session) => [name, session] as const))),
+          (sessions) =>
+            new Map(sessions.flatMap(Option.toArray))
+        ))
+    }
+  })

@@ -3,6 +3,7 @@
  * nothing of sessions and groups.
  */
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -10,34 +11,48 @@ import type * as Scope from "effect/Scope"
 /** An open connection: what it gives, and the wait for its end. */
 export type Connection<A> = readonly [value: A, ended: Effect.Effect<void>]
 
+export interface Options {
+  readonly schedule: Schedule.Schedule<unknown, unknown>
+  /** How long a connection must last for the schedule to start anew after its end. */
+  readonly resetAfter: Duration.DurationInput
+}
+
 /**
  * Connects, each time in a scope of its own, which is closed before the next time. The first time completes `first`, with
  * what it gives or with its failure, and only after a success there is a next time. Ends when the schedule does, or after
- * one connection without a schedule. The schedule starts anew after each connection that was established.
+ * one connection without options.
  */
 export const run = <A, E, R>(
   connect: Effect.Effect<Connection<A>, E, R>,
-  schedule: Schedule.Schedule<unknown, unknown> | undefined,
+  options: Options | undefined,
   first: Deferred.Deferred<A, E>
 ): Effect.Effect<void, never, Exclude<R, Scope.Scope>> => {
+  // Succeeds with how long the connection lasted.
   const connection = Effect.scoped(
-    Effect.flatMap(connect, ([value, ended]) => Effect.zipRight(Deferred.succeed(first, value), ended))
+    Effect.flatMap(
+      connect,
+      ([value, ended]) =>
+        Effect.zipRight(Deferred.succeed(first, value), Effect.map(Effect.timed(ended), ([lasted]) => lasted))
+    )
   )
-  // Succeeds with whether the connection was established.
-  const again = Effect.matchEffect(connection, {
-    onFailure: (error) => Effect.as(Effect.logWarning("A server of the group does not come back yet", error), false),
-    onSuccess: () => Effect.succeed(true)
-  })
-  const next = schedule === undefined ? Effect.void : Effect.scheduleFrom(again, true, restarted(schedule))
+  const next = options === undefined ? Effect.void : Effect.scheduleFrom(
+    Effect.catchAll(
+      connection,
+      (error) => Effect.as(Effect.logWarning("A server of the group does not come back yet", error), Duration.zero)
+    ),
+    // The schedule is at its beginning.
+    Duration.zero,
+    restarted(options)
+  )
   return Effect.matchCauseEffect(connection, {
     onFailure: (cause) => Deferred.failCause(first, cause),
     onSuccess: () => next
   })
 }
 
-/** The schedule, from its beginning after each `true`. */
-const restarted = (schedule: Schedule.Schedule<unknown, unknown>): Schedule.Schedule<boolean, boolean> =>
+/** The schedule, from its beginning after each connection that lasted long enough. */
+const restarted = ({ resetAfter, schedule }: Options): Schedule.Schedule<Duration.Duration, Duration.Duration> =>
   Schedule.resetWhen(
-    Schedule.passthrough(Schedule.mapInput(schedule, (_: boolean) => undefined)),
-    (established) => established
+    Schedule.passthrough(Schedule.mapInput(schedule, (_: Duration.Duration) => undefined)),
+    Duration.greaterThanOrEqualTo(resetAfter)
   )

@@ -5,35 +5,53 @@
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
 import type { ClientSessionService } from "../ClientSession.js"
 import type { ServerLists } from "./Entries.js"
+import { noLists } from "./Entries.js"
 
 /**
- * Everything that a server lists. Lists whose capability it does not declare are not requested. A list that it answers with
- * an error is empty, and the error is logged.
+ * Everything that a server lists. Lists whose capability it does not declare are not requested. A list whose method it does
+ * not have is empty. One that it answers with another error is as it was before, the error is logged, and the lists are
+ * not complete.
  */
-export const read = (session: ClientSessionService): Effect.Effect<ServerLists, ClientError> => {
+export const read = (
+  session: ClientSessionService,
+  before: ServerLists = noLists
+): Effect.Effect<{ readonly lists: ServerLists; readonly isComplete: boolean }, ClientError> => {
   const { prompts, resources, tools } = session.serverCapabilities
+  let isComplete = true
   const all = <A>(
     capability: unknown,
     name: string,
-    list: Stream.Stream<A, ClientError>
+    list: Stream.Stream<A, ClientError>,
+    before: ReadonlyArray<A>
   ): Effect.Effect<ReadonlyArray<A>, ClientError> =>
     capability === undefined ? Effect.succeed([]) : Effect.catchIf(
       Effect.map(Stream.runCollect(list), Chunk.toReadonlyArray),
       isAnswer,
       (error) =>
-        Effect.as(Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`), [])
+        Effect.zipRight(
+          Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`),
+          Effect.sync(() => {
+            if (error._tag === "MethodNotFound") return []
+            isComplete = false
+            return before
+          })
+        )
     )
-  return Effect.all({
-    tools: all(tools, "tools", session.tools),
-    resources: all(resources, "resources", session.resources),
-    templates: all(resources, "resource templates", session.resourceTemplates),
-    prompts: all(prompts, "prompts", session.prompts)
-  }, { concurrency: "unbounded" })
+  return Effect.map(
+    Effect.all({
+      tools: all(tools, "tools", session.tools, before.tools),
+      resources: all(resources, "resources", session.resources, before.resources),
+      templates: all(resources, "resource templates", session.resourceTemplates, before.templates),
+      prompts: all(prompts, "prompts", session.prompts, before.prompts)
+    }, { concurrency: "unbounded" }),
+    (lists) => ({ lists, isComplete })
+  )
 }
 
 /** Whether the server sent this error. Other errors do not tell what the server offers. */
@@ -54,20 +72,31 @@ export const changes = (session: ClientSessionService): Effect.Effect<Effect.Eff
     return changed.take
   })
 
-/** Runs `refresh` after each change, until the session ends. */
+/** How long to wait after each time that the lists could not be read. */
+const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute"))
+
+/**
+ * Runs `refresh` after each change, until the session ends, and again after a while until it gives true. Begins with that
+ * when the lists are not complete.
+ */
 export const follow = (
   session: ClientSessionService,
+  isComplete: boolean,
   change: Effect.Effect<void>,
-  refresh: Effect.Effect<unknown, ClientError>
+  refresh: Effect.Effect<boolean, ClientError>
 ): Effect.Effect<void> => {
-  const refreshing = Effect.forever(
-    Effect.zipRight(
-      change,
-      Effect.catchAll(
-        refresh,
-        (error) => Effect.logWarning(`The lists of "${session.serverInfo.name}" could not be read: ${error.message}`)
+  const refreshed = Effect.catchAll(
+    refresh,
+    (error) =>
+      Effect.as(
+        Effect.logWarning(`The lists of "${session.serverInfo.name}" could not be read: ${error.message}`),
+        false
       )
-    )
+  )
+  const completed = Effect.repeat(refreshed, Schedule.whileInput(backoff, (isComplete: boolean) => !isComplete))
+  const refreshing = Effect.zipRight(
+    isComplete ? Effect.void : Effect.delay(completed, "1 second"),
+    Effect.forever(Effect.zipRight(change, completed))
   )
   return Effect.raceFirst(Effect.ignore(session.ended), refreshing)
 }

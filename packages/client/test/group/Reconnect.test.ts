@@ -4,6 +4,7 @@ import { Deferred, Effect, Exit, Fiber, Queue, Schedule, TestClock } from "effec
 import * as Reconnect from "../../src/group/Reconnect.js"
 
 const ends: Reconnect.Connection<number> = [1, Effect.void]
+const lasts = (duration: string): Reconnect.Connection<number> => [1, Effect.sleep(duration as "1 second")]
 
 /** The fiber that keeps the connection, and the exit of the first time. */
 const running = <E>(
@@ -12,7 +13,9 @@ const running = <E>(
 ) =>
   Effect.gen(function*() {
     const first = yield* Deferred.make<number, E>()
-    const fiber = yield* Effect.forkScoped(Reconnect.run(connect, schedule, first))
+    const fiber = yield* Effect.forkScoped(
+      Reconnect.run(connect, schedule && { schedule, resetAfter: "30 seconds" }, first)
+    )
     return { fiber, first: yield* Effect.exit(Deferred.await(first)) }
   })
 
@@ -47,22 +50,44 @@ describe("A connection", () => {
       yield* Fiber.join(fiber)
     }))
 
-  it.scoped("is made again as the schedule says, which starts anew after each success", () =>
+  /** When each connection was opened, in seconds, for connections that fail or last so many seconds. */
+  const opened = (outcomes: ReadonlyArray<"fails" | number>, schedule: Schedule.Schedule<unknown, unknown>) =>
     Effect.gen(function*() {
-      const log: Array<string> = []
-      const outcomes = yield* Queue.unbounded<"in" | "out">()
-      yield* outcomes.offerAll(["in", "out", "out", "in", "out"])
+      const log: Array<number> = []
+      const next = yield* Queue.unbounded<"fails" | number>()
+      yield* next.offerAll(outcomes)
       const start = yield* TestClock.currentTimeMillis
       yield* running(
         Effect.gen(function*() {
-          const outcome = yield* outcomes.take
-          log.push(`${outcome} ${((yield* TestClock.currentTimeMillis) - start) / 1000}`)
-          return outcome === "out" ? yield* Effect.fail("out") : ends
+          const outcome = yield* next.take
+          log.push(((yield* TestClock.currentTimeMillis) - start) / 1000)
+          return outcome === "fails" ? yield* Effect.fail(outcome) : lasts(`${outcome} seconds`)
         }),
-        Schedule.exponential("1 second")
+        schedule
       )
-      for (let i = 0; i < 20; i++) yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(log, ["in 0", "out 1", "out 3", "in 7", "out 8"])
+      yield* TestClock.adjust("10 minutes")
+      return log
+    })
+
+  it.scoped("is made again as the schedule says, which starts anew after a connection that lasted", () =>
+    Effect.gen(function*() {
+      const log = yield* opened([1, "fails", "fails", 40, "fails", 1], Schedule.exponential("1 second"))
+      assert.deepStrictEqual(log, [0, 2, 4, 8, 49, 51])
+    }))
+
+  it.scoped("that always ends early is made more and more slowly", () =>
+    Effect.gen(function*() {
+      const log = yield* opened(Array.from({ length: 20 }, () => 0), Schedule.exponential("1 second"))
+      assert.deepStrictEqual(log, [0, 1, 3, 7, 15, 31, 63, 127, 255, 511])
+    }))
+
+  it.scoped("that always ends early is given up when the schedule ends", () =>
+    Effect.gen(function*() {
+      const log = yield* opened(
+        Array.from({ length: 20 }, () => 0),
+        Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(3))
+      )
+      assert.deepStrictEqual(log, [0, 1, 2, 3])
     }))
 
   it.scoped("is given up when the schedule ends", () =>

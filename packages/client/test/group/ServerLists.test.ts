@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TestClient from "@effect-mcp/testing/TestClient"
-import { Effect, Fiber, Queue } from "effect"
+import { Effect, Fiber, Queue, TestClock } from "effect"
 import * as ServerLists from "../../src/group/ServerLists.js"
 import { failure } from "../Scripts.js"
 
@@ -23,7 +23,8 @@ describe("The lists of a server", () => {
       const tool = (name: string) => ({ name, inputSchema: { type: "object" } })
       yield* answer(server, { "tools/list": { tools: [tool("a")], nextCursor: "b" } })
       yield* answer(server, { "tools/list": { tools: [tool("b")] } })
-      const { prompts, resources, templates, tools } = yield* Fiber.join(reading)
+      const { isComplete, lists: { prompts, resources, templates, tools } } = yield* Fiber.join(reading)
+      assert.isTrue(isComplete)
       assert.deepStrictEqual(tools.map(({ name }) => name), ["a", "b"])
       assert.deepStrictEqual([prompts, resources, templates], [[], [], []])
     }))
@@ -34,7 +35,20 @@ describe("The lists of a server", () => {
       const reading = yield* Effect.fork(ServerLists.read(client))
       const { id } = yield* server.expectRequest("prompts/list")
       yield* server.send(Message.failure(id, { code: -32601, message: "Method not found" }))
-      assert.deepStrictEqual((yield* Fiber.join(reading)).prompts, [])
+      const { isComplete, lists } = yield* Fiber.join(reading)
+      assert.deepStrictEqual([isComplete, lists.prompts], [true, []])
+    }))
+
+  it.scoped("is as it was before, and not complete, where the server fails to list it", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ capabilities: { prompts: {} } })
+      for (const before of [undefined, { tools: [], resources: [], templates: [], prompts: [{ name: "p" }] }]) {
+        const reading = yield* Effect.fork(ServerLists.read(client, before))
+        const { id } = yield* server.expectRequest("prompts/list")
+        yield* server.send(Message.failure(id, { code: -32603, message: "busy" }))
+        const { isComplete, lists } = yield* Fiber.join(reading)
+        assert.deepStrictEqual([isComplete, lists.prompts], [false, before?.prompts ?? []])
+      }
     }))
 
   it.scoped("fail to be read when the server hangs up", () =>
@@ -63,19 +77,51 @@ describe("A change of the lists", () => {
       yield* Fiber.join(again)
     }))
 
-  it.scoped("refreshes until the session ends, also after a refresh that failed", () =>
+  it.scoped("refreshes until the session ends, again after a while when a refresh failed or was not complete", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({ capabilities: all })
-      const refreshed = yield* Queue.unbounded<void>()
+      let refreshes = 0
+      const outcomes = yield* Queue.unbounded<"complete" | "incomplete" | "fails">()
       const watching = yield* Effect.fork(ServerLists.follow(
         client,
+        true,
         yield* ServerLists.changes(client),
-        Effect.zipRight(refreshed.offer(), client.request("gone", {}, { timeout: 0 }))
+        Effect.flatMap(outcomes.take, (outcome) => {
+          refreshes++
+          return outcome === "fails"
+            ? client.request("gone", {}, { timeout: 0 }).pipe(Effect.as(true))
+            : Effect.succeed(outcome === "complete")
+        })
       ))
-      for (const _ of [1, 2]) {
-        yield* server.notify("notifications/tools/list_changed")
-        yield* refreshed.take
+      const passes = (seconds: number) => TestClock.adjust(`${seconds} seconds`)
+      yield* outcomes.offerAll(["incomplete", "fails", "incomplete", "complete", "complete"])
+      yield* server.notify("notifications/tools/list_changed")
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => refreshes === 1 })
+      for (const [seconds, expected] of [[0.9, 1], [0.1, 2], [1.9, 2], [0.1, 3], [4, 4], [1000, 4]] as const) {
+        yield* passes(seconds)
+        assert.strictEqual(refreshes, expected)
       }
+      yield* server.notify("notifications/tools/list_changed")
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => refreshes === 5 })
+      yield* server.hangUp
+      yield* Fiber.join(watching)
+    }))
+
+  it.scoped("is not needed for a refresh when the lists were not complete at first; the pause grows to a minute", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ capabilities: all })
+      let refreshes = 0
+      const watching = yield* Effect.fork(ServerLists.follow(
+        client,
+        false,
+        Effect.never,
+        Effect.sync(() => {
+          refreshes++
+          return false
+        })
+      ))
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(refreshes, 7 + 8)
       yield* server.hangUp
       yield* Fiber.join(watching)
     }))

@@ -1,3 +1,4 @@
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
@@ -5,6 +6,7 @@ import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
 import * as Features from "@effect-mcp/client/Features"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
+import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import type { Scope } from "effect"
 import { Chunk, Effect, Fiber, Layer, Queue, Ref, Schedule, Schema, Stream } from "effect"
@@ -276,4 +278,54 @@ describe("A client of Effect MCP and the official memory server", () => {
       const graph = yield* group.callTool("memory.read_graph")
       assert.deepStrictEqual<unknown>(graph.structuredContent, { entities: [ada], relations: [] })
     }))
+})
+
+describe("Official servers in one configuration", () => {
+  const server = (name: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => ({
+    command: node,
+    args: [program(name), ...args],
+    env
+  })
+
+  it.scopedLive("work by default when two are the same: two filesystem servers, two memory servers", () =>
+    Effect.gen(function*() {
+      const [first, second] = [yield* folder, yield* folder]
+      writeFileSync(join(first, "a"), "first")
+      writeFileSync(join(second, "a"), "second")
+      const memory = (home: string) => server("server-memory", [], { MEMORY_FILE_PATH: join(home, "memory.jsonl") })
+      const servers = ConfiguredServers.layer({
+        mcpServers: {
+          "work files": server("server-filesystem", [first]),
+          home: server("server-filesystem", [second]),
+          notes: memory(first),
+          "notes-2": memory(second),
+          "notes-3": memory(second)
+        }
+      }, { stderr: "ignore" })
+      yield* Effect.gen(function*() {
+        const group = yield* ClientSessionGroup.ClientSessionGroup
+        assert.strictEqual((yield* group.sessions).size, 5)
+        const read = (name: string, folder: string) =>
+          Effect.map(group.callTool(name, { path: join(folder, "a") }), text)
+        assert.strictEqual(yield* read("read_text_file", first), "first")
+        assert.strictEqual(yield* read("home_read_text_file", second), "second")
+        assert.include(yield* read("read_text_file", second), "Access denied")
+        const { resources, tools } = yield* group.entries
+        for (const [name, { collision, server, value }] of tools) {
+          const renamed = server === "home" || server.startsWith("notes-")
+          assert.strictEqual(name, renamed ? `${server}_${value.name}` : value.name)
+          assert.strictEqual(collision?.server, renamed ? server === "home" ? "work files" : "notes" : undefined)
+        }
+        const graph = "memory://knowledge-graph"
+        assert.deepStrictEqual([...resources.keys()], [graph, `notes-2:${graph}`, `notes-3:${graph}`])
+        yield* group.callTool("notes-2_create_entities", {
+          entities: [{ name: "Ada", entityType: "person", observations: [] }]
+        })
+        for (const [uri, found] of [[graph, 0], [`notes-2:${graph}`, 1], [`notes-3:${graph}`, 1]] as const) {
+          const [content] = (yield* group.readResource(uri)).contents
+          const { entities } = JSON.parse((content as { readonly text: string }).text)
+          assert.lengthOf(entities, found, uri)
+        }
+      }).pipe(Effect.provide(servers))
+    }).pipe(Effect.provide(FetchHttpClient.layer)))
 })

@@ -1,0 +1,68 @@
+/**
+ * The names of entries in a group: the hooks of the application, another name for an entry whose name is taken, and the
+ * words of errors and log messages about names. Plain functions; `Entries` applies them to all entries of all servers.
+ */
+import * as Hash from "effect/Hash"
+import type { Kind, NameHook } from "../GroupEntries.js"
+
+export interface Naming {
+  readonly nameHook: NameHook
+  readonly uriHook: NameHook
+  readonly maxNameLength: number
+}
+
+/** Gives a name that is not taken: the server's name before the name that the entry cannot have. */
+export type FreeName = (server: string, name: string, isTaken: (name: string) => boolean) => string
+
+const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templates"
+
+export const hookOf = (kind: Kind, { nameHook, uriHook }: Naming): NameHook => isUri(kind) ? uriHook : nameHook
+
+/** The same calls in the same order give the same names. */
+export const freeName = (kind: Kind, { maxNameLength }: Naming): FreeName => {
+  const prefixed = (server: string, name: string, number: string) => {
+    // In a URI the number belongs to the server: at the end of a template it would be a part of the last value.
+    if (isUri(kind)) return `${safe(server)}${number}:${name}`
+    const cut = shortened(`${safe(server)}_${name}`, maxNameLength)
+    return cut.slice(0, maxNameLength - number.length) + number
+  }
+  // The last number of each name: a server that repeats a name many times causes no long search.
+  const numbers = new Map<string, number>()
+  return (server, name, isTaken) => {
+    const first = prefixed(server, name, "")
+    let free = first
+    while (isTaken(free)) {
+      const number = (numbers.get(first) ?? 1) + 1
+      numbers.set(first, number)
+      free = prefixed(server, name, `_${number}`)
+    }
+    return free
+  }
+}
+
+/** Only characters that model APIs accept in a name, and that mean nothing in a URI template. */
+const safe = (server: string): string => server.replace(/[^A-Za-z0-9_-]/gu, "_")
+
+/** A name that is too long has a hash at its end, so that two long names stay different. */
+const shortened = (name: string, limit: number): string => {
+  if (name.length <= limit) return name
+  const end = `_${(Hash.string(name) >>> 0).toString(36)}`
+  return `${name.slice(0, Math.max(0, limit - end.length))}${end}`
+}
+
+export const nouns: Readonly<Record<Kind, string>> = {
+  tools: "tools",
+  resources: "resources",
+  templates: "resource templates",
+  prompts: "prompts"
+}
+
+const MAX_LISTED = 10
+
+/** Ten names at most, in quotes, each shortened. */
+export const listed = (names: ReadonlyArray<string>): string =>
+  names.slice(0, MAX_LISTED).map((name) => JSON.stringify(name.slice(0, 100))).join(", ") +
+  (names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "")
+
+export const advice = (kind: Kind): string =>
+  `Give them other names, or leave them out, with the group's option \`${isUri(kind) ? "uriHook" : "nameHook"}\``
