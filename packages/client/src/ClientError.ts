@@ -25,7 +25,7 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   readonly supported: ReadonlyArray<string>
 }> {
   override get message(): string {
-    return `The server speaks protocol version "${this.offered}"; this client speaks ${this.supported.join(", ")}`
+    return `The server speaks ${this.offered}; this client speaks ${this.supported.join(", ")}`
   }
 }
 

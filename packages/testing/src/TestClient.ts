@@ -65,5 +65,15 @@ export const make = <E = never, R = never>(
     return { client: connected.value, server }
   })
 
+/** A client that connects without a message, because its options tell all that it would find out. */
+export const connected = <E = never, R = never>(
+  client: Client.Options<E, R>,
+  options?: TestTransport.Options
+): Effect.Effect<TestClient, ConnectError | E, Exclude<R, Features.Features> | Scope.Scope> =>
+  Effect.gen(function*() {
+    const [server, connector] = yield* TestPeer.server(options)
+    return { client: yield* Client.make(connector, client), server }
+  })
+
 const isClosed = (cause: Cause.Cause<unknown>): boolean =>
   Option.exists(Cause.failureOption(cause), (error) => error instanceof ConnectionClosed)

@@ -55,7 +55,7 @@ export const connect = (
             case "Legacy":
               return legacy.length > 0
                 ? handshake
-                : Effect.fail(noCommonVersion(`a legacy one (${verdict.why})`, modern))
+                : Effect.fail(noCommonVersion(`a legacy revision (${verdict.why})`, modern))
             case "OtherVersions": {
               // The server itself names the revision, which can only be spoken after the handshake.
               const common = legacy.filter((version) => verdict.supported.includes(version))

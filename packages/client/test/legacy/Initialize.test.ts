@@ -161,7 +161,7 @@ describe("initialize", () => {
           assert.instanceOf(error, NoCommonVersion)
           assert.strictEqual(
             error.message,
-            `The server speaks protocol version "${version}"; ` +
+            `The server speaks ${version}; ` +
               "this client speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"
           )
         }))

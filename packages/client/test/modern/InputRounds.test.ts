@@ -1,0 +1,156 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Features from "@effect-mcp/client/Features"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { beside, complete, connect, requireInput } from "./ModernServer.js"
+
+const form = {
+  method: "elicitation/create",
+  params: {
+    mode: "form",
+    message: "Sure?",
+    requestedSchema: { type: "object", properties: { sure: { type: "boolean", default: true } } }
+  }
+}
+const sample = {
+  method: "sampling/createMessage",
+  params: { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 10 }
+}
+const message = { role: "assistant", content: { type: "text", text: "hello" }, model: "m" } as const
+
+const accepts = Features.elicitation(() => Effect.succeed({ action: "accept" }))
+const tools = { tools: {} }
+
+describe("A call that needs input", () => {
+  it.scoped("is sent again under another id, with the responses and the state as it came", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools, { features: accepts })
+      const calling = yield* beside(client.callTool("t", { a: 1 }, { checkOutput: false }))
+      const first = yield* server.expectRequest("tools/call")
+      assert.notProperty(first.params, "requestState")
+      yield* requireInput(server, first.id, { inputRequests: { q: form }, requestState: " ä\u0000=?base64?= " })
+      const second = yield* server.expectRequest("tools/call")
+      assert.notStrictEqual(second.id, first.id)
+      assert.deepInclude(second.params, {
+        name: "t",
+        arguments: { a: 1 },
+        requestState: " ä\u0000=?base64?= ",
+        inputResponses: { q: { action: "accept", content: { sure: true } } }
+      })
+      yield* complete(server, second.id, { content: [] })
+      assert.deepStrictEqual(yield* Fiber.join(calling), { content: [] })
+    }))
+
+  it.scoped("MUST NOT carry a state where the last result had none", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools, { features: accepts })
+      const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
+      const first = yield* server.expectRequest("tools/call")
+      yield* requireInput(server, first.id, { inputRequests: { q: form }, requestState: "1" })
+      const second = yield* server.expectRequest("tools/call")
+      yield* requireInput(server, second.id, { inputRequests: { r: form } })
+      const third = yield* server.expectRequest("tools/call")
+      assert.notProperty(third.params, "requestState")
+      assert.deepStrictEqual(Object.keys(third.params?.inputResponses as object), ["r"])
+      yield* complete(server, third.id, { content: [] })
+      yield* Fiber.join(calling)
+    }))
+
+  it.scoped("is sent again at once where the server gives only a state", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools)
+      const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
+      const first = yield* server.expectRequest("tools/call")
+      yield* requireInput(server, first.id, { requestState: "s" })
+      const second = yield* server.expectRequest("tools/call")
+      assert.notProperty(second.params, "inputResponses")
+      yield* complete(server, second.id, { content: [] })
+      yield* Fiber.join(calling)
+    }))
+
+  it.scoped("is answered by all features of a round at the same time", () =>
+    Effect.gen(function*() {
+      const both = yield* Deferred.make<void>()
+      let running = 0
+      const meet = Effect.suspend(() => ++running === 2 ? Deferred.succeed(both, undefined) : Deferred.await(both))
+      const { client, server } = yield* connect(tools, {
+        features: Layer.mergeAll(
+          Features.elicitation(() => Effect.as(meet, { action: "decline" } as const)),
+          Features.sampling(() => Effect.as(meet, message))
+        )
+      })
+      const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
+      const first = yield* server.expectRequest("tools/call")
+      yield* requireInput(server, first.id, { inputRequests: { f: form, s: sample } })
+      const second = yield* server.expectRequest("tools/call")
+      assert.deepStrictEqual(second.params?.inputResponses, { f: { action: "decline" }, s: message })
+      yield* complete(server, second.id, { content: [] })
+      yield* Fiber.join(calling)
+    }))
+
+  it.scoped("fails and is not sent again when a feature refuses to sample", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools, {
+        features: Features.sampling(() => Effect.fail(new McpError.PeerError({ code: -1, message: "No" })))
+      })
+      const calling = yield* beside(Effect.flip(client.callTool("t")))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* requireInput(server, id, { inputRequests: { s: sample } })
+      const error = yield* Fiber.join(calling)
+      assert.deepInclude(error, { _tag: "InputRefused", method: "tools/call", input: "sampling/createMessage" })
+      assert.strictEqual(
+        error.message,
+        "\"tools/call\" needs input that the client refused (\"sampling/createMessage\"): No"
+      )
+    }))
+
+  it.scoped("fails when the client has no feature for an input request", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools)
+      const calling = yield* beside(Effect.flip(client.callTool("t")))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* requireInput(server, id, { inputRequests: { f: form } })
+      assert.strictEqual((yield* Fiber.join(calling))._tag, "InputRefused")
+    }))
+
+  it.scoped("fails after ten rounds", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools)
+      const calling = yield* beside(Effect.flip(client.callTool("t")))
+      for (let round = 1; round <= 10; round++) {
+        const { id } = yield* server.expectRequest("tools/call")
+        yield* requireInput(server, id, { requestState: `${round}` })
+      }
+      const error = yield* Fiber.join(calling)
+      assert.deepInclude(error, { _tag: "TooManyRounds", rounds: 10 })
+    }))
+
+  for (
+    const [what, result] of [
+      ["has neither requests nor a state", { resultType: "input_required" }],
+      ["has a type that the client does not know", { resultType: "later" }],
+      ["has an input request of an unknown method", {
+        resultType: "input_required",
+        inputRequests: { q: { method: "ping", params: {} } }
+      }]
+    ] as const
+  ) {
+    it.scoped(`fails when the result ${what}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* connect(tools)
+        const calling = yield* beside(Effect.flip(client.callTool("t")))
+        const { id } = yield* server.expectRequest("tools/call")
+        yield* server.send({ jsonrpc: "2.0", id, result })
+        assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError", reason: "Decode" })
+      }))
+  }
+
+  it.scoped("MUST NOT be answered for a method that may not require input", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools, { features: accepts })
+      const listing = yield* beside(Effect.flip(client.listTools()))
+      const { id } = yield* server.expectRequest("tools/list")
+      yield* requireInput(server, id, { inputRequests: { q: form } })
+      assert.deepInclude(yield* Fiber.join(listing), { _tag: "TransportError", reason: "Decode" })
+    }))
+})

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
+import { acknowledge, beside, complete, connect, envelope } from "./ModernServer.js"
+
+const subscriptionId = "io.modelcontextprotocol/subscriptionId"
+const changes = { tools: { listChanged: true }, prompts: { listChanged: true } }
+
+const tagged = ({ id }: Message.Request) => ({ _meta: { [subscriptionId]: id } })
+
+describe("The subscription of a modern client", () => {
+  it.scoped("names the lists that the server can report, and gives their changes to the application", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(changes)
+      const listen = yield* server.expectRequest("subscriptions/listen")
+      assert.deepStrictEqual(listen.params?.notifications, { toolsListChanged: true, promptsListChanged: true })
+      assert.property(envelope(listen), "io.modelcontextprotocol/protocolVersion")
+      yield* acknowledge(server, listen)
+      const seen = yield* beside(Stream.runCollect(Stream.take(client.listChanges, 2)))
+      yield* server.notify("notifications/prompts/list_changed", tagged(listen))
+      yield* server.notify("notifications/tools/list_changed", tagged(listen))
+      assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Fiber.join(seen)), ["prompts", "tools"])
+    }))
+
+  it.scoped("is not opened when the server reports nothing", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ tools: {} })
+      const listing = yield* beside(client.listTools())
+      const { id } = yield* server.expectRequest("tools/list")
+      yield* complete(server, id, { tools: [], ttlMs: 0, cacheScope: "public" })
+      yield* Fiber.join(listing)
+    }))
+
+  it.scoped("has a second request for a resource, and ends the first once the second is acknowledged", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ ...changes, resources: { subscribe: true } })
+      const first = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, first)
+      const subscribing = yield* beside(client.subscribeResource("file:///a"))
+      const second = yield* server.expectRequest("subscriptions/listen")
+      assert.deepInclude(second.params?.notifications, {
+        toolsListChanged: true,
+        resourceSubscriptions: ["file:///a"]
+      })
+      yield* acknowledge(server, second)
+      yield* Fiber.join(subscribing)
+      assert.propertyVal(yield* server.expectNotification("notifications/cancelled"), "requestId", first.id)
+      const updated = yield* beside(Stream.runHead(client.resourceUpdates))
+      yield* server.notify("notifications/resources/updated", { uri: "file:///a", ...tagged(second) })
+      assert.deepStrictEqual(yield* Effect.flatten(Fiber.join(updated)), "file:///a")
+    }))
+
+  it.scoped("fails to include a resource that the server does not acknowledge", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ resources: { subscribe: true } })
+      const subscribing = yield* beside(Effect.flip(client.subscribeResource("file:///a")))
+      const listen = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, listen, {})
+      const error = yield* Fiber.join(subscribing)
+      assert.strictEqual(error.message, "The server acknowledged no subscription to \"file:///a\"")
+    }))
+
+  it.scoped("fails to include a resource when the server refuses", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ resources: { subscribe: true } })
+      const subscribing = yield* beside(Effect.flip(client.subscribeResource("file:///a")))
+      const { id } = yield* server.expectRequest("subscriptions/listen")
+      yield* server.send({ jsonrpc: "2.0", id, error: { code: -32602, message: "No" } })
+      assert.strictEqual((yield* Fiber.join(subscribing)).message, "No")
+    }))
+
+  it.scoped("is opened again after it ended, and then everything in it counts as changed", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(changes)
+      const first = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, first)
+      const seen = yield* beside(Stream.runCollect(Stream.take(client.listChanges, 2)))
+      yield* complete(server, first.id, tagged(first))
+      yield* TestClock.adjust("2 seconds")
+      const second = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, second)
+      assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Fiber.join(seen)), ["tools", "prompts"])
+    }))
+
+  it.scoped("is opened again more and more slowly while the server does not acknowledge it", () =>
+    Effect.gen(function*() {
+      const { server } = yield* connect(changes)
+      const first = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, first)
+      yield* complete(server, first.id, tagged(first))
+      for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
+        yield* TestClock.adjust(`${seconds} seconds`)
+        const again = yield* server.expectRequest("subscriptions/listen")
+        yield* server.send({ jsonrpc: "2.0", id: again.id, error: { code: -32603, message: "Busy" } })
+      }
+    }))
+})
