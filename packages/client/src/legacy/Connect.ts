@@ -26,7 +26,7 @@ export const connect = (
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
-    const { closeTimeout, features, maxInFlight, timeout } = options
+    const { closeTimeout, features, maxCalls, maxInFlight, maxWaiting, maxWaitingText, timeout } = options
     // Requests that arrive before the handshake is over are answered in the latest revision.
     let version: LegacyVersion = Version.latestLegacy
     const hub = yield* NotificationHub.make(MethodTable.notifications)
@@ -36,8 +36,9 @@ export const connect = (
         options.onNotification(notification)
         hub.publish(notification)
         return undefined
-      }
-    }, { timeout, maxInFlight, closeTimeout, report: hub.report })
+      },
+      neverWaits: (method) => method === Methods.ping.name
+    }, { timeout, maxInFlight, maxWaiting, maxWaitingText, maxPending: maxCalls, closeTimeout, report: hub.report })
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
     // The server may log while it is being initialized.
     yield* FeatureFibers.handleLogs(features, hub.streams.logs)

@@ -41,6 +41,9 @@ export interface Options<V extends Version = Version> {
   readonly onNotification: (notification: Notification) => void
   readonly timeout: Duration.DurationInput
   readonly maxInFlight: number | undefined
+  readonly maxWaiting: number | undefined
+  readonly maxWaitingText: number | undefined
+  readonly maxCalls: number | undefined
   readonly closeTimeout: Duration.DurationInput | undefined
   readonly telemetry: boolean
 }
