@@ -60,8 +60,14 @@ export interface Options {
   readonly prior?:
     | Pick<ClientSessionService, "version" | "serverInfo" | "serverCapabilities" | "instructions">
     | undefined
-  /** How many of the server's requests may be in flight. Default: 64. */
+  /** How many of the server's requests are served at the same time; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
+  /** How many of the server's requests may wait to be served; more get the error -32000. Default: 1,024. */
+  readonly maxWaiting?: number | undefined
+  /** How many characters the server's waiting requests may have; more get the error -32000. Default: 16 Mi. */
+  readonly maxWaitingText?: number | undefined
+  /** How many calls may be in flight; more wait to be sent, and their timeouts run. Default: 1,024. */
+  readonly maxCalls?: number | undefined
   /** How long closing waits for handlers of features that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
@@ -175,6 +181,9 @@ export const make = (
       enforceCapabilities: options.enforceCapabilities !== false,
       refuseUnassociated: options.refuseUnassociated === true,
       maxInFlight: options.maxInFlight,
+      maxWaiting: options.maxWaiting,
+      maxWaitingText: options.maxWaitingText,
+      maxCalls: options.maxCalls,
       closeTimeout: options.closeTimeout,
       telemetry: options.telemetry === true
     })

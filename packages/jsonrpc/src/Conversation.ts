@@ -32,17 +32,34 @@ import * as DeadlineTimer from "./runtime/DeadlineTimer.js"
 import { Diagnostics } from "./runtime/Diagnostics.js"
 import * as InFlight from "./runtime/InFlight.js"
 import * as Pending from "./runtime/Pending.js"
-import type { Channel, Side, Work } from "./Side.js"
+import type { Channel, PerClient, Side, Work } from "./Side.js"
 import * as Transport from "./Transport.js"
 
 /** The default of `maxInFlight`. */
 export const MAX_IN_FLIGHT = 64
 
+/** The default of `maxWaiting`. */
+export const MAX_WAITING = 1024
+
+/** The default of `maxWaitingText`. */
+export const MAX_WAITING_TEXT = 16 * 1024 * 1024
+
 export interface Options {
   /** How long our requests wait for an answer, unless a request has its own. Default: without limit. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** How many requests, and how many notifications, may be handled at once; more are refused. Default: 64. */
+  /**
+   * How many requests of the peer may run at once; more wait. As many notifications may be handled at once; more are
+   * dropped. Default: 64.
+   */
   readonly maxInFlight?: number | undefined
+  /** How many requests of the peer may wait to run; more are refused. Default: 1,024. */
+  readonly maxWaiting?: number | undefined
+  /** How many characters the requests that wait may have together; more are refused. Default: 16 Mi. */
+  readonly maxWaitingText?: number | undefined
+  /** For a conversation that many clients share. What waits is limited for each client. Default: there is one client. */
+  readonly perClient?: PerClient | undefined
+  /** How many of our requests may be in flight; more wait to be sent. Default: 1,024. */
+  readonly maxPending?: number | undefined
   /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /** Receives diagnostics; at most 64 run at once, further ones are dropped. Default: `Diagnostic.log`. */
@@ -61,7 +78,7 @@ export interface Conversation extends Outbound {
   readonly close: Effect.Effect<void>
   /** Waits until the conversation has ended; fails if the transport failed. */
   readonly ended: Effect.Effect<void, TransportError>
-  /** How many requests of the peer are being answered. */
+  /** How many requests of the peer are being answered, those that wait included. */
   readonly inFlight: () => number
   /** How many of our requests wait for an answer. */
   readonly pending: () => number
@@ -130,7 +147,7 @@ const DEFAULT_CLOSE_TIMEOUT = "5 seconds"
  * for each adds 1 µs to a call of 3 µs. `closing` turns true once, before anything is interrupted; `result` is set
  * once, after everything has ended.
  */
-class PassiveConversation implements Passive {
+class PassiveConversation implements Passive, InFlight.Host {
   side!: Side
   private readonly inflight: InFlight.InFlight
   private readonly calls: Pending.Pending
@@ -147,14 +164,21 @@ class PassiveConversation implements Passive {
     this.diagnostics = new Diagnostics(env.runtime, options.report ?? log)
     this.calls = new Pending.Pending(
       (onDeadline) => new DeadlineTimer.DeadlineTimer(env.runtime, env.clock, onDeadline),
-      options.timeout === undefined ? Infinity : DeadlineTimer.millis(options.timeout)
+      options.timeout === undefined ? Infinity : DeadlineTimer.millis(options.timeout),
+      this,
+      options.maxPending
     )
     this.inflight = new InFlight.InFlight(
       env,
       this.calls,
-      options.maxInFlight ?? MAX_IN_FLIGHT,
-      (diagnostic) => this.diagnostics.report(diagnostic),
-      transport
+      this,
+      {
+        running: options.maxInFlight ?? MAX_IN_FLIGHT,
+        waiting: options.maxWaiting ?? MAX_WAITING,
+        text: options.maxWaitingText ?? MAX_WAITING_TEXT
+      },
+      transport,
+      options.perClient
     )
   }
 
@@ -260,17 +284,30 @@ class PassiveConversation implements Passive {
       channel.unsafeSend(Outcome.toMessage(request.id, Outcome.closing))
       return
     }
-    const active = this.inflight.reserve(channel, request)
-    if (active === "busy") {
+    const refused = this.inflight.receive(channel, request)
+    if (refused === undefined) return
+    const { id, method } = request
+    if (refused === "busy") {
       refuse(request, channel, JsonRpcError.INVALID_REQUEST, "Invalid request: the id is already in flight")
-      this.diagnostics.report(Diagnostic.DuplicateRequest({ id: request.id, method: request.method }))
-    } else if (active === "full") {
-      const { limit } = this.inflight
-      refuse(request, channel, JsonRpcError.UNAVAILABLE, `Too many requests: ${limit} are in flight`)
-      this.diagnostics.report(Diagnostic.Overloaded({ method: request.method, limit }))
+      this.report(Diagnostic.DuplicateRequest({ id, method }))
     } else {
-      this.inflight.start(active, Attempt.attempt(() => this.side.onRequest(request, active), dying))
+      const { limits, running, size } = refused
+      const many = `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
+      refuse(request, channel, JsonRpcError.UNAVAILABLE, many)
+      this.report(Diagnostic.Overloaded({ method, limit: limits.running }))
     }
+  }
+
+  plan(request: Message.Request, active: InFlight.ActiveRequest): Work {
+    return Attempt.attempt(() => this.side.onRequest(request, active), dying)
+  }
+
+  neverWaits(method: string): boolean {
+    return Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false)
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.diagnostics.report(diagnostic)
   }
 
   private onNotification(notification: Message.Notification, channel: Channel): void {
@@ -288,9 +325,9 @@ class PassiveConversation implements Passive {
   private onResponse(response: Message.Response): void {
     if (this.calls.onResponse(response)) return
     if (response.id === undefined || response.id === null) {
-      this.diagnostics.report(Diagnostic.UnattributedError({ error: (response as Message.Failure).error }))
+      this.report(Diagnostic.UnattributedError({ error: (response as Message.Failure).error }))
     } else {
-      this.diagnostics.report(
+      this.report(
         Diagnostic.UnknownResponse({ response, late: this.calls.wasIssued(response.id) })
       )
     }
@@ -303,7 +340,7 @@ class PassiveConversation implements Passive {
     if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
     if (malformed.kind === "request") channel.unsafeSend(Message.malformedResponse(malformed))
     if (malformed.kind === "response") this.calls.onMalformed(malformed)
-    this.diagnostics.report(Diagnostic.Malformed({ malformed }))
+    this.report(Diagnostic.Malformed({ malformed }))
   }
 }
 

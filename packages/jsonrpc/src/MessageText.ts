@@ -9,6 +9,7 @@ import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
 import * as MessageOutline from "./runtime/MessageOutline.js"
+import * as MessageSize from "./runtime/MessageSize.js"
 
 /** The limits of one message. */
 export interface Limits {
@@ -27,6 +28,12 @@ export interface Limits {
  * after parsing.
  */
 export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
+  const incoming = parseWithin(text, limits)
+  if (!Message.isMalformed(incoming)) MessageSize.remember(incoming, text.length)
+  return incoming
+}
+
+const parseWithin = (text: string, limits: Limits): Message.Incoming => {
   const { maxDepth, maxNodes = Json.MAX_NODES, maxResponseNodes = Json.MAX_RESPONSE_NODES } = limits
   if (text.length <= 2 * Math.min(maxNodes, maxResponseNodes)) return parseAny(text, maxDepth)
   const { id, kind = "request" } = MessageOutline.read(text)

@@ -24,6 +24,11 @@ export interface Side {
     notification: Message.Notification,
     channel: Channel
   ) => Effect.Effect<void> | undefined
+  /**
+   * Whether requests of this method never wait for others to end, neither those of the peer nor our own. They are cheap,
+   * such as `ping`. Default: none.
+   */
+  readonly neverWaits?: ((method: string) => boolean) | undefined
 }
 
 /** How one request is served: an effect, and the mapping of its exit to an answer. */
@@ -45,8 +50,20 @@ export interface Work {
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canRequest"> {
   /** Called for a request that will not be answered, because the peer cancelled it. A pipe leaves this out. */
   readonly onUnanswered?: ((id: Message.RequestId) => void) | undefined
+  /** Called for a request that has to wait for others to end. A pipe leaves this out. */
+  readonly onWaiting?: ((id: Message.RequestId) => void) | undefined
+  /** Called for a request that has waited, before it starts. */
+  readonly onStarted?: ((id: Message.RequestId) => void) | undefined
   /** What the packages above know of the origin of the messages. The conversation does not read it. */
   readonly origin?: unknown
+}
+
+/** The limit for each client of a conversation that many clients share. */
+export interface PerClient {
+  /** How many requests of one client may run at once. */
+  readonly limit: number
+  /** The client that a channel belongs to. The channels without one share the limit of the conversation. */
+  readonly clientOf: (channel: Channel) => string | undefined
 }
 
 /**

@@ -193,18 +193,29 @@ export const contract = (pair: Pair) =>
         assert.deepStrictEqual(notified, [])
       }))
 
-    it.scoped("refuse more requests than their limit, and continue", () =>
+    it.scoped("let requests beyond their limit wait, refuse those beyond that, and continue", () =>
       Effect.gen(function*() {
         const [left, right] = yield* pair.open
         const work = side({ endless: () => Effect.never })
-        const server = yield* join(right, work, { maxInFlight: 2 })
+        const server = yield* join(right, work, { maxInFlight: 2, maxWaiting: 1 })
         const client = yield* join(left)
         const calls = yield* Effect.all([1, 2].map(() => Effect.fork(client.request("endless"))))
         while (server.inFlight() < 2) yield* Effect.yieldNow()
+        const waiting = yield* Effect.fork(client.request("ping"))
+        while (server.inFlight() < 3) yield* Effect.yieldNow()
         assert.deepInclude(yield* refusal(client.request("ping")), { code: JsonRpcError.UNAVAILABLE })
         yield* Fiber.interrupt(calls[0]!)
-        while (server.inFlight() === 2) yield* Effect.yieldNow()
+        assert.deepStrictEqual(yield* Fiber.join(waiting), {})
         assert.deepStrictEqual(yield* client.request("ping"), {})
+      }))
+
+    it.scoped("answer many more calls at once than a peer runs", () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* meet(pair, side({ slow: () => Effect.as(Effect.yieldNow(), {}) }))
+        const calls = Array.from({ length: 3000 }, () => client.request("slow"))
+        const answers = yield* Effect.all(calls, { concurrency: "unbounded" })
+        assert.strictEqual(answers.length, 3000)
+        assert.deepStrictEqual([server.inFlight(), client.pending()], [0, 0])
       }))
 
     for (const who of ["client", "server"] as const) {

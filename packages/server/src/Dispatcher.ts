@@ -65,11 +65,16 @@ export interface FedConversation {
 export class Dispatcher extends Context.Tag("@effect-mcp/server/Dispatcher")<Dispatcher, DispatcherService>() {}
 
 export interface Options {
-  /**
-   * The limit of the requests of one client that are served at the same time; more get the error -32000. Default: 64.
-   */
+  /** How many requests of one client are served at the same time; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
-  /** The limit of the requests without a session that are served at the same time, for all clients. Default: 4,096. */
+  /** How many requests of one client may wait to be served; more get the error -32000. Default: 1,024. */
+  readonly maxWaiting?: number | undefined
+  /** How many characters the waiting requests of one client may have; more get the error -32000. Default: 16 Mi. */
+  readonly maxWaitingText?: number | undefined
+  /**
+   * How many requests without a session are served at the same time, for all clients; more wait. Clients without a
+   * principal share this limit, and those of what waits. Default: 4,096.
+   */
   readonly maxExchanges?: number | undefined
   /**
    * How long closing a conversation waits for handlers that cannot be interrupted, and then for its session layer to be

@@ -5,7 +5,6 @@
  * `HttpConnection` has one limiter for requests and one for all other messages.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 
 export interface Limiter {
   /** Runs an effect when its turn comes. It counts as waiting from the first step on. */
@@ -16,58 +15,73 @@ export interface Limiter {
   readonly hold: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
+/**
+ * Not Effect's semaphore: it wakes every waiting fiber at each release, and all but one wait again. `running` counts the
+ * effects that run, those that were given their turn included; `queue` holds what gives the others their turn, in order.
+ */
 export const make = (max: number, capacity: number): Limiter => {
-  const permits = Effect.unsafeMakeSemaphore(max)
+  const queue = new Set<() => void>()
   const notFull = Effect.unsafeMakeLatch(true)
-  const notHeld = Effect.unsafeMakeLatch(true)
-  let waiting = 0
+  let running = 0
   let holders = 0
 
-  const isFull = () => waiting >= capacity
-  const count = (more: 1 | -1) => {
-    waiting += more
+  const isFull = () => queue.size >= capacity
+  const update = () => {
     if (isFull()) notFull.unsafeClose()
     else notFull.unsafeOpen()
   }
+  const giveTurns = () => {
+    for (const give of queue) {
+      if (running >= max || holders > 0) break
+      queue.delete(give)
+      running++
+      give()
+    }
+    update()
+  }
+  const release = Effect.sync(() => {
+    running--
+    if (queue.size > 0) giveTurns()
+  })
 
-  // Several fibers wake at once: each looks again, and those that find no space wait once more.
-  const awaitSpace = Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} })
-  const released = Effect.whileLoop({ while: () => holders > 0, body: () => notHeld.await, step: () => {} })
-
-  const wait = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.uninterruptibleMask((restore) => {
-      let isWaiting = true
-      const stopWaiting = Effect.sync(() => {
-        if (isWaiting) count(-1)
-        isWaiting = false
-      })
-      count(1)
-      const turn = permits.withPermits(1)(released.pipe(Effect.zipRight(stopWaiting), Effect.zipRight(effect)))
-      return Effect.ensuring(restore(turn), stopWaiting)
-    })
+  const wait = Effect.suspend(() => {
+    let hasTurn = false
+    let give = () => {}
+    return Effect.onError(
+      Effect.async<void>((resume) => {
+        give = () => {
+          hasTurn = true
+          resume(Effect.void)
+        }
+        queue.add(give)
+        update()
+      }),
+      () => {
+        if (hasTurn) return release
+        queue.delete(give)
+        update()
+        return Effect.void
+      }
+    )
+  })
 
   return {
-    awaitSpace,
+    // Several fibers wake at once: each looks again, and those that find no space wait once more.
+    awaitSpace: Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} }),
     run: (effect) =>
-      Effect.suspend(() =>
-        waiting > 0 || holders > 0
-          ? wait(effect)
-          // Most requests find a free permit, and pay for no wait.
-          : Effect.flatMap(
-            permits.withPermitsIfAvailable(1)(effect),
-            Option.match({ onNone: () => wait(effect), onSome: Effect.succeed })
-          )
-      ),
+      Effect.uninterruptibleMask((restore) => {
+        const use = Effect.ensuring(restore(effect), release)
+        if (queue.size > 0 || holders > 0 || running >= max) return Effect.zipRight(restore(wait), use)
+        running++
+        return use
+      }),
     hold: (effect) =>
       Effect.acquireUseRelease(
-        Effect.sync(() => {
-          holders++
-          notHeld.unsafeClose()
-        }),
+        Effect.sync(() => holders++),
         () => effect,
         () =>
           Effect.sync(() => {
-            if (--holders === 0) notHeld.unsafeOpen()
+            if (--holders === 0) giveTurns()
           })
       )
   }

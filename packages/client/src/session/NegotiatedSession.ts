@@ -47,6 +47,9 @@ export interface Options<V extends Version = Version> {
   /** Whether questions of the server are refused that come while no call waits. */
   readonly refuseUnassociated: boolean
   readonly maxInFlight: number | undefined
+  readonly maxWaiting: number | undefined
+  readonly maxWaitingText: number | undefined
+  readonly maxCalls: number | undefined
   readonly closeTimeout: Duration.DurationInput | undefined
   readonly telemetry: boolean
 }

@@ -37,7 +37,7 @@ export const open = (
   options: Options
 ): Effect.Effect<Opening, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { closeTimeout, features, maxInFlight, timeout } = options
+    const { closeTimeout, features, maxCalls, maxInFlight, maxWaiting, maxWaitingText, timeout } = options
     let era: EraHandlers = {}
     const hub = yield* NotificationHubs.make(decoders)
     const conversation = yield* Conversation.make(
@@ -51,9 +51,10 @@ export const open = (
           return reporting === undefined || handling === undefined
             ? reporting ?? handling
             : Effect.zipRight(reporting, handling)
-        }
+        },
+        neverWaits: (method) => neverWaits.has(method)
       },
-      { timeout, maxInFlight, closeTimeout, report: hub.report }
+      { timeout, maxInFlight, maxWaiting, maxWaitingText, maxPending: maxCalls, closeTimeout, report: hub.report }
     )
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
     // The server may log while the session is being opened.
@@ -78,3 +79,6 @@ const withoutRequests = (transport: Transport, areDropped: () => boolean): Trans
       if (!isDropped) receive(delivery)
     })
 })
+
+/** A subscription stays open, so it takes no place. */
+const neverWaits: ReadonlySet<string> = new Set(["ping", "subscriptions/listen"])

@@ -4,7 +4,7 @@ import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import { beside, cacheable, complete, connect, envelope, version } from "./ModernServer.js"
 
-const tools = [{ name: "one", inputSchema: { type: "object" } }]
+const tools = [{ name: "one", inputSchema: { type: "object" } }] as const
 
 describe("A modern session", () => {
   it.scoped("knows from `server/discover` who the server is and what it can do", () =>

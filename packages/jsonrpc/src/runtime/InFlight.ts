@@ -1,10 +1,10 @@
 /**
- * The requests we are answering, by channel and id. It starts the fiber of each request, records why it was
- * interrupted, and sends one answer to each, or none if the peer cancelled it. Our own requests are in `Pending`.
+ * The requests we are answering, by channel and id. It starts the fiber of each request when there is a place for it,
+ * records why it was interrupted, and sends one answer to each, or none if the peer cancelled it. `Places` counts.
  *
  * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect
  * can run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table
- * from before its fiber starts until it is answered; `count` is the number of requests in the table.
+ * from before it runs or waits until it is answered; `count` is the number of requests in the table.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -19,11 +19,23 @@ import { NoBackChannel } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Outcome from "../Outcome.js"
-import type { Channel, IncomingRequest, Work } from "../Side.js"
+import type { Channel, IncomingRequest, PerClient, Work } from "../Side.js"
 import * as Attempt from "./Attempt.js"
 import type { ConversationEnv } from "./ConversationEnv.js"
+import * as MessageSize from "./MessageSize.js"
 import type { Pending } from "./Pending.js"
+import type { Limits } from "./Places.js"
+import { Places } from "./Places.js"
 import { otherForm } from "./RequestIds.js"
+
+/** The conversation whose requests these are. */
+export interface Host {
+  /** The work of a request, when it starts. */
+  readonly plan: (message: Message.Request, request: ActiveRequest) => Work
+  /** Whether requests of this method run also when no place is free. */
+  readonly neverWaits: (method: string) => boolean
+  readonly report: (diagnostic: Diagnostic) => void
+}
 
 /**
  * One request in flight. `fiber` is unset until its first steps have run; `reason` is set before it is interrupted;
@@ -43,7 +55,9 @@ export class ActiveRequest implements IncomingRequest {
     readonly id: Message.RequestId,
     readonly method: string,
     readonly channel: Channel,
-    private readonly pending: Pending
+    private readonly pending: Pending,
+    /** Where it waits or has a place. */
+    readonly places: Places<ActiveRequest>
   ) {}
 
   request(method: string, params?: Message.Params, options?: RequestOptions): Effect.Effect<Message.Params, CallError> {
@@ -75,16 +89,26 @@ export class InFlight {
   private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
   private onIdle: Set<() => void> | undefined
   private count = 0
+  private readonly places: Places<ActiveRequest>
+  /** The places of requests that never wait, and run while no other place is free. */
+  private extraPlaces: Places<ActiveRequest> | undefined
+  private clients: Map<string, Places<ActiveRequest>> | undefined
+  /** The places that requests wait for. */
+  private waitedFor: Set<Places<ActiveRequest>> | undefined
+  private starting = false
 
   constructor(
     private readonly env: Pick<ConversationEnv, "runtime" | "fiberRefs">,
     private readonly pending: Pending,
-    /** How many requests, and how many handlers of notifications, may run at once. */
-    readonly limit: number,
-    private readonly report: (diagnostic: Diagnostic) => void,
+    private readonly host: Host,
+    /** How many requests may run and wait. As many handlers of notifications may run. */
+    private readonly limits: Limits,
     /** The channel of the transport. It lasts as long as the conversation, so its table stays when it is empty. */
-    private readonly mainChannel?: Channel
-  ) {}
+    private readonly mainChannel?: Channel,
+    private readonly perClient?: PerClient
+  ) {
+    this.places = new Places(limits)
+  }
 
   get size(): number {
     return this.count
@@ -94,20 +118,44 @@ export class InFlight {
     return this.count === 0 && (this.notifications?.size ?? 0) === 0
   }
 
-  /** Adds the request to the table. Returns `busy` when its id is in flight, `full` when the limit is reached. */
-  reserve(channel: Channel, { id, method }: Message.Request): ActiveRequest | "busy" | "full" {
+  /**
+   * Starts the request, or lets it wait for a place. Its first steps run before this returns. Returns `busy` when its
+   * id is in flight, and the places that it may not wait for when too many wait.
+   */
+  receive(channel: Channel, message: Message.Request): "busy" | Places<ActiveRequest> | undefined {
+    const { id, method } = message
     let requests = this.channels.get(channel)
     if (requests?.has(id) === true) return "busy"
-    if (this.count >= this.limit) return "full"
+    let places = this.perClient === undefined ? this.places : this.placesOf(this.perClient, channel)
+    let waits = !places.enter()
+    if (waits && this.host.neverWaits(method)) {
+      places = this.extraPlaces ??= new Places({ ...this.limits, waiting: 0 })
+      waits = !places.enter()
+    }
+    const text = waits ? MessageSize.of(message) : 0
+    if (waits && !places.canWait(text)) {
+      places.settle()
+      return places
+    }
     if (requests === undefined) this.channels.set(channel, requests = new Map())
-    const request = new ActiveRequest(id, method, channel, this.pending)
+    const request = new ActiveRequest(id, method, channel, this.pending, places)
     requests.set(id, request)
     this.count++
-    return request
+    if (waits) this.wait(request, message, text)
+    else this.start(request, message)
+    return undefined
   }
 
-  /** Runs the work of a reserved request. Its first steps run before this returns. */
-  start(request: ActiveRequest, work: Work): void {
+  private wait(request: ActiveRequest, message: Message.Request, text: number): void {
+    const { channel, id, places } = request
+    places.wait(request, message, text)
+    this.waitedFor ??= new Set()
+    this.waitedFor.add(places)
+    if (channel.onWaiting !== undefined) this.callChannel(request, () => channel.onWaiting!(id))
+  }
+
+  private start(request: ActiveRequest, message: Message.Request): void {
+    const work = this.host.plan(message, request)
     request.cancellable = work.cancellable !== false
     const fiber = Runtime.runFork(this.runtimeOf(work.context), work.effect)
     request.fiber = fiber
@@ -116,10 +164,50 @@ export class InFlight {
     if (request.reason !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
   }
 
+  /** Starts the requests that have waited for the places that are free now. */
+  private startWaiting(): void {
+    // A request that ends in its first steps makes a place for the next: the loop that runs starts that one, too.
+    if (this.starting) return
+    this.starting = true
+    for (let next = this.next(); next !== undefined; next = this.next()) {
+      const [request, message] = next
+      const { channel, id } = request
+      if (channel.onStarted !== undefined) this.callChannel(request, () => channel.onStarted!(id))
+      this.start(request, message)
+    }
+    this.starting = false
+  }
+
+  /** The next request that a place is free for. Clients take turns. */
+  private next(): readonly [ActiveRequest, Message.Request] | undefined {
+    const waitedFor = this.waitedFor!
+    for (const places of waitedFor) {
+      const next = places.next()
+      if (next === undefined && places.size > 0) continue
+      waitedFor.delete(places)
+      if (places.size > 0) waitedFor.add(places)
+      if (next !== undefined) return next
+    }
+    return undefined
+  }
+
+  private placesOf({ clientOf, limit }: PerClient, channel: Channel): Places<ActiveRequest> {
+    const client = clientOf(channel)
+    if (client === undefined) return this.places
+    const clients = this.clients ??= new Map()
+    let places = clients.get(client)
+    if (places === undefined) {
+      places = new Places({ ...this.limits, running: limit }, this.places, () => clients.delete(client))
+      clients.set(client, places)
+    }
+    return places
+  }
+
   /** Runs the handler of a notification; drops it when too many are running. */
   handle(method: string, handler: Effect.Effect<void>): void {
     const notifications = this.notifications ??= new Map()
-    if (notifications.size >= this.limit) return this.report(Diagnostic.Overloaded({ method, limit: this.limit }))
+    const limit = this.limits.running
+    if (notifications.size >= limit) return this.host.report(Diagnostic.Overloaded({ method, limit }))
     const fiber = Runtime.runFork(this.env.runtime, handler)
     const exit = fiber.unsafePoll()
     if (exit !== null) return this.reportDefect(method, exit)
@@ -137,7 +225,7 @@ export class InFlight {
     const found = this.channels.get(channel)?.get(id) ?? this.search(id) ??
       (other === undefined ? undefined : this.channels.get(channel)?.get(other) ?? this.search(other))
     if (found === undefined) return
-    if (found === "several") return this.report(Diagnostic.AmbiguousCancel({ id }))
+    if (found === "several") return this.host.report(Diagnostic.AmbiguousCancel({ id }))
     if (found.cancellable) this.interrupt(found, "cancelled")
   }
 
@@ -146,8 +234,12 @@ export class InFlight {
       this.requests().some((request) => request.fiber === fiber)
   }
 
+  /** Interrupts the handlers, and answers the requests that wait. */
   interruptAll(): void {
-    for (const request of this.requests()) this.interrupt(request, "closing")
+    const requests = this.requests()
+    // First those that wait: the end of a handler would start one.
+    for (const request of requests) if (request.places.waits(request)) this.answer(request, Outcome.closing)
+    for (const request of requests) if (!request.answered) this.interrupt(request, "closing")
     for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
   }
 
@@ -163,10 +255,10 @@ export class InFlight {
   /** Answers the requests whose handlers still run, and no longer waits for them. */
   private detach(): void {
     for (const request of this.requests()) {
-      this.report(Diagnostic.Detached({ method: request.method }))
+      this.host.report(Diagnostic.Detached({ method: request.method }))
       this.answer(request, Outcome.closing)
     }
-    for (const method of this.notifications?.values() ?? []) this.report(Diagnostic.Detached({ method }))
+    for (const method of this.notifications?.values() ?? []) this.host.report(Diagnostic.Detached({ method }))
   }
 
   private get awaitIdle(): Effect.Effect<void> {
@@ -198,6 +290,7 @@ export class InFlight {
   private interrupt(request: ActiveRequest, reason: "cancelled" | "closing"): void {
     request.reason ??= reason
     if (request.reason === "cancelled") request.open = false
+    if (request.places.waits(request)) return this.leaveUnanswered(request)
     request.fiber?.unsafeInterruptAsFork(FiberId.none)
   }
 
@@ -226,9 +319,10 @@ export class InFlight {
     this.remove(request)
     if (outcome.died !== undefined) {
       const { died: cause, subject } = outcome
-      this.report(Diagnostic.HandlerDied({ method: request.method, cause, ...(subject && { subject }) }))
+      this.host.report(Diagnostic.HandlerDied({ method: request.method, cause, ...(subject && { subject }) }))
     }
     this.callChannel(request, ({ channel, id }) => channel.unsafeSend(Outcome.toMessage(id, outcome)))
+    if (this.waitedFor !== undefined) this.startWaiting()
   }
 
   private leaveUnanswered(request: ActiveRequest): void {
@@ -236,13 +330,14 @@ export class InFlight {
     if (request.channel.onUnanswered !== undefined) {
       this.callChannel(request, ({ channel, id }) => channel.onUnanswered!(id))
     }
+    if (this.waitedFor !== undefined) this.startWaiting()
   }
 
   // Called in an observer, where not even a broken transport may throw.
   private callChannel(request: ActiveRequest, call: (request: ActiveRequest) => void): void {
     Attempt.attempt(
       () => call(request),
-      (cause) => this.report(Diagnostic.HandlerDied({ method: request.method, cause }))
+      (cause) => this.host.report(Diagnostic.HandlerDied({ method: request.method, cause }))
     )
   }
 
@@ -250,6 +345,7 @@ export class InFlight {
     request.answered = true
     request.open = false
     this.count--
+    if (!request.places.drop(request)) request.places.leave()
     const requests = this.channels.get(request.channel)!
     requests.delete(request.id)
     if (requests.size === 0 && request.channel !== this.mainChannel) this.channels.delete(request.channel)
@@ -258,7 +354,7 @@ export class InFlight {
 
   private reportDefect(method: string, exit: Exit.Exit<void>): void {
     if (exit._tag === "Failure" && !Cause.isInterruptedOnly(exit.cause)) {
-      this.report(Diagnostic.HandlerDied({ method, cause: exit.cause }))
+      this.host.report(Diagnostic.HandlerDied({ method, cause: exit.cause }))
     }
   }
 

@@ -1,14 +1,16 @@
 /**
- * The requests that we sent and that wait for an answer, by id. It issues ids, keeps deadlines, finds the call that an
- * answer or a progress notification belongs to, and ends every call once. The peer's requests are in `InFlight`.
+ * Our requests that wait for an answer, by id. It issues ids, sends so many at a time that a peer need refuse none, keeps
+ * deadlines, finds the call of an answer or of progress, and ends every call once. `InFlight` has the peer's requests.
  *
  * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides,
  * to which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
  * resumed; after `close` the table only shrinks. While `pauses` is not 0, only `latest` ends a call in time; when it is 0
- * again, every deadline moves by the part of the pause that its call has waited.
+ * again, every deadline moves by the part of the pause that its call has waited. `sent` counts the calls whose `isSent`
+ * is true, `text` their characters.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Scheduler from "effect/Scheduler"
 import * as JsonRpcError from "../JsonRpcError.js"
 import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.js"
 import * as Message from "../Message.js"
@@ -18,10 +20,20 @@ import type { Undelivered } from "../Transport.js"
 import * as Attempt from "./Attempt.js"
 import * as DeadlineTimer from "./DeadlineTimer.js"
 import * as Json from "./Json.js"
+import * as MessageSize from "./MessageSize.js"
 import { ProgressDelivery } from "./ProgressDelivery.js"
 import { otherForm } from "./RequestIds.js"
 
 export const CANCELLED = "notifications/cancelled"
+
+/** How many of our requests may be in flight by default: a peer with our defaults has space for more. */
+export const MAX_PENDING = 1024
+
+/** So many requests run at once at a peer with our defaults. Their length does not matter. */
+const RUNNING = 64
+
+/** How many characters the requests that are sent beyond those may have together. */
+const MAX_TEXT = 16 * 1024 * 1024
 
 /** Sends a message at once; `false` when the transport is closed. */
 export type Send = (message: Message.Message) => boolean
@@ -42,6 +54,9 @@ interface Call {
   readonly resetOnProgress: boolean
   readonly delivery: ProgressDelivery | undefined
   deadline: number
+  isSent: boolean
+  /** How many characters it counts for while it is in flight. */
+  text: number
   /** The answer, while progress that arrived before it is still being delivered. */
   answer: CallExit | undefined
 }
@@ -53,10 +68,18 @@ export class Pending {
   private closed: ConnectionClosed | undefined
   private pauses = 0
   private pausedAt = 0
+  private sent = 0
+  private text = 0
+  /** The calls that wait to be sent, in order. */
+  private unsent: Map<Call, Message.Request> | undefined
+  /** While true, nothing that waits is sent. */
+  private isHeld = false
 
   constructor(
     private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
-    private readonly defaultTimeoutMillis: number
+    private readonly defaultTimeoutMillis: number,
+    private readonly host: { readonly neverWaits: (method: string) => boolean },
+    private readonly maxPending = MAX_PENDING
   ) {}
 
   private get timer(): DeadlineTimer.DeadlineTimer {
@@ -150,6 +173,8 @@ export class Pending {
       resetOnProgress,
       delivery,
       deadline: now + millis,
+      isSent: false,
+      text: 0,
       answer: undefined
     }
     this.calls.set(id, call)
@@ -157,12 +182,56 @@ export class Pending {
     if (due !== Infinity) this.timer.set(due)
     const wantsProgress = delivery !== undefined || resetOnProgress
     const message = Message.request(id, method, wantsProgress ? withProgressToken(params, id) : params)
-    const sent = Attempt.attempt(() => send(message), (defect) => {
+    if (this.maySend(call, message)) this.send(call, message)
+    else (this.unsent ??= new Map()).set(call, message)
+    return call
+  }
+
+  private maySend(call: Call, message: Message.Request): boolean {
+    const isNext = this.unsent === undefined || this.unsent.size === 0
+    return isNext && this.fits(call, message) || this.host.neverWaits(call.method)
+  }
+
+  /** Whether one more call may be in flight, and its text wait at the peer. */
+  private fits(call: Call, message: Message.Request): boolean {
+    if (this.sent >= this.maxPending) return false
+    if (this.sent < RUNNING) return true
+    call.text = MessageSize.of(message)
+    return this.text + call.text <= MAX_TEXT
+  }
+
+  private send(call: Call, message: Message.Request): void {
+    call.isSent = true
+    this.sent++
+    this.text += call.text
+    const sent = Attempt.attempt(() => call.send(message), (defect) => {
       this.resume(call, Effect.failCause(defect))
       return true
     })
     if (!sent) this.resume(call, Effect.fail(this.closed ?? notSent(message)))
-    return call
+  }
+
+  private readonly sendWaiting = (): void => {
+    // Over `Direct` an answer comes before `send` returns: the loop that runs sends the next call, too.
+    if (this.unsent === undefined || this.isHeld || this.closed !== undefined) return
+    this.isHeld = true
+    for (const [call, message] of this.unsent) {
+      if (!this.fits(call, message)) break
+      this.unsent.delete(call)
+      this.send(call, message)
+    }
+    this.isHeld = false
+  }
+
+  /** Removes a call whose caller waits no longer; `false` when it has ended. Many calls may be removed in a row. */
+  private withdraw(call: Call): boolean {
+    const { isHeld } = this
+    this.isHeld = true
+    const waited = this.remove(call)
+    this.isHeld = isHeld
+    // Later, because the next call to send may be one of those that are removed next.
+    if (this.unsent !== undefined && this.unsent.size > 0) Scheduler.defaultScheduler.scheduleTask(this.sendWaiting, 0)
+    return waited
   }
 
   /** Ends the call that the response answers; `false` when there is none. */
@@ -260,19 +329,27 @@ export class Pending {
   private remove(call: Call): boolean {
     const waited = this.calls.delete(call.id)
     if (this.closed !== undefined && this.calls.size === 0) this.madeTimer?.stop()
+    if (waited && call.isSent) {
+      this.sent--
+      this.text -= call.text
+    }
+    if (waited && this.unsent !== undefined) {
+      this.unsent.delete(call)
+      this.sendWaiting()
+    }
     return waited
   }
 
   private abandon(call: Call, reason: string): Effect.Effect<void> {
     const delivering = call.delivery?.stop()
     // The call has ended already, by its timeout for example, which does not wait for a callback.
-    if (!this.remove(call)) return Effect.void
+    if (!this.withdraw(call)) return Effect.void
     this.cancel(call, reason)
     return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.await(delivering))
   }
 
   private cancel(call: Call, reason: string): void {
-    if (!call.cancelOnAbandon || call.answer !== undefined) return
+    if (!call.isSent || !call.cancelOnAbandon || call.answer !== undefined) return
     Attempt.attempt(() => call.send(Message.notification(CANCELLED, { requestId: call.id, reason })), () => false)
   }
 
@@ -285,7 +362,7 @@ export class Pending {
         continue
       }
       // An earlier iteration may have ended it: over `Direct`, cancelling one call can end another at once.
-      if (!this.remove(call)) continue
+      if (!this.withdraw(call)) continue
       call.delivery?.stop()
       const millis = Math.round(due - call.started)
       this.cancel(call, `timed out after ${millis} ms`)

@@ -96,13 +96,18 @@ describe("several channels in one conversation", () => {
       const runtime = yield* Effect.runtime<never>()
       const pending = new Pending.Pending(
         (onDeadline) => new DeadlineTimer.DeadlineTimer(runtime, Clock.make(), onDeadline),
-        Infinity
+        Infinity,
+        { neverWaits: () => false }
       )
-      const inflight = new InFlight.InFlight({ runtime, fiberRefs: runtime.fiberRefs }, pending, 64, () => undefined)
+      const host: InFlight.Host = {
+        plan: () => ({ effect: Effect.succeed({}), reply: Outcome.fromExit }),
+        neverWaits: () => false,
+        report: () => undefined
+      }
+      const limits = { running: 64, waiting: 64, text: 1024 }
+      const inflight = new InFlight.InFlight({ runtime, fiberRefs: runtime.fiberRefs }, pending, host, limits)
       for (let id = 0; id < 100; id++) {
-        const incoming = inflight.reserve(channel().channel, Message.request(id, "m"))
-        assert.instanceOf(incoming, InFlight.ActiveRequest)
-        inflight.start(incoming, { effect: Effect.succeed({}), reply: Outcome.fromExit })
+        assert.isUndefined(inflight.receive(channel().channel, Message.request(id, "m")))
       }
       assert.strictEqual(inflight["channels"].size, 0)
     }))

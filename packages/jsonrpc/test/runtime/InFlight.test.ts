@@ -214,27 +214,6 @@ describe("an id that is in flight", () => {
     }))
 })
 
-describe("the number of requests in flight", () => {
-  for (const limit of [undefined, 3]) {
-    it.scoped(`is limited to ${limit ?? "64 by default"}: more are refused until one is answered`, () =>
-      Effect.gen(function*() {
-        const bound = limit ?? 64
-        const slow = yield* gate
-        const t = yield* connect(side({ slow: slow.serve }), { maxInFlight: limit })
-        for (let id = 1; id <= bound; id++) yield* t.peer.request(id, "slow")
-        yield* t.peer.request("one more", "ping")
-        const refused = { code: JsonRpcError.UNAVAILABLE, message: `Too many requests: ${bound} are in flight` }
-        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.failure("one more", refused))
-        assert.deepStrictEqual<unknown>(yield* t.diagnostic, { _tag: "Overloaded", method: "ping", limit: bound })
-        assert.strictEqual(t.conversation.inFlight(), bound)
-        yield* slow.open
-        for (let id = 1; id <= bound; id++) yield* t.peer.receive
-        yield* t.peer.request("one more", "ping")
-        assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success("one more", {}))
-      }))
-  }
-})
-
 describe("an incoming request", () => {
   it.scoped("has the id and method of its request, and sends requests and notifications to its sender", () =>
     Effect.gen(function*() {

@@ -27,6 +27,15 @@ const results: ReadonlyArray<Behaviour> = [
       })
   },
   {
+    name: "a client can make more calls at once than the server takes",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        const calls = Array.from({ length: 1200 }, () => client.callTool("steps", { to: 0 }, { checkOutput: false }))
+        const results = yield* Effect.all(calls, { concurrency: "unbounded" })
+        for (const { content } of results) assert.deepStrictEqual(content, text("0 steps"))
+      })
+  },
+  {
     name: "the server SHOULD also send structured content as text",
     rule: "2025-11-25 server/tools#structured-content",
     since: "2025-06-18",

@@ -70,6 +70,8 @@ export const make = (
           ),
         {
           maxInFlight: options.maxInFlight,
+          maxWaiting: options.maxWaiting,
+          maxWaitingText: options.maxWaitingText,
           closeTimeout: options.closeTimeout,
           timeout: options.requestTimeout ?? "60 seconds",
           // Before `initialize` no revision is agreed on.

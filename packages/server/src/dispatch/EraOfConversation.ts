@@ -19,5 +19,6 @@ export const side = (legacy: Serving, connection: Connection, versions: Readonly
       ? legacy.request(connection, request, incoming)
       : legacy.refuse(connection, request, incoming, error)
   },
-  onNotification: (notification, channel) => legacy.notification(connection, notification, channel)
+  onNotification: (notification, channel) => legacy.notification(connection, notification, channel),
+  neverWaits: legacy.neverWaits
 })

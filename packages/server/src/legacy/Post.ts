@@ -49,6 +49,8 @@ export class Post implements Channel {
   private remaining: number
   private headers: Headers | undefined
   private requestOrigin: RequestOrigin | undefined
+  /** The requests that wait for others to end. */
+  private waiting: Set<Message.RequestId> | undefined
   /** Turns the answer into a stream when the responses take long. */
   private timer: Expirable | undefined
 
@@ -104,22 +106,37 @@ export class Post implements Channel {
     return this.stream === undefined ? !this.exchange.isGone || this.isResumable : this.stream.isReadable
   }
 
+  onWaiting(id: Message.RequestId): void {
+    this.waiting ??= new Set()
+    this.waiting.add(id)
+  }
+
+  onStarted(id: Message.RequestId): void {
+    this.waiting!.delete(id)
+    this.openEarly()
+  }
+
   onUnanswered(id: Message.RequestId): void {
     this.unsafeSend(Message.failure(id, { code: REQUEST_CANCELLED, message: "Request cancelled" }))
   }
 
   /** To be called when the requests were not all answered at once: decides what the client sees meanwhile. */
   wait(): void {
-    const { options: { keepAlive, responses }, sweeper } = this.context
-    if (this.stream !== undefined || this.isJsonOnly) return
-    // A client that has an event id can resume if its connection breaks before the response.
-    if (responses === "stream" || this.isPrimed) this.open()
+    this.openEarly()
+    const { options: { keepAlive }, sweeper } = this.context
     // A connection that is silent for long could be taken for a dead one.
-    else if (keepAlive !== Infinity) {
+    if (this.stream === undefined && !this.isJsonOnly && keepAlive !== Infinity) {
       this.timer = sweeper.schedule(keepAlive, () => {
         if (!this.exchange.isGone) this.open()
       })
     }
+  }
+
+  /** Begins the stream that a client wants before there is a message, once a request has started. */
+  private openEarly(): void {
+    if (this.stream !== undefined || this.isJsonOnly || this.waiting?.size === this.remaining) return
+    // A client that has an event id can resume if its connection breaks before the response.
+    if (this.context.options.responses === "stream" || this.isPrimed) this.open()
   }
 
   private get isJsonOnly(): boolean {
@@ -144,6 +161,7 @@ export class Post implements Channel {
     const { onResponse } = this.options
     if (onResponse !== undefined) this.headers = onResponse(response)
     this.remaining--
+    if (this.waiting !== undefined) this.waiting.delete(response.id!)
     if (this.stream === undefined && this.context.options.responses !== "stream") {
       this.responses.push(text)
       if (this.isDone) this.replyJson()

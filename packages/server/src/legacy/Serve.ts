@@ -33,6 +33,8 @@ export interface Serving {
     notification: Notification,
     channel: Channel
   ) => Effect.Effect<void> | undefined
+  /** Whether requests of this method never wait for others to end. */
+  readonly neverWaits: (method: string) => boolean
 }
 
 export const make = (server: Server): Serving => {
@@ -93,6 +95,8 @@ export const make = (server: Server): Serving => {
 
   return {
     refuse,
+    // MUST respond promptly (2025-11-25 basic/utilities/ping#behavior-requirements)
+    neverWaits: (method) => method === Methods.ping.name,
     request: (connection, request, incoming) => {
       if (pipeline.isBare) return plan(connection, request, incoming)
       const { handshake } = connection

@@ -6,19 +6,18 @@
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
-import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
-import type { Channel, Work } from "@effect-mcp/jsonrpc/Side"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
 import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type { Options } from "../Dispatcher.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { Connection } from "./Connection.js"
 import type { Serving } from "./Serve.js"
@@ -32,27 +31,27 @@ export const MAX_EXCHANGES = 4096
  */
 export const make = (
   serving: Serving,
-  options: {
-    /** The limit for one principal, and for one channel without a principal. */
-    readonly maxInFlight?: number | undefined
-    readonly maxExchanges?: number | undefined
-    readonly closeTimeout?: Duration.DurationInput | undefined
-  }
+  options: Options
 ): Effect.Effect<
   (incoming: Message.Incoming, channel: Channel, version: LegacyVersion) => () => void,
   never,
   Scope.Scope
 > => {
-  const limits = new ClientLimits(options.maxInFlight ?? MAX_IN_FLIGHT)
   const transport = new StatelessTransport()
   const { feed } = transport
   const conversation = Effect.map(Conversation.factory, (start) => {
     const started = start(transport, {
-      onRequest: (request, incoming) =>
-        limits.count(incoming.channel, serving.request(connections.get(incoming.channel)!, request, incoming)),
-      onNotification: () => undefined
+      onRequest: (request, incoming) => serving.request(connections.get(incoming.channel)!, request, incoming),
+      onNotification: () => undefined,
+      neverWaits: serving.neverWaits
     }, {
       maxInFlight: options.maxExchanges ?? MAX_EXCHANGES,
+      maxWaiting: options.maxWaiting,
+      maxWaitingText: options.maxWaitingText,
+      perClient: {
+        limit: options.maxInFlight ?? MAX_IN_FLIGHT,
+        clientOf: (channel) => RequestOrigin.of(channel).principal?.id
+      },
       closeTimeout: options.closeTimeout
     })
     feed.receiveWith(started.receive)
@@ -63,10 +62,6 @@ export const make = (
     (incoming, channel, version) => {
       // A notification or a response would belong to another POST, perhaps of another client.
       if (!Message.isMalformed(incoming) && !Message.isRequest(incoming)) return nothing
-      if (!Message.isMalformed(incoming) && limits.isReached(channel)) {
-        channel.unsafeSend(Message.failure(incoming.id, limits.error))
-        return nothing
-      }
       connections.set(channel, connectionOf(incoming, version))
       feed.offer(incoming, channel)
       if (Message.isMalformed(incoming)) return nothing
@@ -76,39 +71,6 @@ export const make = (
 }
 
 const nothing = () => {}
-
-/**
- * Limits the requests in flight of each client. `inFlight` has an entry for each client that has requests in flight.
- */
-class ClientLimits {
-  readonly error: JsonRpcError.ErrorObject
-  private readonly inFlight = new Map<Channel | string, number>()
-
-  constructor(private readonly limit: number) {
-    this.error = { code: JsonRpcError.UNAVAILABLE, message: `Too many requests: ${limit} are in flight` }
-  }
-
-  isReached(channel: Channel): boolean {
-    return (this.inFlight.get(clientOf(channel)) ?? 0) >= this.limit
-  }
-
-  /** Counts the work until its end. */
-  count(channel: Channel, work: Work): Work {
-    const client = clientOf(channel)
-    this.inFlight.set(client, (this.inFlight.get(client) ?? 0) + 1)
-    return {
-      ...work,
-      release: (exit) => {
-        const left = this.inFlight.get(client)! - 1
-        if (left === 0) this.inFlight.delete(client)
-        else this.inFlight.set(client, left)
-        return work.release?.(exit)
-      }
-    }
-  }
-}
-
-const clientOf = (channel: Channel): Channel | string => RequestOrigin.of(channel).principal?.id ?? channel
 
 /** The state of each POST, as long as its channel is in use. */
 const connections = new WeakMap<Channel, Connection>()

@@ -170,24 +170,27 @@ describe("A legacy conversation", () => {
       }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
     }))
 
-  it.scoped("serves a limited number of requests of a client at once, and refuses more of that client only", () =>
+  it.scoped("serves a limited number of requests of a client at once, and lets more of that client wait", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
         const peer = yield* connect()
         const other = yield* connect()
-        const taken = [yield* call(peer, "act"), yield* call(peer, "act")]
-        for (const method of ["tools/call", "ping"]) {
-          const error = yield* peer.expectError(yield* peer.request(method, { name: "act" }))
-          assert.deepStrictEqual(error, { code: -32000, message: "Too many requests: 2 are in flight" })
-        }
+        const taken = [yield* call(peer, "act"), yield* call(peer, "act"), yield* call(peer, "act")]
+        const error = yield* peer.expectError(yield* call(peer, "act"))
+        assert.deepStrictEqual(error, {
+          code: -32000,
+          message: "Too many requests: 2 are running and 1 wait; send it again when one is answered"
+        })
+        // MUST respond promptly to a ping
+        yield* peer.expectSilence
         yield* other.expectSilence
         const theirs = yield* call(other, "act")
         yield* Deferred.succeed(gate, undefined)
         for (const id of taken) yield* peer.expectResult(id)
         yield* other.expectResult(theirs)
         yield* peer.expectSilence
-      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 2 })))
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 2, maxWaiting: 1 })))
     }))
 
   it.scoped("SHOULD NOT answer a cancelled request", () =>

@@ -289,24 +289,27 @@ describe("A request without a session", () => {
       }).pipe(Effect.provide(serve(act(waiting))))
     }))
 
-  it.effect("is refused above the limit of all clients together", () =>
+  it.effect("waits above the limit of all clients together, and is refused when too many wait", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
         const { exchange } = yield* Dispatcher
-        const posts = yield* Effect.all([post(), post(), post()])
+        const posts = yield* Effect.all([post(), post(), post(), post()])
         for (const { channel } of posts) {
           exchange(Message.request(7, "tools/call", { name: "act" }), channel, "2025-11-25")
         }
-        assert.deepInclude(yield* posts[2].next, {
-          error: { code: -32000, message: "Too many requests: 2 are in flight" }
+        assert.deepInclude(yield* posts[3].next, {
+          error: {
+            code: -32000,
+            message: "Too many requests: 2 are running and 1 wait; send it again when one is answered"
+          }
         })
         yield* Deferred.succeed(gate, undefined)
-        for (const { next } of posts.slice(0, 2)) assert.property(yield* next, "result")
-      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxExchanges: 2 })))
+        for (const { next } of posts.slice(0, 3)) assert.property(yield* next, "result")
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxExchanges: 2, maxWaiting: 1 })))
     }))
 
-  it.effect("is refused above the limit of its principal, or of its channel where there is no principal", () =>
+  it.effect("waits above the limit of its principal; clients without one share the limit of all", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -315,37 +318,42 @@ describe("A request without a session", () => {
         const send = (id: number, { channel }: { readonly channel: Channel }) =>
           exchange(Message.request(id, "tools/call", { name: "act" }), channel, "2025-11-25")
         const [ada, adas, bob] = yield* Effect.all([post(facts("ada")), post(facts("ada")), post(facts("bob"))])
-        const [one, other] = yield* Effect.all([post(), post()])
-        const error = { code: -32000, message: "Too many requests: 2 are in flight" }
-        for (const from of [ada, bob, one, other]) send(1, from)
+        const one = yield* post()
+        for (const from of [ada, bob, one]) send(1, from)
         for (const from of [adas, one]) send(2, from)
-        for (const from of [adas, one]) {
-          send(3, from)
-          assert.deepInclude(yield* from.next, { id: 3, error })
-        }
-        yield* bob.silent
-        yield* other.silent
+        for (const from of [adas, one]) send(3, from)
+        send(4, adas)
+        assert.deepInclude(yield* adas.next, {
+          id: 4,
+          error: {
+            code: -32000,
+            message: "Too many requests: 2 are running and 1 wait; send it again when one is answered"
+          }
+        })
+        yield* Effect.all([bob.silent, one.silent])
         yield* Deferred.succeed(gate, undefined)
-        for (const from of [ada, adas, bob, one, one, other]) assert.property(yield* from.next, "result")
+        for (const from of [ada, adas, adas, bob, one, one, one]) assert.property(yield* from.next, "result")
         send(4, ada)
         assert.property(yield* ada.next, "result")
-      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 2 })))
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 2, maxWaiting: 1 })))
     }))
 
-  it.effect("is refused above the limit that the server sets for all clients together", () =>
+  it.effect("is not served when it is cancelled while it waits", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
+      let served = 0
+      const handler = Effect.zipRight(Effect.sync(() => served++), Deferred.await(gate))
       yield* Effect.gen(function*() {
         const { exchange } = yield* Dispatcher
         const [one, other] = yield* Effect.all([post(), post()])
-        for (const { channel } of [one, other]) {
+        const [, cancel] = [one, other].map(({ channel }) =>
           exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
-        }
-        assert.deepInclude(yield* other.next, {
-          error: { code: -32000, message: "Too many requests: 1 are in flight" }
-        })
+        )
+        cancel!()
         yield* Deferred.succeed(gate, undefined)
-        yield* one.next
-      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxExchanges: 1 })))
+        assert.property(yield* one.next, "result")
+        yield* other.silent
+        assert.strictEqual(served, 1)
+      }).pipe(Effect.provide(serve(act(handler), { maxExchanges: 1 })))
     }))
 })
