@@ -75,6 +75,11 @@ export interface HttpOptions<R = never> {
   /** Without sessions: how long a handler runs on after its client has disconnected. Default: 30 seconds. */
   readonly abandonAfter?: Duration.DurationInput | undefined
   /**
+   * How long closing the endpoint waits for sessions to end, and a server of its own for clients to read their responses.
+   * Then it goes on without them, and logs a warning about sessions. Default: 5 seconds.
+   */
+  readonly closeTimeout?: Duration.DurationInput | undefined
+  /**
    * Finds the principal of a request before its body is read, or fails with the refusal that the client gets. A session
    * can be used by the principal that opened it only. Default: requests have no principal.
    */

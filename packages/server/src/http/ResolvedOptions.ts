@@ -26,6 +26,7 @@ export interface ResolvedOptions {
   readonly stallTimeout: number
   readonly retry: number
   readonly abandonAfter: number
+  readonly closeTimeout: number
   readonly authenticate: HttpOptions["authenticate"]
 }
 
@@ -51,6 +52,7 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),
     retry: DeadlineTimer.millis(options.retry ?? "1 second"),
     abandonAfter: DeadlineTimer.millis(options.abandonAfter ?? "30 seconds"),
+    closeTimeout: DeadlineTimer.millis(options.closeTimeout ?? "5 seconds"),
     // The runtime of the endpoint provides what it requires.
     authenticate: options.authenticate as HttpOptions["authenticate"]
   }

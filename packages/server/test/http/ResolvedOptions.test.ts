@@ -23,6 +23,7 @@ describe("ResolvedOptions", () => {
       stallTimeout: 30_000,
       retry: 1000,
       abandonAfter: 30_000,
+      closeTimeout: 5000,
       authenticate: undefined
     })
   })
