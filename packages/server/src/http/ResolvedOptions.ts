@@ -15,6 +15,7 @@ export interface ResolvedOptions {
   readonly maxSessions: number
   readonly maxPerPrincipal: number
   readonly idleTimeout: number
+  readonly handshakeTimeout: number
   readonly maxBodyBytes: number
   readonly maxDepth: number
   readonly maxNodes: number
@@ -41,6 +42,7 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     maxSessions,
     maxPerPrincipal: sessions.maxPerPrincipal ?? Math.ceil(maxSessions / 10),
     idleTimeout: DeadlineTimer.millis(sessions.idleTimeout ?? "30 minutes"),
+    handshakeTimeout: DeadlineTimer.millis(sessions.handshakeTimeout ?? "30 seconds"),
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
     maxNodes: options.maxNodes ?? Json.MAX_NODES,

@@ -71,6 +71,11 @@ export class Post implements Channel {
     }
   }
 
+  /** Whether the client waits for the responses. */
+  get isConnected(): boolean {
+    return this.stream === undefined ? !this.exchange.isGone : this.stream.response !== undefined
+  }
+
   /** How many responses are still to come. */
   get outstanding(): number {
     return this.remaining
@@ -111,6 +116,7 @@ export class Post implements Channel {
   /** To be called when the requests were not all answered at once: decides what the client sees meanwhile. */
   wait(): void {
     const { options: { keepAlive, responses }, sweeper } = this.context
+    this.options.session?.addWaiting(this)
     if (this.stream !== undefined || this.isJsonOnly) return
     // A client that has an event id can resume if its connection breaks before the response.
     if (responses === "stream" || this.isPrimed) this.open()
@@ -163,6 +169,7 @@ export class Post implements Channel {
   private done(): void {
     const { options: { onDone, session }, stream } = this
     if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
+    session?.removeWaiting(this)
     // The session keeps the stream until the store has all of its events.
     stream?.finish(() => session?.removeStream(stream))
     onDone()

@@ -14,6 +14,7 @@ describe("ResolvedOptions", () => {
       maxQueued: 16_777_216,
       maxUnsent: 268_435_456,
       idleTimeout: 1_800_000,
+      handshakeTimeout: 30_000,
       maxBodyBytes: 4_194_304,
       maxDepth: 64,
       maxNodes: 100_000,
