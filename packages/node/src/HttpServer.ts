@@ -13,14 +13,14 @@ import * as Endpoint from "@effect-mcp/server/unstable/Endpoint"
 import * as Guard from "@effect-mcp/server/unstable/Guard"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { Server, ServerOptions } from "node:http"
 import { createServer } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import type { AddressInfo } from "node:net"
+import { Connections } from "./http/Connections.js"
 import { NodeExchange } from "./http/NodeExchange.js"
 
 export interface HttpServerService {
@@ -49,17 +49,21 @@ export interface Options<R = never> extends HttpOptions<R> {
    * `allowedHosts` is every host by default, and `allowedOrigins` none.
    */
   readonly host?: string | undefined
-  /** How long closing waits for clients to read their responses, before it destroys sockets. Default: 5 seconds. */
-  readonly closeTimeout?: Duration.DurationInput | undefined
-  /** More options for Node's server, such as timeouts and limits of headers. */
+  /**
+   * More options for Node's server, such as limits of headers. By default a client has 20 seconds to send the headers of a
+   * request, and 2 minutes to send all of it.
+   */
   readonly node?: Omit<ServerOptions, "joinDuplicateHeaders"> | undefined
 }
+
+/** Node checks them at each interval, so one may be late by as much. In milliseconds. */
+const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 120_000, connectionsCheckingInterval: 5000 } as const
 
 /**
  * Serves over HTTP until the scope closes. Fails with `ServeError` when it cannot listen.
  *
- * Closing stops listening, ends streams, interrupts handlers and answers their requests, and waits up to `closeTimeout` for
- * clients to read the responses.
+ * Closing stops listening, ends streams, interrupts handlers and answers their requests, and waits for clients to read the
+ * responses. After `closeTimeout` it destroys the connections that are left.
  */
 export const make = <R = never>(
   options: Options<R>
@@ -74,17 +78,18 @@ export const make = <R = never>(
       allowedHosts: options.allowedHosts ?? open?.allowedHosts,
       allowedOrigins: options.allowedOrigins ?? open?.allowedOrigins
     })
-    const server = createServer({ ...options.node, joinDuplicateHeaders: true }, (request, response) => {
+    const server = createServer({ ...TIMEOUTS, ...options.node, joinDuplicateHeaders: true }, (request, response) => {
       endpoint.handle(new NodeExchange(request, response))
     })
-    const sockets = new Set<Socket>()
-    server.on("connection", (socket: Socket) => {
-      sockets.add(socket)
-      socket.once("close", () => sockets.delete(socket))
-    })
+    const connections = new Connections(server)
     const address = yield* Effect.acquireRelease(
       listen(server, options.port, host),
-      () => close(server, sockets, endpoint, options.closeTimeout ?? "5 seconds")
+      () =>
+        connections.close({
+          drain: endpoint.close,
+          timeout: options.closeTimeout ?? "5 seconds",
+          refuseIncomplete: true
+        })
     )
     const runtime = yield* Effect.runtime<never>()
     // A connection that could not be accepted; without a listener the event would end the process.
@@ -140,35 +145,3 @@ const cannotListen = (cause: NodeJS.ErrnoException, host: string, port: number):
     : cause.message
   return new ServeError({ code: cause.code, message: `Cannot listen on ${host}:${port}: ${why}`, cause })
 }
-
-const close = (
-  server: Server,
-  sockets: ReadonlySet<Socket>,
-  endpoint: Endpoint.Endpoint,
-  timeout: Duration.DurationInput
-): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    let isClosed = false
-    server.close(() => {
-      isClosed = true
-    })
-    // Closes the connections that serve one more request.
-    server.keepAliveTimeout = 1
-    const closed = Effect.async<void>((resume) => {
-      if (isClosed) return resume(Effect.void)
-      server.once("close", () => resume(Effect.void))
-    })
-    const closeIdle = Effect.sync(() => {
-      server.closeIdleConnections()
-      // Node does not count a connection as idle that a client has opened in advance and not used.
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-    })
-    return Effect.zipRight(endpoint.close, closeIdle).pipe(
-      Effect.zipRight(closed),
-      Effect.interruptible,
-      Effect.timeoutOption(timeout),
-      Effect.zipRight(Effect.sync(() => server.closeAllConnections())),
-      Effect.zipRight(Effect.timeoutOption(Effect.interruptible(closed), "1 second")),
-      Effect.asVoid
-    )
-  })

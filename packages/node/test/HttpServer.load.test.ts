@@ -34,6 +34,7 @@ describe("a server over HTTP", () => {
       assert.strictEqual(dispatcher.conversations(), 1000)
       yield* TestClock.adjust("15 minutes")
       const used = yield* open(server.url)
+      yield* ask(server.url, ping, used)
       yield* TestClock.adjust("16 minutes")
       yield* until(() => dispatcher.conversations() === 1)
       assert.strictEqual(server.sessions(), 1)

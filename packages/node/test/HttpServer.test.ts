@@ -159,15 +159,27 @@ describe("closing", () => {
       agent.destroy()
     }))
 
-  it.scopedLive("does not wait for connections that were never used", () =>
-    Effect.gen(function*() {
-      const { close, server } = yield* closable(act(Effect.void), { closeTimeout: "1 hour" })
-      const silent = yield* dial(server.port)
-      // The server accepts connections in order, so it has the first one.
-      yield* ask(server.url, ping)
-      yield* close
-      yield* until(silent.closed)
-    }))
+  for (
+    const [what, text, answers] of [
+      ["nothing", "", 0],
+      ["half of a header", "POST /mcp HTTP/1.1\r\nhost: loc", 0],
+      ["half of a body", request("{", { "content-length": "100" }), 0],
+      ["half of a second request", `${request(JSON.stringify(ping))}POST /mcp HT`, 1]
+    ] as const
+  ) {
+    it.scopedLive(`does not wait for a client that sends ${what}`, () =>
+      Effect.gen(function*() {
+        const { close, server } = yield* closable(act(Effect.void), { closeTimeout: "1 hour" })
+        const client = yield* dial(server.port)
+        client.socket.write(text)
+        if (answers > 0) yield* until(() => client.text() !== "")
+        // The server accepts connections in order, so it has the first one.
+        yield* Effect.repeat(ask(server.url, ping), { times: 3 })
+        yield* close
+        yield* until(client.closed)
+        if (what === "half of a body") assert.match(client.text(), /^HTTP\/1.1 503 /)
+      }))
+  }
 
   it.scopedLive("takes no longer than `closeTimeout`, whatever clients do", () =>
     Effect.gen(function*() {

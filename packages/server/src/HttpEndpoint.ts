@@ -22,6 +22,8 @@ import type { HttpOptions } from "./HttpOptions.js"
  * Only loopback hosts and origins are allowed, whatever address the server listens on, unless `allowedHosts` and
  * `allowedOrigins` are given. Mount the app without request logger and tracer: they cost more than the app itself. Close
  * the app before its HTTP server, which waits for open streams; a layer built on top of the server's layer is closed first.
+ * On Node, make the server with `PlatformHttpServer` of `@effect-mcp/node`: that of `@effect/platform-node` waits for every
+ * connection when it closes, without a limit of time.
  *
  * @example
  * ```ts
@@ -36,12 +38,16 @@ import type { HttpOptions } from "./HttpOptions.js"
 export const make = <R = never>(
   options?: HttpOptions<R>
 ): Effect.Effect<HttpApp.Default, never, Dispatcher | Scope.Scope | R> =>
-  Effect.map(Endpoint.make(options), (endpoint) =>
-    Effect.withFiberRuntime((fiber) => {
+  Effect.gen(function*() {
+    const endpoint = yield* Endpoint.make(options)
+    const reading = new Set<AppExchange>()
+    yield* Effect.addFinalizer(() => Effect.sync(() => reading.forEach((exchange) => exchange.disconnect())))
+    return Effect.withFiberRuntime((fiber) => {
       const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest)
-      const exchange = new AppExchange(request, () => fiber.unsafeInterruptAsFork(fiber.id()))
+      const exchange = new AppExchange(request, () => fiber.unsafeInterruptAsFork(fiber.id()), reading)
       return exchange.answer(() => endpoint.handle(exchange))
-    }))
+    })
+  })
 
 /**
  * Serves the endpoint, and nothing else, on the platform's HTTP server, at "/mcp" unless `path` names another path.

@@ -75,6 +75,11 @@ export interface HttpOptions<R = never> {
   /** Without sessions: how long a handler runs on after its client has disconnected. Default: 30 seconds. */
   readonly abandonAfter?: Duration.DurationInput | undefined
   /**
+   * How long closing the endpoint waits for sessions to end, and a server of its own for clients to read their responses.
+   * Then it goes on without them, and logs a warning about sessions. Default: 5 seconds.
+   */
+  readonly closeTimeout?: Duration.DurationInput | undefined
+  /**
    * Finds the principal of a request before its body is read, or fails with the refusal that the client gets. A session
    * can be used by the principal that opened it only. Default: requests have no principal.
    */
@@ -86,7 +91,9 @@ export interface SessionOptions {
   /**
    * How many sessions there may be. One more replaces the session that was idle longest, one of the same principal before
    * all others; a session with a stream or a running request is never replaced. If none is idle, `initialize` is answered
-   * with 503. Default: 10,000.
+   * with 503. Sessions whose client has sent nothing after `initialize` are counted apart: there may be a tenth of `max`,
+   * at least 16, they replace one another only, and when there are too many `initialize` is answered with 503.
+   * Default: 10,000.
    */
   readonly max?: number | undefined
   /**
@@ -94,8 +101,13 @@ export interface SessionOptions {
    * Sessions of unauthenticated clients are limited by `max` only. Default: a tenth of `max`.
    */
   readonly maxPerPrincipal?: number | undefined
-  /** How long a session may have neither a stream nor a running request; then it ends. Default: 30 minutes. */
+  /**
+   * How long the client of a session may send nothing, read no stream and wait for no response. Then the session ends, and
+   * requests that still run are interrupted; at the latest after twice this time. Default: 30 minutes.
+   */
   readonly idleTimeout?: Duration.DurationInput | undefined
+  /** How long a client may send nothing after `initialize`, before its session ends. Default: 30 seconds. */
+  readonly handshakeTimeout?: Duration.DurationInput | undefined
 }
 
 /** An HTTP request without its body. */

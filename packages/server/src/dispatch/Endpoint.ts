@@ -34,7 +34,7 @@ export interface Endpoint {
   readonly handle: (exchange: HttpExchange) => void
   /**
    * Ends the endpoint before its scope does: streams end, running requests are interrupted and answered with -32000, new
-   * requests are refused with 503. Waits until the sessions have ended. Can be run again.
+   * requests are refused with 503. Waits until the sessions have ended, for `closeTimeout` at most. Can be run again.
    */
   readonly close: Effect.Effect<void>
   /** How many sessions there are, those of HTTP+SSE included. */
@@ -76,6 +76,8 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
   const sse = ssePath === undefined ? undefined : Sse.make(context)
   const legacy = (http ?? stateless)!
   let closing = false
+  /** Whether closing has gone on without sessions that did not end in time. */
+  let abandoned = false
 
   const main: ServedPath = {
     allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
@@ -153,16 +155,28 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
       })
     },
     close: Effect.suspend(() => {
+      if (abandoned) return Effect.void
       closing = true
       stateless?.close()
       return Effect.all([http?.close ?? Effect.void, sse?.close ?? Effect.void], {
         concurrency: "unbounded",
         discard: true
-      })
+      }).pipe(
+        Effect.disconnect,
+        Effect.interruptible,
+        Effect.timeoutTo({ duration: options.closeTimeout, onSuccess: () => false, onTimeout: () => true }),
+        Effect.flatMap((isLate) => {
+          abandoned = isLate
+          return isLate ? Effect.logWarning(LATE) : Effect.void
+        })
+      )
     }),
     sessions: () => (http?.size() ?? 0) + (sse?.size() ?? 0)
   }
 }
+
+const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
+  "layer has not ended within closeTimeout"
 
 /** Why a message is refused because of its era. Responses and malformed input are of the legacy era. */
 const refusalOfEra = (

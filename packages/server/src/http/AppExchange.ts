@@ -33,7 +33,9 @@ export class AppExchange implements HttpExchange {
   constructor(
     private readonly request: HttpServerRequest,
     /** Interrupts the fiber that answers. */
-    private readonly abort: () => void
+    private readonly abort: () => void,
+    /** The exchanges whose body is being read: none of their handlers runs. */
+    private readonly reading = new Set<AppExchange>()
   ) {
     this.method = request.method
     this.url = request.url
@@ -50,7 +52,11 @@ export class AppExchange implements HttpExchange {
   }
 
   body(maxBytes: number, then: (body: string | BodyFault) => void): void {
-    this.next!(Effect.flatMap(read(this.request, maxBytes), (body) => this.step(() => then(body))))
+    this.reading.add(this)
+    this.next!(Effect.flatMap(read(this.request, maxBytes), (body) => {
+      this.reading.delete(this)
+      return this.step(() => then(body))
+    }))
   }
 
   reply(status: number, headers: Headers, body: string): void {
@@ -89,7 +95,7 @@ export class AppExchange implements HttpExchange {
   }
 
   /** Ends the answer. On Node its connection, too, which would keep what the client has not read. */
-  private disconnect(): void {
+  disconnect(): void {
     this.abort()
     const { socket } = this.request.source as { readonly socket?: { readonly destroy?: () => void } }
     socket?.destroy?.()
@@ -98,6 +104,7 @@ export class AppExchange implements HttpExchange {
   private readonly gone = (): void => {
     if (this.isGone) return
     this.isGone = true
+    this.reading.delete(this)
     this.onLeave?.()
   }
 }

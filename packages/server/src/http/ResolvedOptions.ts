@@ -15,6 +15,7 @@ export interface ResolvedOptions {
   readonly maxSessions: number
   readonly maxPerPrincipal: number
   readonly idleTimeout: number
+  readonly handshakeTimeout: number
   readonly maxBodyBytes: number
   readonly maxDepth: number
   readonly maxNodes: number
@@ -26,6 +27,7 @@ export interface ResolvedOptions {
   readonly stallTimeout: number
   readonly retry: number
   readonly abandonAfter: number
+  readonly closeTimeout: number
   readonly authenticate: HttpOptions["authenticate"]
 }
 
@@ -40,6 +42,7 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     maxSessions,
     maxPerPrincipal: sessions.maxPerPrincipal ?? Math.ceil(maxSessions / 10),
     idleTimeout: DeadlineTimer.millis(sessions.idleTimeout ?? "30 minutes"),
+    handshakeTimeout: DeadlineTimer.millis(sessions.handshakeTimeout ?? "30 seconds"),
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
     maxNodes: options.maxNodes ?? Json.MAX_NODES,
@@ -51,6 +54,7 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),
     retry: DeadlineTimer.millis(options.retry ?? "1 second"),
     abandonAfter: DeadlineTimer.millis(options.abandonAfter ?? "30 seconds"),
+    closeTimeout: DeadlineTimer.millis(options.closeTimeout ?? "5 seconds"),
     // The runtime of the endpoint provides what it requires.
     authenticate: options.authenticate as HttpOptions["authenticate"]
   }

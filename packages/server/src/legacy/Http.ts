@@ -44,8 +44,8 @@ interface SessionRequest {
 }
 
 export const make = (context: HttpContext): Http => {
-  const { dispatcher, events, options: { idleTimeout, maxPerPrincipal, maxSessions }, runtime } = context
-  const sessions = new SessionStore<HttpSession>(context.sweeper, { max: maxSessions, maxPerPrincipal, idleTimeout })
+  const { dispatcher, events, options, runtime } = context
+  const sessions = new SessionStore<HttpSession>(context.sweeper, { ...options, max: options.maxSessions })
   const closing = new Set<Fiber.RuntimeFiber<void>>()
 
   /** The session that a request names; `undefined` when the request has been refused. */
@@ -55,6 +55,13 @@ export const make = (context: HttpContext): Http => {
     const session = sessions.find(id)
     // MUST answer 404 to a session that has ended; the session of another principal looks the same
     if (session === undefined || session.owner !== principal?.id) return refused(exchange, Refusal.unknownSession)
+    if (!session.finished) {
+      const limit = sessions.finish(session)
+      if (limit !== undefined) {
+        session.end()
+        return refused(exchange, Refusal.tooManySessions(limit))
+      }
+    }
     const version = exchange.headers["mcp-protocol-version"]
     if (version === undefined) return session
     // MUST answer 400 to a version that is invalid or unsupported (2025-11-25 basic/transports#protocol-version-header)

@@ -3,7 +3,8 @@
  * can resume. `Http` opens and finds sessions; everything of a session ends with it.
  *
  * A class with mutable fields because an idle session may cost 4 KB: it is this object, its transport and a conversation,
- * without a fiber or a scope. `ended` is set once; `streams` exists only while a stream can be resumed.
+ * without a fiber or a scope. `ended` is set once; `streams` exists only while a stream can be resumed, and
+ * `waiting` while requests run.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
@@ -14,6 +15,7 @@ import * as Effect from "effect/Effect"
 import type { FedConversation } from "../Dispatcher.js"
 import type { StreamKey } from "../EventStore.js"
 import type { HttpContext } from "./HttpContext.js"
+import type { Post } from "./Post.js"
 import { ResumableStream } from "./ResumableStream.js"
 import type { StoredSession } from "./SessionStore.js"
 import { Standalone } from "./Standalone.js"
@@ -23,9 +25,12 @@ export const STANDALONE = "g"
 
 export class HttpSession implements StoredSession {
   lastUsed = 0
+  finished = false
+  wasConnected = false
   readonly standalone: Standalone
   private readonly conversation: FedConversation
   private streams: Map<string, ResumableStream> | undefined
+  private waiting: Set<Post> | undefined
   private lastStream = 0
   private ended = false
 
@@ -48,8 +53,26 @@ export class HttpSession implements StoredSession {
     return this.conversation.version()
   }
 
+  get isConnected(): boolean {
+    if (this.standalone.isAttached) return true
+    for (const { isConnected } of this.waiting ?? []) if (isConnected) return true
+    return false
+  }
+
   get isBusy(): boolean {
     return this.standalone.isAttached || this.conversation.inFlight() > 0
+  }
+
+  /** A POST waits for its responses. */
+  addWaiting(post: Post): void {
+    this.waiting ??= new Set()
+    this.waiting.add(post)
+  }
+
+  removeWaiting(post: Post): void {
+    this.waiting?.delete(post)
+    // An idle session does not pay for it.
+    if (this.waiting?.size === 0) this.waiting = undefined
   }
 
   get isResumable(): boolean {

@@ -73,6 +73,11 @@ export class Post implements Channel {
     }
   }
 
+  /** Whether the client waits for the responses. */
+  get isConnected(): boolean {
+    return this.stream === undefined ? !this.exchange.isGone : this.stream.response !== undefined
+  }
+
   /** How many responses are still to come. */
   get outstanding(): number {
     return this.remaining
@@ -122,6 +127,7 @@ export class Post implements Channel {
 
   /** To be called when the requests were not all answered at once: decides what the client sees meanwhile. */
   wait(): void {
+    this.options.session?.addWaiting(this)
     this.openEarly()
     const { options: { keepAlive }, sweeper } = this.context
     // A connection that is silent for long could be taken for a dead one.
@@ -181,6 +187,7 @@ export class Post implements Channel {
   private done(): void {
     const { options: { onDone, session }, stream } = this
     if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
+    session?.removeWaiting(this)
     // The session keeps the stream until the store has all of its events.
     stream?.finish(() => session?.removeStream(stream))
     onDone()

@@ -1,9 +1,10 @@
 /**
  * The sessions of an endpoint by id, limited in number, in all and for each principal, and ended when they were idle for
- * long. What ends with a session is up to `HttpSession`.
+ * long. A session is unfinished until its client has sent something after `initialize`: unfinished sessions are counted
+ * apart, so that a flood of them costs no other client its session. What ends with a session is up to `HttpSession`.
  *
- * A map in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions nor
- * a limit per principal. `owned` holds exactly the sessions of `sessions` that have an owner.
+ * Two maps in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions
+ * nor a limit per principal. `owned` holds exactly the sessions of both maps that have an owner.
  */
 import type { Expirable, Sweeper } from "../http/Sweeper.js"
 import { RESOLUTION } from "../http/Sweeper.js"
@@ -12,9 +13,16 @@ export interface StoredSession {
   readonly id: string
   /** The id of its principal; sessions without one are limited by `max` only. */
   readonly owner: string | undefined
-  /** When it was used last, in milliseconds. The store sets it. */
+  // The store sets these three.
+  /** When it was used last, in milliseconds. */
   lastUsed: number
-  /** Whether it has a stream or a running request: then it is in use, whatever the time. */
+  /** Whether its client has sent something after `initialize`. */
+  finished: boolean
+  /** Whether its client was connected when the store looked last. */
+  wasConnected: boolean
+  /** Whether its client is connected: it reads a stream, or waits for a response. Then it does not expire. */
+  readonly isConnected: boolean
+  /** Whether its client is connected or a request runs: then no other session replaces it. */
   readonly isBusy: boolean
   /** Ends it, after the store has removed it. */
   readonly end: () => void
@@ -25,85 +33,149 @@ export interface Limits {
   readonly maxPerPrincipal: number
   /** Milliseconds. */
   readonly idleTimeout: number
+  /** How long a session may be unfinished, in milliseconds. */
+  readonly handshakeTimeout: number
 }
+
+/** How many unfinished sessions there may be at least; at most a tenth of `max`, if that is more. */
+export const MIN_UNFINISHED = 16
+
+/** After how many milliseconds a new session replaces an unfinished one, when there are too many. */
+export const REPLACE_UNFINISHED_AFTER = 5000
 
 export class SessionStore<S extends StoredSession> implements Expirable {
   private readonly sessions = new Map<string, S>()
+  private readonly unfinished = new Map<string, S>()
   private readonly owned = new Map<string, Set<S>>()
+  private readonly maxUnfinished: number
   private newest: S | undefined
   /** Until this time all sessions are taken to be busy, without looking at each again. */
   private busyUntil = -Infinity
 
-  constructor(private readonly sweeper: Sweeper, private readonly limits: Limits) {}
+  constructor(private readonly sweeper: Sweeper, private readonly limits: Limits) {
+    this.maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(limits.max / 10))
+  }
 
   get size(): number {
-    return this.sessions.size
+    return this.sessions.size + this.unfinished.size
   }
 
   find(id: string): S | undefined {
-    return this.sessions.get(id)
+    return this.sessions.get(id) ?? this.unfinished.get(id)
   }
 
   /**
-   * Adds a session; at a limit it replaces the one that was idle longest, of the same principal if there is any. When none
-   * is idle, the session is not added, and the limit is returned that it would exceed.
+   * Adds an unfinished session. At the limit of its principal it replaces the principal's session that was idle longest;
+   * when too many are unfinished, the oldest of them. Otherwise, and when there will be no place for it once it is
+   * finished, the session is not added, and the limit is returned that it would exceed.
    */
   add(session: S): number | undefined {
-    const { idleTimeout, max, maxPerPrincipal } = this.limits
-    const own = session.owner === undefined ? undefined : this.owned.get(session.owner)
-    const isOverOwnLimit = own !== undefined && own.size >= maxPerPrincipal
-    if (isOverOwnLimit || this.sessions.size >= max) {
-      const idle = idlest(own) ?? (isOverOwnLimit ? undefined : this.firstIdle())
-      if (idle === undefined) return isOverOwnLimit ? maxPerPrincipal : max
+    const { handshakeTimeout, max, maxPerPrincipal } = this.limits
+    const now = this.sweeper.now()
+    const own = this.ownedBy(session)
+    if (own !== undefined && own.size >= maxPerPrincipal) {
+      const idle = idlest(own)
+      if (idle === undefined) return maxPerPrincipal
       this.evict(idle)
     }
-    session.lastUsed = this.sweeper.now()
-    this.sessions.set(session.id, this.newest = session)
+    if (this.unfinished.size >= this.maxUnfinished) {
+      const [oldest] = this.unfinished.values()
+      if (oldest!.isBusy || now - oldest!.lastUsed < REPLACE_UNFINISHED_AFTER) return this.maxUnfinished
+      this.evict(oldest!)
+    }
+    if (this.sessions.size >= max && this.replaceable(session) === undefined) return max
+    session.lastUsed = now
+    this.unfinished.set(session.id, session)
     if (session.owner !== undefined) {
       const own = this.owned.get(session.owner)
       if (own === undefined) this.owned.set(session.owner, new Set([session]))
       else own.add(session)
     }
+    if (handshakeTimeout !== Infinity) this.sweeper.watch(this, now + handshakeTimeout)
+    return undefined
+  }
+
+  /**
+   * Finishes a session. At the limit it replaces the one that was idle longest, of the same principal if there is any. When
+   * none is idle, the session is removed, and the limit is returned.
+   */
+  finish(session: S): number | undefined {
+    const { idleTimeout, max } = this.limits
+    if (this.sessions.size >= max) {
+      const idle = this.replaceable(session)
+      if (idle === undefined) {
+        this.remove(session)
+        return max
+      }
+      this.evict(idle)
+    }
+    this.unfinished.delete(session.id)
+    session.finished = true
+    session.lastUsed = this.sweeper.now()
+    this.sessions.set(session.id, this.newest = session)
     if (idleTimeout !== Infinity) this.sweeper.watch(this, session.lastUsed + idleTimeout)
     return undefined
   }
 
   /** Marks a session as used now. */
   touch(session: S): void {
-    if (this.sessions.get(session.id) === session) this.renew(session, this.sweeper.now())
+    if (this.find(session.id) !== session) return
+    session.wasConnected = false
+    this.renew(session, this.sweeper.now())
   }
 
   /** Removes a session; `false` when it is not in the store. */
   remove(session: S): boolean {
-    if (this.sessions.get(session.id) !== session) return false
+    if (this.find(session.id) !== session) return false
     if (this.newest === session) this.newest = undefined
     if (session.owner !== undefined) {
       const own = this.owned.get(session.owner)!
       own.delete(session)
       if (own.size === 0) this.owned.delete(session.owner)
     }
-    return this.sessions.delete(session.id)
+    return this.sessions.delete(session.id) || this.unfinished.delete(session.id)
   }
 
   /** Removes and ends all sessions. */
   clear(): void {
-    for (const session of [...this.sessions.values()]) this.evict(session)
+    for (const session of [...this.sessions.values(), ...this.unfinished.values()]) this.evict(session)
   }
 
   readonly sweep = (now: number): number => {
-    const { idleTimeout } = this.limits
-    // Busy sessions move to the end of the map; `left` keeps the loop from meeting them again.
-    let left = this.sessions.size
-    for (const session of this.sessions.values()) {
-      const due = session.lastUsed + idleTimeout
+    const { handshakeTimeout, idleTimeout } = this.limits
+    const next = Math.min(
+      this.expire(this.sessions, idleTimeout, now),
+      this.expire(this.unfinished, handshakeTimeout, now)
+    )
+    if (next === Infinity) this.sweeper.unwatch(this)
+    return next
+  }
+
+  /** Ends the sessions that have expired; returns when to look again. */
+  private expire(sessions: ReadonlyMap<string, S>, timeout: number, now: number): number {
+    // Connected sessions move to the end of the map; `left` keeps the loop from meeting them again.
+    let left = sessions.size
+    for (const session of sessions.values()) {
+      const due = session.lastUsed + timeout
       if (due > now) return due
       if (left-- === 0) break
-      if (session.isBusy) this.renew(session, now)
+      const { isConnected } = session
+      // Its client has disconnected since the last look, at a time that is not known.
+      const wasConnected = session.wasConnected
+      session.wasConnected = isConnected
+      if (isConnected || wasConnected) this.renew(session, now)
       else this.evict(session)
     }
-    if (this.sessions.size > 0) return now + idleTimeout
-    this.sweeper.unwatch(this)
-    return Infinity
+    return sessions.size > 0 ? now + timeout : Infinity
+  }
+
+  private ownedBy({ owner }: S): Set<S> | undefined {
+    return owner === undefined ? undefined : this.owned.get(owner)
+  }
+
+  /** The finished session that a session replaces at the limit. */
+  private replaceable(session: S): S | undefined {
+    return idlest([...this.ownedBy(session) ?? []].filter(({ finished }) => finished)) ?? this.firstIdle()
   }
 
   /** The session that was idle longest, of all principals. */
@@ -118,8 +190,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   private renew(session: S, now: number): void {
     session.lastUsed = now
     if (this.newest === session) return
-    this.sessions.delete(session.id)
-    this.sessions.set(session.id, this.newest = session)
+    const sessions = session.finished ? this.sessions : this.unfinished
+    sessions.delete(session.id)
+    sessions.set(session.id, session)
+    if (session.finished) this.newest = session
   }
 
   private evict(session: S): void {
@@ -128,7 +202,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
 }
 
 /** The session that was idle longest, of those of one principal, which are in no order. */
-const idlest = <S extends StoredSession>(sessions: Iterable<S> = []): S | undefined => {
+const idlest = <S extends StoredSession>(sessions: Iterable<S>): S | undefined => {
   let idlest: S | undefined
   for (const session of sessions) {
     if (!session.isBusy && (idlest === undefined || session.lastUsed < idlest.lastUsed)) idlest = session

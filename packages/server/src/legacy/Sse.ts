@@ -23,6 +23,7 @@ import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
 import * as SecretId from "../http/SecretId.js"
+import type { Expirable } from "../http/Sweeper.js"
 import type { Principal } from "../Principal.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { HttpContext } from "./HttpContext.js"
@@ -71,6 +72,7 @@ export const make = (context: HttpContext): SseEndpoint => {
         fiber.addObserver(() => closing.delete(fiber))
       })
       connections.set(id, connection)
+      connection.closeUnlessOpened()
       connection.open(`${exchange.path}?${SESSION}=${id}`)
     },
     post: (exchange, incoming, principal) => {
@@ -107,10 +109,11 @@ class SseConnection implements FedTransport {
   private readonly conversation: FedConversation
   private readonly stream: EventStream
   private readonly requests = new Map<Message.RequestId, Channel>()
+  private handshake: Expirable | undefined
   private closed = false
 
   constructor(
-    context: HttpContext,
+    private readonly context: HttpContext,
     exchange: HttpExchange,
     readonly owner: string | undefined,
     private readonly onClose: (closing: Effect.Effect<void>) => void
@@ -124,6 +127,14 @@ class SseConnection implements FedTransport {
   /** Sends the URL for the client's messages. */
   open(uri: string): void {
     if (!this.closed) this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
+  }
+
+  /** Closes the conversation if its client has not completed `initialize` in time. */
+  closeUnlessOpened(): void {
+    const { options: { handshakeTimeout }, sweeper } = this.context
+    this.handshake = sweeper.schedule(handshakeTimeout, () => {
+      if (this.conversation.version() === undefined && this.requests.size === 0) this.close()
+    })
   }
 
   /** Hands a message to the conversation; `false` when too many wait. */
@@ -148,6 +159,7 @@ class SseConnection implements FedTransport {
     if (this.closed) return
     this.closed = true
     this.feed.end()
+    if (this.handshake !== undefined) this.context.sweeper.unwatch(this.handshake)
     const { conversation, stream } = this
     this.onClose(Effect.zipRight(conversation.close, Effect.sync(() => stream.end())))
   }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
-import { Context, Deferred, Effect } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, TestClock } from "effect"
 import * as Endpoint from "../../src/dispatch/Endpoint.js"
 import type { TestExchange } from "../http/TestExchange.js"
 import { answered, call, EndpointClient, initialize, proper, withEndpoint } from "../http/TestExchange.js"
@@ -358,6 +358,27 @@ describe("close", () => {
           for (const exchange of pending) assertRefused(yield* answered(exchange), 503, -32000, /closing/)
           assert.strictEqual(http.endpoint.sessions(), 0)
         }), { path: "/mcp", ssePath: "/sse", authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
+    }))
+
+  it.effect("waits for a session layer that is slow to release no longer than `closeTimeout`, and says so", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const { layer, lines } = logbook()
+      const server = serve(GreetLive, {
+        session: Layer.scopedDiscard(Effect.addFinalizer(() => Deferred.await(gate)))
+      })
+      yield* withEndpoint(server, (http) =>
+        Effect.gen(function*() {
+          yield* http.open()
+          const closing = yield* Effect.fork(Effect.uninterruptible(http.endpoint.close))
+          yield* TestClock.adjust("2 seconds")
+          assert.isNull(closing.unsafePoll())
+          yield* TestClock.adjust("1 seconds")
+          yield* Fiber.join(closing)
+          assert.isTrue(lines.some(({ level, message }) => level === "Warning" && /closeTimeout/.test(message)))
+          yield* http.endpoint.close
+          yield* Deferred.succeed(gate, undefined)
+        }), { closeTimeout: "3 seconds" }).pipe(Effect.provide(layer))
     }))
 
   it.effect("happens when the scope closes", () =>

@@ -14,6 +14,7 @@ describe("ResolvedOptions", () => {
       maxQueued: 16_777_216,
       maxUnsent: 268_435_456,
       idleTimeout: 1_800_000,
+      handshakeTimeout: 30_000,
       maxBodyBytes: 4_194_304,
       maxDepth: 64,
       maxNodes: 100_000,
@@ -23,6 +24,7 @@ describe("ResolvedOptions", () => {
       stallTimeout: 30_000,
       retry: 1000,
       abandonAfter: 30_000,
+      closeTimeout: 5000,
       authenticate: undefined
     })
   })

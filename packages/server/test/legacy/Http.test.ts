@@ -282,7 +282,7 @@ describe("requests", () => {
           const client = yield* http.open()
           const exchange = client.post(call(1, "act"))
           exchange.hangUp()
-          yield* TestClock.adjust("1 hour")
+          yield* TestClock.adjust("29 minutes")
           yield* Deferred.succeed(gate, undefined)
           yield* Deferred.await(done)
           assert.strictEqual((yield* client.ask(ping)).status, 200)

@@ -2,23 +2,42 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import * as Sweeper from "../../src/http/Sweeper.js"
 import type { StoredSession } from "../../src/legacy/SessionStore.js"
-import { SessionStore } from "../../src/legacy/SessionStore.js"
+import { MIN_UNFINISHED, REPLACE_UNFINISHED_AFTER, SessionStore } from "../../src/legacy/SessionStore.js"
 
 interface Fake extends StoredSession {
   isBusy: boolean
+  isConnected: boolean
   ended: boolean
 }
 
 const session = (id: string, owner?: string): Fake => {
-  const one: Fake = { id, owner, lastUsed: 0, isBusy: false, ended: false, end: () => one.ended = true }
+  const one: Fake = {
+    id,
+    owner,
+    lastUsed: 0,
+    finished: false,
+    wasConnected: false,
+    isBusy: false,
+    isConnected: false,
+    ended: false,
+    end: () => one.ended = true
+  }
   return one
 }
 
+/** A store whose `add` also finishes the session, and the store itself. */
 const store = (max = 3, idleTimeout = 1_800_000, maxPerPrincipal = 2) =>
-  Effect.map(Sweeper.make, (sweeper) => ({
-    sweeper,
-    store: new SessionStore<Fake>(sweeper, { max, maxPerPrincipal, idleTimeout })
-  }))
+  Effect.map(Sweeper.make, (sweeper) => {
+    const plain = new SessionStore<Fake>(sweeper, { max, maxPerPrincipal, idleTimeout, handshakeTimeout: idleTimeout })
+    const store: Pick<typeof plain, Exclude<keyof typeof plain, "size">> & { readonly size: number } = Object.create(
+      plain,
+      {
+        add: { value: (session: Fake) => plain.add(session) ?? plain.finish(session) },
+        size: { get: () => plain.size }
+      }
+    )
+    return { sweeper, plain, store }
+  })
 
 describe("SessionStore", () => {
   it.scoped("finds sessions by id, until they are removed", () =>
@@ -55,15 +74,15 @@ describe("SessionStore", () => {
       assert.strictEqual(sweeper.size, 0)
     }))
 
-  it.scoped("does not end busy sessions, and counts idle time from the end of the work", () =>
+  it.scoped("does not end sessions whose client is connected, and counts idle time from its last message", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store()
       const a = session("a")
       sessions.add(a)
-      a.isBusy = true
+      a.isConnected = true
       yield* TestClock.adjust("50 minutes")
       assert.isFalse(a.ended)
-      a.isBusy = false
+      a.isConnected = false
       sessions.touch(a)
       yield* TestClock.adjust("29 minutes")
       assert.isFalse(a.ended)
@@ -142,7 +161,7 @@ describe("SessionStore", () => {
       let looks = 0
       const { store: sessions } = yield* store(3, 0)
       const busy = ["a", "b", "c"].map((id) =>
-        Object.defineProperty(session(id), "isBusy", { get: () => looks++ < 100 })
+        Object.defineProperty(session(id), "isConnected", { get: () => looks++ < 100 })
       )
       for (const one of busy) sessions.add(one)
       looks = 0
@@ -181,5 +200,42 @@ describe("SessionStore", () => {
       assert.strictEqual(sessions.size, 7)
       sessions.remove(bobs[2]!)
       assert.isUndefined(sessions.add(bobs[3]!))
+    }))
+
+  it.scoped("counts unfinished sessions apart: they replace one another, after a while", () =>
+    Effect.gen(function*() {
+      const { plain: sessions } = yield* store(3)
+      const finished = ["a", "b", "c"].map((id) => session(id))
+      for (const one of finished) {
+        assert.isUndefined(sessions.add(one))
+        assert.isUndefined(sessions.finish(one))
+      }
+      const flood = Array.from({ length: 20 }, (_, i) => session(String(i)))
+      assert.strictEqual(flood.filter((one) => sessions.add(one) === undefined).length, MIN_UNFINISHED)
+      yield* TestClock.adjust(REPLACE_UNFINISHED_AFTER)
+      const late = session("late")
+      assert.isUndefined(sessions.add(late))
+      assert.deepStrictEqual(flood.filter(({ ended }) => ended), [flood[0]])
+      assert.isTrue(finished.every(({ ended }) => !ended))
+      // It finishes in the place of the session that was idle longest, and not at all when none is idle.
+      assert.isUndefined(sessions.finish(late))
+      assert.deepStrictEqual(finished.map(({ ended }) => ended), [true, false, false])
+      for (const one of [...finished, late]) one.isBusy = true
+      assert.strictEqual(sessions.finish(flood[1]!), 3)
+      assert.isUndefined(sessions.find("1"))
+    }))
+
+  it.scoped("gives a client that has disconnected the whole time again", () =>
+    Effect.gen(function*() {
+      const { store: sessions } = yield* store()
+      const a = session("a")
+      a.isConnected = true
+      sessions.add(a)
+      yield* TestClock.adjust("59 minutes")
+      a.isConnected = false
+      yield* TestClock.adjust("30 minutes")
+      assert.isFalse(a.ended)
+      yield* TestClock.adjust("30 minutes")
+      assert.isTrue(a.ended)
     }))
 })

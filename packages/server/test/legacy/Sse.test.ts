@@ -241,4 +241,14 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.isTrue(listen(http).isStream)
       }), { ...options, sessions: { max: 1 }, capacity: 4 })
   })
+
+  it.effect("ends when its client does not initialize in time", () =>
+    withEndpoint(serve(GreetLive), (http) =>
+      Effect.gen(function*() {
+        const silent = yield* connect(http)
+        const client = yield* shaken(http)
+        yield* TestClock.adjust("30 seconds")
+        yield* until(() => silent.stream.ended && http.endpoint.sessions() === 1)
+        assert.isFalse(client.stream.ended)
+      }), options))
 })

@@ -1,0 +1,80 @@
+/**
+ * The HTTP server of `@effect/platform-node`, closed within a deadline: for applications that mount `HttpEndpoint` of
+ * `@effect-mcp/server` beside other routes. `NodeHttpServer.layer` of `@effect/platform-node` waits for every connection
+ * when it closes, also for a client that sends nothing or half a request.
+ *
+ * @since 0.1.0
+ */
+import type * as Etag from "@effect/platform/Etag"
+import type * as HttpPlatform from "@effect/platform/HttpPlatform"
+import * as PlatformServer from "@effect/platform/HttpServer"
+import type { ServeError } from "@effect/platform/HttpServerError"
+import type * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { LazyArg } from "effect/Function"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type { Server } from "node:http"
+import type { ListenOptions } from "node:net"
+import { Connections } from "./http/Connections.js"
+
+/** Where the server listens, and how long closing may take. */
+export interface Options extends ListenOptions {
+  /**
+   * How long closing waits for requests that run and for clients to read their responses, before it destroys the
+   * connections. Connections without a running request are closed at once. Default: 5 seconds.
+   */
+  readonly closeTimeout?: Duration.DurationInput | undefined
+}
+
+/** Like `NodeHttpServer.make`: serves until the scope closes. */
+export const make = (
+  evaluate: LazyArg<Server>,
+  { closeTimeout = "5 seconds", ...listen }: Options
+): Effect.Effect<PlatformServer.HttpServer, ServeError, Scope.Scope> =>
+  Effect.suspend(() => {
+    const server = evaluate()
+    const connections = new Connections(server)
+    // Runs before the release of the platform, which does nothing for a server that has stopped listening.
+    return Effect.tap(
+      NodeHttpServer.make(() => server, listen),
+      () =>
+        Effect.addFinalizer(() =>
+          connections.close({
+            drain: Effect.void,
+            timeout: closeTimeout,
+            // A handler of another route may be reading it.
+            refuseIncomplete: false
+          })
+        )
+    )
+  })
+
+/**
+ * Takes the place of `NodeHttpServer.layer`.
+ *
+ * @example
+ * ```ts
+ * import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
+ * import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import { Layer } from "effect"
+ * import { createServer } from "node:http"
+ *
+ * const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, Layer.empty)
+ *
+ * export const Live = HttpEndpoint.serve().pipe(
+ *   Layer.provide(PlatformHttpServer.layer(createServer, { port: 3000, host: "127.0.0.1", closeTimeout: "10 seconds" })),
+ *   Layer.provide(Server)
+ * )
+ * ```
+ */
+export const layer = (
+  evaluate: LazyArg<Server>,
+  options: Options
+): Layer.Layer<
+  PlatformServer.HttpServer | HttpPlatform.HttpPlatform | Etag.Generator | NodeContext.NodeContext,
+  ServeError
+> => Layer.merge(Layer.scoped(PlatformServer.HttpServer, make(evaluate, options)), NodeHttpServer.layerContext)

@@ -1,0 +1,84 @@
+/**
+ * The connections of one HTTP server of Node, and how they are closed within a deadline. Node's own `close` waits for
+ * every client: for one that sends nothing, and for one that never completes its request.
+ *
+ * A mutable map, because each request passes here: it holds the last response of each open connection. `HttpServer` and
+ * `PlatformHttpServer` close their servers with it.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { Server as TlsServer } from "node:tls"
+
+export class Connections {
+  private readonly sockets = new Set<Socket>()
+  private readonly last = new Map<Socket, ServerResponse | undefined>()
+
+  constructor(private readonly server: Server) {
+    const add = (socket: Socket): void => {
+      this.last.set(socket, undefined)
+      socket.once("close", () => this.last.delete(socket))
+    }
+    server.on("connection", (socket: Socket) => {
+      this.sockets.add(socket)
+      socket.once("close", () => this.sockets.delete(socket))
+      if (!(server instanceof TlsServer)) add(socket)
+    })
+    server.on("secureConnection", add)
+    server.prependListener("request", ({ socket }, response) => this.last.set(socket, response))
+  }
+
+  /**
+   * Stops listening, runs `drain`, which ends what the requests have started, and waits until clients have read their
+   * responses. After the timeout it destroys the connections that are left.
+   */
+  close(options: {
+    readonly drain: Effect.Effect<void>
+    readonly timeout: Duration.DurationInput
+    /** Whether nothing runs for a request before all of it has come: then it is refused. */
+    readonly refuseIncomplete: boolean
+  }): Effect.Effect<void> {
+    const { drain, refuseIncomplete, timeout } = options
+    return Effect.suspend(() => {
+      if (!this.server.listening) return Effect.void
+      const closed = this.stop()
+      return Effect.timed(drain).pipe(
+        Effect.tap(() =>
+          Effect.sync(() => this.last.forEach((_, socket) => this.closeWhenAnswered(socket, refuseIncomplete)))
+        ),
+        Effect.flatMap(([elapsed]) => within(closed, Duration.subtract(timeout, elapsed))),
+        Effect.zipRight(Effect.sync(() => this.sockets.forEach((socket) => socket.destroy()))),
+        Effect.zipRight(within(closed, "1 second"))
+      )
+    })
+  }
+
+  /** Stops listening. The effect waits until all connections are closed. */
+  private stop(): Effect.Effect<void> {
+    let isClosed = false
+    this.server.close(() => {
+      isClosed = true
+    })
+    return Effect.async<void>((resume) => {
+      if (isClosed) return resume(Effect.void)
+      this.server.once("close", () => resume(Effect.void))
+    })
+  }
+
+  /** Closes the connection when its last response has been sent: at once when no request runs. */
+  private closeWhenAnswered(socket: Socket, refuseIncomplete: boolean): void {
+    const response = this.last.get(socket)
+    if (response === undefined || response.writableFinished || response.destroyed) return socket.destroySoon()
+    response.once("close", () => this.closeWhenAnswered(socket, refuseIncomplete))
+    if (refuseIncomplete && !response.headersSent && !response.req.complete) refuse(response)
+  }
+}
+
+const refuse = (response: ServerResponse): void => {
+  response.writeHead(503, { connection: "close", "retry-after": "1" })
+  response.end()
+}
+
+const within = (effect: Effect.Effect<void>, timeout: Duration.DurationInput): Effect.Effect<unknown> =>
+  Effect.timeoutOption(Effect.interruptible(Effect.disconnect(effect)), timeout)
