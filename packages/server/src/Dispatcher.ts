@@ -64,6 +64,9 @@ export interface FedConversation {
 
 export class Dispatcher extends Context.Tag("@effect-mcp/server/Dispatcher")<Dispatcher, DispatcherService>() {}
 
+/** The default of `requestTimeout`. */
+export const REQUEST_TIMEOUT: Duration.DurationInput = "60 seconds"
+
 export interface Options {
   /**
    * The limit of the requests of one client that are served at the same time; more get the error -32000. Default: 64.
@@ -77,6 +80,9 @@ export interface Options {
    * on. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** How long a request to a client waits for its response, unless the request has a timeout. Default: 60 seconds. */
+  /**
+   * How long a request to a client waits for its response, unless the request has a timeout: sampling, roots and `ping`. A
+   * question to a person has `elicitationTimeout`. Default: 60 seconds.
+   */
   readonly requestTimeout?: Duration.DurationInput | undefined
 }
