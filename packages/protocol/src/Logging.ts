@@ -10,10 +10,12 @@ import { JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { harmless } from "./schema/Mendable.js"
 
+const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
+
 /** From the least to the most severe, as in RFC 5424. */
-export const LoggingLevel: Schema.Literal<
-  ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
-> = Schema.Literal("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+export const LoggingLevel: Schema.Literal<[...typeof levels]> = Schema.Literal(...levels).annotations({
+  message: () => ({ message: `must be one of ${levels.join(", ")}`, override: true })
+})
 
 export type LoggingLevel = typeof LoggingLevel.Type
 

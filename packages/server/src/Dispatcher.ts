@@ -64,6 +64,9 @@ export interface FedConversation {
 
 export class Dispatcher extends Context.Tag("@effect-mcp/server/Dispatcher")<Dispatcher, DispatcherService>() {}
 
+/** The default of `requestTimeout`. */
+export const REQUEST_TIMEOUT: Duration.DurationInput = "60 seconds"
+
 export interface Options {
   /** How many requests of one client are served at the same time; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
@@ -82,6 +85,9 @@ export interface Options {
    * on. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** How long a request to a client waits for its response, unless the request has a timeout. Default: 60 seconds. */
+  /**
+   * How long a request to a client waits for its response, unless the request has a timeout: sampling, roots and `ping`. A
+   * question to a person has `elicitationTimeout`. Default: 60 seconds.
+   */
   readonly requestTimeout?: Duration.DurationInput | undefined
 }

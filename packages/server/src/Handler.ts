@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as JsonObjects from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -64,7 +65,7 @@ export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = 
   },
   handler: (params: Params) => Effect.Effect<Result, Feature.Fails, R>
 ): HandlerFeature<R> => {
-  const decode = ParseResult.decodeUnknown(schemas.params)
+  const decode = SchemaParser.decodeUnknown(schemas.params)
   const encode = ParseResult.encodeUnknown(schemas.result)
   return register(
     own(name),
@@ -94,7 +95,7 @@ export const customNotification = <Params, ParamsEncoded, R = never>(
   params: Schema.Schema<Params, ParamsEncoded>,
   handler: (params: Params) => Effect.Effect<void, never, R>
 ): HandlerFeature<R> => {
-  const decode = ParseResult.decodeUnknown(params)
+  const decode = SchemaParser.decodeUnknown(params)
   const method = Method.notification({ name, from: "client", params: JsonObjects.JsonObject })
   return register(method, (_, raw) =>
     Effect.matchEffect(decode(raw ?? {}), {

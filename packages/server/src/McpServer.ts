@@ -14,6 +14,7 @@ import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
@@ -46,6 +47,11 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
   readonly instructions?: string | undefined
   /** Whether the messages that handlers `log` are sent to clients, and `logging` is advertised. Default: true. */
   readonly logging?: boolean | undefined
+  /**
+   * How long a question to a person (`elicit`, `elicitUrl`, and in `ask`) waits for its answer, unless it has a timeout. It
+   * ends at once with the session. Default: 10 minutes.
+   */
+  readonly elicitationTimeout?: Duration.DurationInput | undefined
   /** The number of entries on a page of a list. Default: 1000. */
   readonly pageSize?: number | undefined
   /** Whether clients may subscribe to resources. See `resourceUpdated`. Default: true. */
@@ -114,6 +120,8 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
           versions: options.versions ?? Version.legacy,
           instructions: options.instructions,
           logging,
+          requestTimeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
+          elicitationTimeout: options.elicitationTimeout ?? "10 minutes",
           capabilities: AdvertisedCapabilities.make(registry, { logging, subscriptions, also: options.capabilities }),
           router: Router.make(
             registry,

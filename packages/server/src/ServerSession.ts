@@ -34,7 +34,7 @@ export interface ServerSessionService extends RequestContextService {
   ) => Effect.Effect<{ readonly [K in keyof Q]: Ask.Question.Answer<Q[K]> }, AskError>
   /**
    * Asks a person to fill in a form, and gives the decoded answer. Declare the schema outside of the handler: each new
-   * schema object is compiled again. `timeout` replaces the server's `requestTimeout`, which may be too short for a person.
+   * schema object is compiled again. `timeout` replaces the server's `elicitationTimeout`.
    */
   readonly elicit: {
     <A, I>(

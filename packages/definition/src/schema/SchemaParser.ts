@@ -17,9 +17,31 @@ export type Errors = "all" | "first"
 
 /** Throws the error of Effect's parser for a schema that it cannot use. */
 export const decoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
-  const parse = withErrors(errors, ParseResult.decodeUnknown(schema))
+  const parse = withErrors(errors, decodeUnknown(schema))
   return plainOr(schema, () => parse)
 }
+
+type Parse = (u: unknown, options?: AST.ParseOptions) => Effect.Effect<any, ParseResult.ParseIssue>
+
+/**
+ * Effect's decoder, which also refuses what makes it throw: it makes a text of the member that discriminates a union, and
+ * an object whose `toString` a peer chose cannot become one. Throws for a schema that Effect cannot use.
+ */
+export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
+  const parse = ParseResult.decodeUnknown(schema)
+  return (u, options) =>
+    Either.getOrElse(Either.try({ try: () => parse(u, options), catch: (error) => error }), (error) => {
+      if (!holdsToString(u, MAX_DEPTH)) throw error
+      return Either.left(new ParseResult.Type(schema.ast, u, "has an object in the place of a text"))
+    })
+}
+
+/** How deep JSON from a peer can be. */
+const MAX_DEPTH = 100
+
+const holdsToString = (value: unknown, depth: number): boolean =>
+  typeof value === "object" && value !== null && depth > 0 &&
+  (Object.hasOwn(value, "toString") || Object.values(value).some((inner) => holdsToString(inner, depth - 1)))
 
 /** Throws the error of Effect's parser for a schema that it cannot use. */
 export const encoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
@@ -32,7 +54,7 @@ export const encoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser
  */
 export const lazyDecoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
   let parse: Parser | undefined
-  return plainOr(schema, () => parse ??= withErrors(errors, ParseResult.decodeUnknown(schema)))
+  return plainOr(schema, () => parse ??= withErrors(errors, decodeUnknown(schema)))
 }
 
 const plainOr = (schema: Schema.Schema<any, any>, parser: () => Parser): Parser => {
@@ -44,7 +66,5 @@ const plainOr = (schema: Schema.Schema<any, any>, parser: () => Parser): Parser 
   }
 }
 
-const withErrors = (
-  errors: Errors,
-  parse: (u: unknown, options?: AST.ParseOptions) => Effect.Effect<any, ParseResult.ParseIssue>
-): Parser => errors === "all" ? (u) => ValueSize.isSmall(u) ? parse(u, { errors }) : parse(u) : parse
+const withErrors = (errors: Errors, parse: Parse): Parser =>
+  errors === "all" ? (u) => ValueSize.isSmall(u) ? parse(u, { errors }) : parse(u) : parse

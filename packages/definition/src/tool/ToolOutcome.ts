@@ -85,7 +85,7 @@ const successOf = (
 const failureOf = (failure: AnySchema): Pick<ToolOutcome, "decodeFailure" | "encodeFailure"> => {
   const isText = encodesToString(failure)
   const encode = ParseResult.encodeUnknown(failure)
-  const decode = ParseResult.decodeUnknown(failure)
+  const decode = SchemaParser.decodeUnknown(failure)
   return {
     encodeFailure: (value) =>
       orDie(encode(value), (encoded) => ({ content: [text(toText(encoded, isText))], isError: true })),

@@ -15,7 +15,7 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
-import type { FedConversation, Options } from "../Dispatcher.js"
+import * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
 import type { Serving } from "../legacy/Serve.js"
 import * as Release from "../runtime/Release.js"
@@ -36,7 +36,7 @@ export interface Conversations {
   /** Begins a conversation and reads its transport. After the server has closed, the transport is not read. */
   readonly read: (transport: Transport) => ReadConversation
   /** Begins a conversation that its caller feeds. `onEnd` runs when the server closes it. */
-  readonly feed: (transport: Transport, onEnd: () => void) => FedConversation
+  readonly feed: (transport: Transport, onEnd: () => void) => Dispatcher.FedConversation
   /** Runs an effect for each open conversation. */
   readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
   /** The number of open conversations. */
@@ -46,7 +46,7 @@ export interface Conversations {
 export const make = (
   server: Pick<Server, "session" | "versions">,
   serving: Serving,
-  options: Options
+  options: Dispatcher.Options
 ): Effect.Effect<Conversations, never, Scope.Scope> =>
   Effect.gen(function*() {
     const begin = yield* Conversation.factory
@@ -73,7 +73,7 @@ export const make = (
           maxWaiting: options.maxWaiting,
           maxWaitingText: options.maxWaitingText,
           closeTimeout: options.closeTimeout,
-          timeout: options.requestTimeout ?? "60 seconds",
+          timeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
           // Before `initialize` no revision is agreed on.
           batches: () => connection.accepted && Version.hasBatches(connection.version)
         }
@@ -126,7 +126,7 @@ export const make = (
       return { ended: Deferred.await(ended), close, onEnd: (callback) => reader.addObserver(callback) }
     }
 
-    const feed = (transport: Transport, onEnd: () => void): FedConversation => {
+    const feed = (transport: Transport, onEnd: () => void): Dispatcher.FedConversation => {
       const { connection, conversation, release } = start(transport)
       let ending = false
       const close: Effect.Effect<void> = Effect.suspend(() => {

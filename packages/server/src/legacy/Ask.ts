@@ -2,23 +2,26 @@
  * Questions in the legacy era: each is a request to the client, on the channel of the request whose handler asks. The
  * handler waits for the answer.
  */
-import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { JsonRpcError, METHOD_NOT_FOUND } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { RequestTimeout, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
-import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import type { CallError, Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import type * as Method from "@effect-mcp/protocol/Method"
+import * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import type { Question } from "../Ask.js"
+import type { Server } from "../runtime/Server.js"
 import type { AskError } from "../ServerSession.js"
 import type { Connection } from "./Connection.js"
 
@@ -32,22 +35,26 @@ const methods = {
  * Asks one question. Fails without a request when the client lacks the capability, or when the question is not valid.
  */
 export const ask = <A>(
-  { clientCapabilities, version }: Connection,
+  connection: Connection,
   outbound: Outbound,
+  settings: Settings,
   { decode, kind, params, problem, requires }: Question<A>,
   options?: RequestOptions
 ): Effect.Effect<A, AskError> =>
   Effect.suspend(() => {
+    const { clientCapabilities, version } = connection
     const method = methods[kind] as Method.Request<string, JsonObject, unknown>
     const missing = Capabilities.missing(clientCapabilities, requires)
     if (missing !== undefined) return Effect.fail(new McpError.MissingClientCapability({ required: missing }))
     if (problem !== undefined) {
       return Effect.fail(new McpError.InternalError({ message: `"${method.name}" cannot be sent: ${problem}` }))
     }
-    const narrowed = method.narrowParams(version)(params) as JsonObject
+    const narrowed = withoutContext(method.narrowParams(version)(params) as JsonObject, connection)
+    // A person needs longer than a program.
+    const timeout = options?.timeout ?? (kind === "elicit" ? settings.elicitationTimeout : undefined)
     return Effect.matchEffect(
       Effect.contextWithEffect((context: Context.Context<never>) =>
-        outbound.request(method.name, traced(narrowed, context), options)
+        send(connection, outbound, settings, method.name, traced(narrowed, context), { ...options, timeout })
       ),
       {
         onFailure: (error): Effect.Effect<A, AskError> => Effect.fail(fromCall(error)),
@@ -60,6 +67,51 @@ export const ask = <A>(
       }
     )
   })
+
+/** How long requests wait, unless they have a timeout. */
+export type Settings = Pick<Server, "elicitationTimeout" | "requestTimeout">
+
+/**
+ * Sends a request. SHOULD NOT send one before the client has sent `notifications/initialized`, but for `ping`, so it waits
+ * for that first, no longer than for the answer (2025-11-25 basic/lifecycle#initialization).
+ */
+export const send = (
+  connection: Connection,
+  outbound: Outbound,
+  { requestTimeout }: Settings,
+  method: string,
+  params?: Params,
+  options?: RequestOptions
+): Effect.Effect<Params, CallError> =>
+  Effect.suspend(() => {
+    const known = Methods.table.get(method)
+    if (known !== undefined && (!Method.isIn(known, connection.version) || known.from === "client")) {
+      const message = `Method not found: revision ${connection.version} has no "${method}" that a server sends`
+      return Effect.fail(new JsonRpcError({ code: METHOD_NOT_FOUND, message }))
+    }
+    const request = Effect.suspend(() => outbound.request(method, params, options))
+    if (connection.initialized || connection.scope === undefined || method === Methods.ping.name) return request
+    const timeout = Duration.decode(options?.timeout ?? requestTimeout)
+    return Effect.zipRight(
+      Effect.timeoutFail(connection.awaitInitialized, {
+        duration: timeout,
+        onTimeout: () => new RequestTimeout({ method, millis: Duration.toMillis(timeout) })
+      }),
+      request
+    )
+  })
+
+/**
+ * SHOULD NOT ask for the context of servers from a client that does not declare `sampling.context`, since 2025-11-25
+ * (client/sampling#capabilities). The default is none.
+ */
+const withoutContext = (params: JsonObject, { clientCapabilities, version }: Connection): JsonObject => {
+  const { includeContext, ...rest } = params
+  return includeContext === undefined || includeContext === "none" || !Version.isAtLeast(version, "2025-11-25") ||
+      Capabilities.declares(clientCapabilities, "sampling.context")
+    ? params
+    : rest
+}
 
 /** Adds the trace context of the handler's current span, if it has one. */
 const traced = (params: JsonObject, context: Context.Context<never>): JsonObject =>

@@ -10,12 +10,13 @@ import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protoco
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
-import type * as Method from "@effect-mcp/protocol/Method"
+import * as Method from "@effect-mcp/protocol/Method"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
-import type * as Deferred from "effect/Deferred"
+import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -26,7 +27,7 @@ import * as Release from "../runtime/Release.js"
 export class Connection {
   /** The server has accepted `initialize`, and serves requests. */
   accepted = false
-  /** The client has sent `notifications/initialized`, and may receive notifications outside of its requests. */
+  /** The client has sent `notifications/initialized`, and may receive requests, and notifications outside of its own. */
   initialized = false
   /** Completes when the `initialize` that is being served has ended. */
   handshake: Deferred.Deferred<void> | undefined
@@ -43,6 +44,7 @@ export class Connection {
   services: Context.Context<never> | undefined
   /** Releases the services, for a handshake that fails after they were built. */
   releaseServices: Effect.Effect<void> | undefined
+  private whenInitialized: Deferred.Deferred<void> | undefined
   private announcements: Map<string, Fiber.RuntimeFiber<void>> | undefined
 
   constructor(
@@ -51,6 +53,32 @@ export class Connection {
     /** The scope of the conversation; `undefined` for a request that belongs to no conversation. */
     readonly scope: Scope.Scope | undefined = undefined
   ) {}
+
+  /** The client has sent `notifications/initialized`. */
+  onInitialized(): void {
+    this.initialized = true
+    if (this.whenInitialized !== undefined) Deferred.unsafeDone(this.whenInitialized, Effect.void)
+  }
+
+  /** Waits until the client has sent `notifications/initialized`. */
+  get awaitInitialized(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.initialized ? Effect.void : Deferred.await(this.whenInitialized ??= Deferred.unsafeMake(FiberId.none))
+    )
+  }
+
+  /** Whether the agreed revision has a notification of the server, and the capability that it needs is declared. */
+  allows(name: string): boolean {
+    const method = Methods.table.get(name)
+    if (method === undefined) return true
+    if (!Method.isIn(method, this.version) || method.from === "client") return false
+    const { capability, declaredBy } = method
+    if (capability === undefined || this.scope === undefined) return true
+    return Capabilities.declares(
+      declaredBy === "sender" ? this.serverCapabilities : this.clientCapabilities,
+      capability
+    )
+  }
 
   /**
    * Sends a notification without waiting for it. While an equal one (same method and `about`) still waits for the client to

@@ -10,6 +10,7 @@ import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams, MethodNotFound, ofIssue } from "@effect-mcp/protocol/McpError"
+import * as Method from "@effect-mcp/protocol/Method"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Pipeline from "../runtime/Pipeline.js"
@@ -38,7 +39,7 @@ export interface Serving {
 }
 
 export const make = (server: Server): Serving => {
-  const { logging, middleware, router } = server
+  const { middleware, router } = server
   const routes = Routes.make(server)
   const pipeline = Pipeline.make(server)
 
@@ -74,7 +75,7 @@ export const make = (server: Server): Serving => {
     route: Routes.LegacyRoute | undefined,
     serve: (session: LegacyServerSession) => Route.Served
   ): Work => {
-    const session = new LegacyServerSession(connection, request, incoming, logging)
+    const session = new LegacyServerSession(connection, request, incoming, server)
     const scope = new RequestScope()
     const { accepted, services } = connection
     const { context, effect } = pipeline.start(session, scope, services, accepted && services === undefined, serve)
@@ -114,13 +115,14 @@ export const make = (server: Server): Serving => {
       const { method, params } = notification
       if (!connection.accepted && connection.handshake === undefined) return undefined
       if (method === Methods.initialized.name && Either.isRight(Methods.initialized.decodeParams(params))) {
-        connection.initialized = true
+        connection.onInitialized()
       }
-      const listener = router.listener(method)
+      const found = router.listener(method)
+      const listener = found !== undefined && Method.isIn(found.method, connection.version) ? found : undefined
       if (listener === undefined && middleware === undefined) return undefined
       const handling = Effect.suspend(() => {
         const { notify, request } = connection.outbound
-        const session = new LegacyServerSession(connection, notification, { request, notify, channel }, logging)
+        const session = new LegacyServerSession(connection, notification, { request, notify, channel }, server)
         const scope = new RequestScope()
         return Effect.onExit(
           pipeline.run(session, scope, connection.services, () => {

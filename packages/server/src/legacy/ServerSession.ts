@@ -20,6 +20,7 @@ import type { Question } from "../Ask.js"
 import * as Ask from "../Ask.js"
 import type { RequestChannel } from "../runtime/RequestFacts.js"
 import { RequestFacts } from "../runtime/RequestFacts.js"
+import type { Server } from "../runtime/Server.js"
 import type { AskError, ServerSessionService } from "../ServerSession.js"
 import * as LegacyAsk from "./Ask.js"
 import type { Connection } from "./Connection.js"
@@ -29,8 +30,7 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
     readonly connection: Connection,
     received: Request | Notification,
     outbound: RequestChannel,
-    /** Whether the server sends log messages to clients. */
-    private readonly logging: boolean
+    private readonly server: LegacyAsk.Settings & Pick<Server, "logging">
   ) {
     super(received, outbound)
   }
@@ -48,7 +48,7 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
   }
 
   get standalone(): Outbound {
-    return this.connection.outbound
+    return { request: this.requestOn(this.connection.outbound), notify: this.notifyOn(this.connection.outbound) }
   }
 
   // Functions of getters, so that a function that was taken out of the session can still be called.
@@ -60,7 +60,9 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
     return (level, data, logger) =>
       Effect.suspend(() => {
         const threshold = this.connection.level
-        if (!this.logging || (threshold !== undefined && !Logging.isAtLeast(level, threshold))) return Effect.void
+        if (!this.server.logging || (threshold !== undefined && !Logging.isAtLeast(level, threshold))) {
+          return Effect.void
+        }
         // `data` is required, and JSON has no `undefined`.
         const params = { level, data: data === undefined ? null : data }
         return this.send(Methods.message, logger === undefined ? params : { ...params, logger })
@@ -68,7 +70,11 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
   }
 
   get notifyStandalone(): ServerSessionService["notifyStandalone"] {
-    return (method, params) => this.connection.outbound.notify(method, params)
+    return this.notifyOn(this.connection.outbound)
+  }
+
+  override get notify(): ServerSessionService["notify"] {
+    return this.notifyOn(this.outbound)
   }
 
   get elicitationComplete(): ServerSessionService["elicitationComplete"] {
@@ -107,7 +113,17 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
   }
 
   get request(): ServerSessionService["request"] {
-    return (method, params, options) => this.back.request(method, params, options)
+    return this.requestOn(this.back)
+  }
+
+  private requestOn(outbound: Outbound): Outbound["request"] {
+    return (method, params, options) => LegacyAsk.send(this.connection, outbound, this.server, method, params, options)
+  }
+
+  // What the revision does not know, or was not declared, is not sent.
+  private notifyOn(outbound: Outbound): Outbound["notify"] {
+    return (method, params) =>
+      Effect.suspend(() => this.connection.allows(method) ? outbound.notify(method, params) : Effect.void)
   }
 
   protected sendProgress(params: Params): Effect.Effect<void> {
@@ -124,6 +140,6 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
   }
 
   private askOne<A>(question: Question<A>, options?: RequestOptions): Effect.Effect<A, AskError> {
-    return LegacyAsk.ask(this.connection, this.back, question, options)
+    return LegacyAsk.ask(this.connection, this.back, this.server, question, options)
   }
 }

@@ -6,6 +6,7 @@ import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import type * as Middleware from "../Middleware.js"
 import type { Router } from "./Router.js"
 import type { SessionLayer } from "./SessionLayer.js"
@@ -20,6 +21,10 @@ export interface Server {
   readonly router: Router
   /** Whether log messages of handlers are sent to clients. */
   readonly logging: boolean
+  /** How long a request to a client waits, unless it has a timeout of its own. */
+  readonly requestTimeout: Duration.DurationInput
+  /** How long a question to a person waits, unless it has a timeout of its own. */
+  readonly elicitationTimeout: Duration.DurationInput
   /** The application's session layer. */
   readonly session: SessionLayer | undefined
   /** The middleware around every message, and the services of the application that it runs with. */

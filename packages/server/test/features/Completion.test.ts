@@ -227,6 +227,7 @@ describe("completion/complete", () => {
         [undefined, "ref"],
         [{ argument }, "ref"],
         [{ ref: { type: "ref/tool", name: "a" }, argument }, "ref"],
+        [{ ref: { type: { toString: 1, valueOf: 1 } }, argument }, "does not conform"],
         [{ ref }, "argument"],
         [{ ref, argument: { name: "city" } }, "argument.value"],
         [{ ref, argument: { name: "city", value: 1 } }, "argument.value"],

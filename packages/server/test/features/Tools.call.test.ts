@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Handler from "@effect-mcp/server/Handler"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer, Schema } from "effect"
 import { call, connect, GreetLive, internalError, logbook, result, serve, unchecked } from "../Serving.js"
@@ -131,6 +132,54 @@ describe("tools/call", () => {
       assert.lengthOf(text.split("; "), 10)
       assert.notInclude(text, "secret")
     }).pipe(Effect.scoped, Effect.provide(serve(McpServer.tool(tool, () => Effect.void))))
+  })
+
+  it.effect("gives the model the mistake, too, where an object cannot become the text that a union needs", () => {
+    const { layer, lines } = logbook()
+    const member = <K extends string, A, I>(kind: K, value: Schema.Schema<A, I>) =>
+      Schema.Struct({ kind: Schema.Literal(kind), value })
+    const tool = Tool.make("draw", {
+      parameters: { shape: Schema.Union(member("dot", Schema.Number), member("day", Schema.Date)) }
+    })
+    const kind = { toString: 1, valueOf: 1 }
+    return Effect.gen(function*() {
+      const peer = yield* connect()
+      const { content, isError } = yield* result(peer, "draw", { shape: { kind, value: 1 } })
+      assert.isTrue(isError)
+      assert.match(JSON.stringify(content), /Invalid arguments for tool \\"draw\\": /)
+      const custom = yield* peer.expectError(yield* peer.request("x/draw", { shape: { kind } }))
+      assert.strictEqual(custom.code, -32602)
+      assert.deepStrictEqual(lines, [])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(Layer.provide(
+        serve(Layer.merge(
+          McpServer.tool(tool, () => Effect.void),
+          Handler.customRequest(
+            "x/draw",
+            { params: tool.parameters as Schema.Schema<any>, result: Schema.Struct({}) },
+            () => Effect.succeed({})
+          )
+        )),
+        layer
+      ))
+    )
+  })
+
+  it.effect("dies where a schema of the tool throws", () => {
+    const { layer, lines } = logbook()
+    const broken = Schema.transform(Schema.String, Schema.String, {
+      decode: () => {
+        throw new Error("a bug")
+      },
+      encode: (s) => s
+    })
+    const live = McpServer.tool(Tool.make("broken", { parameters: { a: broken } }), () => Effect.void)
+    return Effect.gen(function*() {
+      const peer = yield* connect()
+      assert.deepStrictEqual<unknown>(yield* result(peer, "broken", { a: "" }), internalError)
+      assert.include(String(lines[0]?.cause), "a bug")
+    }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live), layer)))
   })
 
   it.scoped("refuses arguments that are no object with a protocol error, at every revision", () =>

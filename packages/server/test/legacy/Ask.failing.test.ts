@@ -5,8 +5,8 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { AskError, ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
-import { act, call, connect, logbook, result, serve, unchecked, until } from "../Serving.js"
+import { Deferred, Effect, Fiber, Layer, Schema, TestClock, Tracer } from "effect"
+import { act, call, connect, logbook, result, serve, unchecked, uninitialized, until } from "../Serving.js"
 import { answer, asking, refuse } from "./Asking.js"
 
 type Asks = (session: ServerSessionService, options?: RequestOptions) => Effect.Effect<unknown, AskError>
@@ -18,6 +18,8 @@ const messages = [{ role: "user", content: { type: "text", text: "hi" } }] as co
 /** A tool that asks and catches nothing. */
 const live = (ask: Asks) =>
   McpServer.tool(Tool.make("act"), () => Effect.flatMap(ServerSession, (session) => Effect.asVoid(ask(session))))
+
+const span = Tracer.externalSpan({ spanId: "b7ad6b7169203331", traceId: "0af7651916cd43dd8448eb211c80319c" })
 
 interface Kind {
   readonly what: string
@@ -148,12 +150,89 @@ for (const { answer: good, ask, method, named, required, what, wrong } of kinds)
         const peer = yield* connect(undefined, required)
         const id = yield* call(peer, "act")
         const question = yield* peer.expectRequest(method)
-        yield* TestClock.adjust("60 seconds")
+        // A person needs longer than a program.
+        const millis = method === "elicitation/create" ? 600_000 : 60_000
+        yield* TestClock.adjust(millis - 1)
+        yield* peer.expectSilence
+        yield* TestClock.adjust(1)
         assert.strictEqual((yield* peer.expectNotification("notifications/cancelled")).requestId, question.id)
         assert.deepStrictEqual(yield* peer.expectError(id), {
           code: -32603,
-          message: `Request "${method}" timed out after 60000 ms`
+          message: `Request "${method}" timed out after ${millis} ms`
         })
+      }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
+
+    it.effect("waits as long as the option of the server says", () =>
+      Effect.gen(function*() {
+        const peer = yield* connect(undefined, required)
+        const id = yield* call(peer, "act")
+        yield* peer.expectRequest(method)
+        yield* TestClock.adjust(method === "elicitation/create" ? "2 hours" : "3 seconds")
+        yield* peer.expectNotification("notifications/cancelled")
+        assert.match((yield* peer.expectError(id)).message, /timed out/)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(serve(live(ask), { elicitationTimeout: "2 hours", requestTimeout: "3 seconds" }))
+      ))
+
+    it.effect("ends at once with the session", () =>
+      Effect.gen(function*() {
+        const ended = yield* Deferred.make<void>()
+        const asks: Asks = (session) => Effect.onInterrupt(ask(session), () => Deferred.succeed(ended, undefined))
+        yield* Effect.gen(function*() {
+          const peer = yield* connect(undefined, required)
+          yield* call(peer, "act")
+          yield* peer.expectRequest(method)
+          yield* peer.hangUp
+          yield* Deferred.await(ended)
+        }).pipe(Effect.scoped, Effect.provide(serve(live(asks))))
+      }))
+
+    it.effect("SHOULD NOT be sent before the client is initialized: it waits", () =>
+      Effect.gen(function*() {
+        const peer = yield* uninitialized
+        const hello = { protocolVersion: "2025-11-25", capabilities: required, clientInfo: { name: "a", version: "1" } }
+        const initialize = yield* peer.request("initialize", hello)
+        const id = yield* call(peer, "act")
+        yield* peer.expectResult(initialize)
+        yield* peer.expectSilence
+        yield* peer.notify("notifications/initialized")
+        yield* answer(peer, yield* peer.expectRequest(method), good)
+        yield* peer.expectResult(id)
+      }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
+
+    it.effect("fails when the client is not initialized in time", () =>
+      Effect.gen(function*() {
+        const peer = yield* uninitialized
+        const hello = { protocolVersion: "2025-11-25", capabilities: required, clientInfo: { name: "a", version: "1" } }
+        yield* peer.expectResult(yield* peer.request("initialize", hello))
+        const id = yield* call(peer, "act")
+        yield* TestClock.adjust("10 minutes")
+        assert.include((yield* peer.expectError(id)).message, `Request "${method}" timed out after`)
+        yield* peer.notify("notifications/initialized")
+        yield* peer.expectSilence
+      }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
+
+    it.effect("carries the trace context of the span in which the handler asks", () =>
+      Effect.gen(function*() {
+        const peer = yield* connect(undefined, required)
+        const id = yield* call(peer, "act")
+        const question = yield* peer.expectRequest(method)
+        assert.deepStrictEqual(question.params?._meta, {
+          traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        })
+        yield* answer(peer, question, good)
+        yield* peer.expectResult(id)
+      }).pipe(Effect.scoped, Effect.provide(serve(live((session) => Effect.withParentSpan(ask(session), span))))))
+
+    it.effect("carries no trace context without a span", () =>
+      Effect.gen(function*() {
+        const peer = yield* connect(undefined, required)
+        const id = yield* call(peer, "act")
+        const question = yield* peer.expectRequest(method)
+        assert.notProperty(question.params ?? {}, "_meta")
+        yield* answer(peer, question, good)
+        yield* peer.expectResult(id)
       }).pipe(Effect.scoped, Effect.provide(serve(live(ask)))))
 
     if (what !== "roots") {

@@ -53,6 +53,30 @@ describe("The client's model", () => {
       assert.deepStrictEqual(outcome, Exit.succeed(using))
     }))
 
+  for (
+    const [includeContext, version, sampling, sent] of [
+      ["thisServer", "2025-11-25", {}, undefined],
+      ["allServers", "2025-11-25", { tools: {} }, undefined],
+      ["allServers", "2025-11-25", { context: {} }, "allServers"],
+      ["none", "2025-11-25", {}, "none"],
+      ["thisServer", "2025-06-18", {}, "thisServer"]
+    ] as const
+  ) {
+    const what = `includeContext "${includeContext}" for a client of ${version} with ${JSON.stringify({ sampling })}`
+    it.effect(`SHOULD NOT get context without sampling.context: sends ${sent ?? "nothing"} of ${what}`, () =>
+      Effect.gen(function*() {
+        const { outcome, params } = yield* conversation({
+          ask: (session) => session.createMessage({ messages: [user(text("hi"))], maxTokens: 7, includeContext }),
+          method: "sampling/createMessage",
+          capabilities: { sampling },
+          version,
+          result: answered
+        })
+        assert.strictEqual(params?.includeContext, sent)
+        assert.deepStrictEqual(outcome, Exit.succeed(answered))
+      }))
+  }
+
   it.effect("gets messages in the form of an older revision: one block a message, tools and audio as text", () =>
     Effect.gen(function*() {
       const messages = [user([text("a"), text("b")]), assistant(use), user(found)]

@@ -33,6 +33,8 @@ const routes = (
       info,
       versions: Version.legacy,
       instructions: undefined,
+      requestTimeout: "1 minute",
+      elicitationTimeout: "1 minute",
       logging: options.logging !== false,
       capabilities: AdvertisedCapabilities.make(registry, {
         logging: options.logging !== false,

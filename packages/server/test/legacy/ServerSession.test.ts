@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type { RequestContextService } from "@effect-mcp/server/RequestContext"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect } from "effect"
-import { act, call, connect, result, serve, until } from "../Serving.js"
+import { act, call, connect, result, serve, unchecked, until } from "../Serving.js"
 
 const withContext = (
   f: (context: RequestContextService) => Effect.Effect<unknown>,
@@ -253,5 +256,72 @@ describe("A handler's notifications", () => {
         for (let i = 0; i < 100; i++) assert.strictEqual((yield* peer.expectNotification("notifications/n")).i, i)
         yield* peer.expectResult("call")
       }).pipe(Effect.provide(serve(chatty)))
+    }))
+})
+
+describe("What the agreed revision does not know, or the server did not declare", () => {
+  const sent = [
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/resources/updated",
+    "notifications/message",
+    "notifications/elicitation/complete",
+    "notifications/initialized",
+    "notifications/example/own"
+  ]
+  const params: Record<string, JsonObject> = {
+    "notifications/resources/updated": { uri: "file:///a" },
+    "notifications/message": { level: "info", data: 1 },
+    "notifications/elicitation/complete": { elicitationId: "1" }
+  }
+
+  it.effect("is not sent as a notification by name, on any channel", () =>
+    Effect.gen(function*() {
+      const features = act(Effect.flatMap(ServerSession, (session) =>
+        Effect.forEach(sent, (method) =>
+          Effect.all([
+            session.notify(method, params[method]),
+            session.notifyStandalone(method, params[method]),
+            session.standalone.notify(method, params[method])
+          ]))))
+      for (
+        const [version, elicitation, expected] of [
+          ["2025-11-25", { url: {} }, [sent[0], sent[4], sent[6]]],
+          ["2025-11-25", { form: {} }, [sent[0], sent[6]]],
+          ["2025-06-18", { url: {} }, [sent[0], sent[6]]]
+        ] as const
+      ) {
+        yield* Effect.gen(function*() {
+          const peer = yield* unchecked(version, { elicitation })
+          const id = yield* call(peer, "act")
+          for (const method of expected) {
+            for (const _ of [1, 2, 3]) yield* peer.expectNotification(method!)
+          }
+          yield* peer.expectResult(id)
+          yield* peer.expectSilence
+        }).pipe(Effect.scoped, Effect.provide(serve(features, { logging: false })))
+      }
+    }))
+
+  it.effect("is not sent as a request by name, on any channel", () =>
+    Effect.gen(function*() {
+      const codes: Array<number> = []
+      const features = act(Effect.flatMap(ServerSession, (session) =>
+        Effect.forEach(["elicitation/create", "tools/list"], (method) =>
+          Effect.forEach([session.request, session.standalone.request], (request) =>
+            Effect.matchEffect(request(method), {
+              onFailure: (error) =>
+                Effect.sync(() =>
+                  codes.push((error as JsonRpcError).code)
+                ),
+              onSuccess: () =>
+                Effect.dieMessage("answered")
+            })))))
+      yield* Effect.gen(function*() {
+        const peer = yield* connect("2025-03-26")
+        yield* result(peer, "act")
+        yield* peer.expectSilence
+        assert.deepStrictEqual(codes, [-32601, -32601, -32601, -32601])
+      }).pipe(Effect.scoped, Effect.provide(serve(features)))
     }))
 })
