@@ -48,7 +48,8 @@ export const text = (
   })
 }
 
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+// Both leave out a byte order mark at the beginning, which some servers write.
+const strict = new TextDecoder("utf-8", { fatal: true })
 
 const lenient = new TextDecoder()
 

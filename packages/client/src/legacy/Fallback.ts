@@ -15,8 +15,12 @@ import * as Http from "./Http.js"
 import type { Fallback } from "./Post.js"
 import * as Sse from "./Sse.js"
 
-/** SHOULD then try the older transport (2025-11-25 basic/transports#backwards-compatibility) */
-const mayBeOlder = new Set([400, 404, 405])
+/**
+ * SHOULD then try the older transport (2025-03-26 basic/transports#backwards-compatibility): at any 4xx. A server that asks
+ * for authorization is of any age, and its older transport asks for the same.
+ */
+const mayBeOlder = ({ headers, status }: HttpRefused): boolean =>
+  status >= 400 && status < 500 && !((status === 401 || status === 403) && headers["www-authenticate"] !== undefined)
 
 export interface Choice {
   /** The transport of now. It changes once, when the server implements the older one only. */
@@ -33,7 +37,7 @@ export const choose = (connection: HttpConnection): Effect.Effect<Choice, Transp
       return { sender: yield* Ref.make(yield* Sse.open(connection)), terminate: Effect.void }
     }
     const fallback: Fallback = (refused, request, text) =>
-      mayBeOlder.has(refused.status)
+      mayBeOlder(refused)
         ? Effect.matchEffect(Sse.open(connection), {
           onFailure: (error) => Effect.fail(neither(refused, error)),
           onSuccess: (sse) => Effect.zipRight(Ref.set(sender, sse), sse.request(request, text))

@@ -38,9 +38,11 @@ export const make = (connection: HttpConnection, fallback: Post.Fallback | undef
       Effect.flatMap(Ref.get(session), (current) =>
         connection.send(HttpSession.post(current, text), (response) => {
           if (Refusal.isOk(response)) return Effect.zipRight(Body.discard(response), accepted(message))
-          // The message belonged to the lost session. The next session begins without it.
-          if (response.status === 404 && current.id !== undefined) renewBeside(current.id)
-          return Refusal.fail(response)
+          return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
+            // The message belonged to the lost session. The next session begins without it.
+            if (current.id !== undefined && HttpSession.isLost(refused)) renewBeside(current.id)
+            return Effect.fail(Refusal.toError(refused))
+          })
         }))
 
     const renewal: Renewal.Renewal = yield* Renewal.make({

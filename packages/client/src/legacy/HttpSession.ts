@@ -14,11 +14,14 @@ import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
+import type { HttpRefused } from "../HttpRefused.js"
 
-/** How many characters a session id may have. */
-const MAX_ID = 1024
+/** How many characters a session id may have: servers put what they know of the session into it, signed. */
+const MAX_ID = 8192
 
-// MUST only contain visible ASCII characters (2025-11-25 basic/transports#session-management)
+// MUST only contain visible ASCII characters (2025-11-25 basic/transports#session-management); some have spaces.
+const printable = /^[\x20-\x7e]+$/
+
 const visible = /^[\x21-\x7e]+$/
 
 export interface HttpSession {
@@ -78,10 +81,14 @@ export const get = (
 export const terminate = ({ connection, id, url, version }: HttpSession): HttpClientRequest.HttpClientRequest =>
   HttpConnections.request(connection, "DELETE", url, headersOf(id, version, {}))
 
-/** The id that the response to `initialize` gives the session, if it gives one; `false` when it is not valid. */
+/**
+ * The id that the response to `initialize` gives the session; `undefined` when it gives none or an empty one, and `false`
+ * when it is not valid.
+ */
 export const idOf = (headers: Headers.Headers): string | undefined | false => {
   const id = headers["mcp-session-id"]
-  return id !== undefined && (id.length > MAX_ID || !visible.test(id)) ? false : id
+  if (id === undefined || id.trim() === "") return undefined
+  return id.length > MAX_ID || !printable.test(id) ? false : id
 }
 
 /** The session with the revision that the server answers `initialize` with. */
@@ -102,6 +109,17 @@ export const hasBatches = ({ version }: HttpSession): boolean => Version.hasBatc
 export const isInitialize = (message: Message.Message): boolean =>
   Message.isRequest(message) && message.method === Methods.initialize.name
 
-/** Whether an answer says that there is no such session. Some servers answer so under the id of the request. */
-export const isUnknownSession = (answer: Message.Response): boolean =>
-  !Message.isSuccess(answer) && answer.error.code === ErrorCodes.SESSION_NOT_FOUND
+/**
+ * Whether a refusal says that the server does not know the session that the request named. `answer` is the body as an answer
+ * to the request, under whose id some servers say so. Many servers answer with 400 after a restart, and name the session in
+ * the text only.
+ */
+export const isLost = ({ body, status }: HttpRefused, answer?: Message.Response): boolean => {
+  if (status === 404 && answer === undefined) return true
+  if (status !== 404 && status !== 400) return false
+  return noSession.test(body) ||
+    (answer !== undefined && !Message.isSuccess(answer) && answer.error.code === ErrorCodes.SESSION_NOT_FOUND)
+}
+
+const noSession =
+  /\b(no|missing|invalid|unknown|expired) (valid |or \w+ )?session\b|\bsession( id)?\b[^.]{0,40}\b(not found|missing|required|invalid|expired|terminated|unknown)\b|\bserver not initialized\b/i

@@ -90,7 +90,6 @@ export const run = (
   }
 
   const fromBody = (body: string): Effect.Effect<void, LocalError> => {
-    if (body.startsWith("\uFEFF")) return Effect.fail(Answer.unreadable(method, "it begins with a byte order mark"))
     return Effect.flatMap(Ref.get(session), (current) => {
       const messages = Incoming.fromText(current, body)
       const answer = messages.find((message) => Answer.isAnswer(message, id))
@@ -111,17 +110,17 @@ export const run = (
     })
   }
 
-  /** `lost` is the id of the session that a 404 means. */
-  const refuse = (refused: HttpRefused, lost: string | undefined): Effect.Effect<void, LocalError> => {
-    const answer = MediaType.of(refused.headers["content-type"]) === MediaType.JSON
+  /** `named` is the id of the session that the request named, if it may be sent again. */
+  const refuse = (refused: HttpRefused, named: string | undefined): Effect.Effect<void, LocalError> => {
+    const body = MediaType.of(refused.headers["content-type"]) === MediaType.JSON
       ? Message.fromUnknown(Json.parse(refused.body))
       : undefined
-    const isGone = refused.status === 404 && lost !== undefined
-    if (
-      answer !== undefined && Answer.isAnswer(answer, id) && !(isGone && HttpSession.isUnknownSession(answer))
-    ) return end(answer)
+    const answer = body !== undefined && Answer.isAnswer(body, id) ? body : undefined
     // MUST begin a new session (2025-11-25 basic/transports#session-management)
-    if (isGone) return Effect.zipRight(renew(lost), attempt(false))
+    if (named !== undefined && HttpSession.isLost(refused, answer)) {
+      return Effect.zipRight(renew(named), attempt(false))
+    }
+    if (answer !== undefined) return end(answer)
     return (opens ? fallback?.(refused, request, text) : undefined) ?? Effect.fail(Refusal.toError(refused))
   }
 

@@ -16,7 +16,7 @@ const opening = (refuse: (exchange: ScriptedServer.Exchange) => Effect.Effect<vo
   })
 
 describe("A server that does not implement Streamable HTTP", () => {
-  for (const status of [400, 404, 405]) {
+  for (const status of [400, 401, 403, 404, 405, 406, 410, 415, 422, 429]) {
     it.scoped(`SHOULD be tried over HTTP+SSE when it answers initialize with ${status}`, () =>
       Effect.gen(function*() {
         const { calling, pair } = yield* opening((exchange) =>
@@ -59,8 +59,9 @@ describe("A server that does not implement Streamable HTTP", () => {
 
   it.scoped("is not tried over HTTP+SSE when it refuses initialize for another reason, or answers it", () =>
     Effect.gen(function*() {
-      for (const status of [401, 403, 406, 429, 500, 503]) {
-        const { calling, pair } = yield* opening((exchange) => exchange.reply(status))
+      const challenge = { "www-authenticate": "Bearer" }
+      for (const [status, headers] of [[401, challenge], [403, challenge], [500, {}], [503, {}]] as const) {
+        const { calling, pair } = yield* opening((exchange) => exchange.reply(status, headers))
         assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError" })
         yield* pair.quiet
       }

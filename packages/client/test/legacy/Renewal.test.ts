@@ -37,6 +37,49 @@ describe("A session that the server has lost", () => {
       yield* pair.idle
     }))
 
+  const texts: ReadonlyArray<readonly [number, unknown, boolean]> = [
+    [400, { code: -32000, message: "Bad Request: No valid session ID provided" }, true],
+    [400, { code: -32000, message: "Bad Request: Server not initialized" }, true],
+    [400, { code: -32600, message: "Bad Request: Missing session ID" }, true],
+    [404, { code: -32600, message: "Not Found: Invalid or expired session ID" }, true],
+    [404, { code: -32600, message: "Session has been terminated" }, true],
+    [400, { code: -32602, message: "Invalid params: \"session\" must be a string" }, false],
+    [400, { code: -32000, message: "Bad Request: Unsupported protocol version" }, false],
+    [404, { code: -32601, message: "Method not found" }, false],
+    [500, { code: -32000, message: "Session not found" }, false]
+  ]
+  for (const [status, error, isLost] of texts) {
+    const { message } = error as { readonly message: string }
+    it.scoped(`is ${isLost ? "replaced, once," : "not replaced"} when a request is refused with ${status} "${message}"`, () =>
+      Effect.gen(function*() {
+        const pair = yield* ScriptedServer.pair({ id: "s-1" })
+        const calling = yield* pair.call("tools/call")
+        const refuse = (exchange: ScriptedServer.Exchange) =>
+          exchange.json({ jsonrpc: "2.0", id: exchange.message.id, error }, {}, status)
+        yield* Effect.flatMap(pair.expect("tools/call"), refuse)
+        if (isLost) {
+          yield* begin(pair, "s-2")
+          const again = yield* pair.expect("tools/call")
+          assert.strictEqual(again.headers["mcp-session-id"], "s-2")
+          yield* refuse(again)
+        }
+        assert.include(String(((yield* Fiber.join(calling)) as { readonly message: unknown }).message), message)
+        yield* pair.quiet
+      }))
+  }
+
+  it.scoped("is replaced beside a notification that is refused with 400 for it", () =>
+    Effect.gen(function*() {
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      yield* Effect.forkScoped(pair.conversation.notify("notifications/roots/list_changed"))
+      yield* Effect.flatMap(
+        pair.expect("notifications/roots/list_changed"),
+        (exchange) => exchange.reply(400, {}, "No valid session ID provided")
+      )
+      yield* begin(pair, "s-2")
+      yield* pair.quiet
+    }))
+
   it.scoped("is replaced once, however many requests find it lost", () =>
     Effect.gen(function*() {
       const pair = yield* ScriptedServer.pair({ id: "s-1" })
