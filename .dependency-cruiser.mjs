@@ -83,7 +83,7 @@ export default {
         pathNot: [
           `${sources}(legacy|modern|dispatch|negotiation)/`,
           "/src/index\\.ts$",
-          "^packages/(testing|examples|benchmarks)/",
+          "^packages/(testing|examples|benchmarks|attacks)/",
           ...ONE_ERA.map(({ module }) => `^packages/${module.replace("/", "/src/")}\\.ts$`)
         ]
       },
@@ -114,14 +114,14 @@ export default {
       name: "platform-node",
       comment: "only node and the programs import Node's modules and @effect/platform-node",
       severity: "error",
-      from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks"])}/` },
+      from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks", "attacks"])}/` },
       to: { path: "@effect/platform-node" }
     },
     {
       name: "builtin",
       comment: "only node and the programs import Node's modules",
       severity: "error",
-      from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks"])}/` },
+      from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks", "attacks"])}/` },
       to: { dependencyTypes: ["core"] }
     },
     {

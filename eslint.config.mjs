@@ -7,7 +7,7 @@ import sortDestructureKeys from "eslint-plugin-sort-destructure-keys"
 import tseslint from "typescript-eslint"
 
 const sources = ["packages/*/src/**/*.ts"]
-const programs = ["packages/examples/**", "packages/benchmarks/**"]
+const programs = ["packages/examples/**", "packages/benchmarks/**", "packages/attacks/**"]
 
 /** Library modules that may `try`, and why. */
 export const mayTry = [

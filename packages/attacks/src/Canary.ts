@@ -1,0 +1,85 @@
+/**
+ * A well-behaved client on a session of its own: while a server is attacked, and after it, each of its calls must be
+ * answered correctly.
+ */
+import * as http from "node:http"
+
+export interface Canary {
+  /** Calls the tool `echo`; fails when the answer is wrong or takes longer than ten seconds. */
+  readonly sing: () => Promise<void>
+  readonly session: string
+  readonly close: () => Promise<void>
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly text: string
+}
+
+export const post = (
+  port: number,
+  body: unknown,
+  headers: http.OutgoingHttpHeaders = {},
+  agent: http.Agent | false = false,
+  method = "POST"
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const request = http.request({
+      port,
+      agent,
+      method,
+      host: "127.0.0.1",
+      path: "/mcp",
+      timeout: 10_000,
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
+    }, (response) => {
+      let text = ""
+      response.setEncoding("utf8").on("data", (chunk: string) => text += chunk)
+      response.on("error", reject)
+      response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, text }))
+    })
+    request.on("timeout", () => request.destroy(new Error("no answer in ten seconds")))
+    request.on("error", reject)
+    request.end(typeof body === "string" ? body : body === undefined ? undefined : JSON.stringify(body))
+  })
+
+export const initialize = (id: number | string = 0, protocolVersion = "2025-11-25") => ({
+  jsonrpc: "2.0",
+  id,
+  method: "initialize",
+  params: { protocolVersion, capabilities: { elicitation: {} }, clientInfo: { name: "client", version: "1.0.0" } }
+})
+
+export const call = (id: number | string, name: string, args: object = {}) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: args }
+})
+
+export const open = async (port: number): Promise<string> => {
+  const { headers } = await post(port, initialize())
+  return String(headers["mcp-session-id"])
+}
+
+export const make = async (port: number): Promise<Canary> => {
+  const session = await open(port)
+  const agent = new http.Agent({ keepAlive: true })
+  let last = 0
+  return {
+    session,
+    sing: async () => {
+      const text = `song ${++last}`
+      const answer = await post(port, call(last, "echo", { text }), { "mcp-session-id": session }, agent)
+      const { id, result } = JSON.parse(answer.text)
+      if (id !== last || result.structuredContent.text !== text) {
+        throw new Error(`the canary got ${answer.status} ${answer.text.slice(0, 200)}`)
+      }
+    },
+    close: async () => {
+      await post(port, undefined, { "mcp-session-id": session }, agent, "DELETE")
+      agent.destroy()
+    }
+  }
+}

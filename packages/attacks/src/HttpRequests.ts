@@ -1,0 +1,78 @@
+/**
+ * Sends every hostile request to a server over HTTP, one after another, while a canary calls it on a session of its own.
+ * The requests themselves are data, in `requests`.
+ */
+import type { Canary } from "./Canary.js"
+import * as Sessions from "./Canary.js"
+import type { Report } from "./Report.js"
+import { attacks as bodies } from "./requests/Bodies.js"
+import { attacks as framing } from "./requests/Framing.js"
+import { attacks as headers } from "./requests/Headers.js"
+import type { HttpAttack } from "./requests/Request.js"
+import { attacks as sessions } from "./requests/Sessions.js"
+import * as Sockets from "./Sockets.js"
+import type { Victim } from "./Victim.js"
+
+/** The limit of a message's processor time, and of a turn, in milliseconds. */
+export const LIMIT = 250
+
+export const attacks: ReadonlyArray<HttpAttack> = [...headers, ...framing, ...bodies, ...sessions]
+
+/** Attacks that still succeed. */
+const pending: ReadonlySet<string> = new Set([
+  "Content-Type \"application/json; charset\"",
+  "Transfer-Encoding \"gzip, chunked\"",
+  "two Hosts, the second foreign",
+  "two Hosts, both the same",
+  "two Content-Types",
+  "two equal Content-Types"
+])
+
+const outcomeOf = ({ closed, statuses }: Sockets.Exchange): string =>
+  statuses.length > 0 ? statuses.join(" ") : closed ? "cut" : "waits"
+
+const codeOf = (text: string): number | undefined => {
+  const match = /"error":\{"code":(-?\d+)/.exec(text)
+  return match === null ? undefined : Number(match[1])
+}
+
+export const run = async (victim: Victim, canary: Canary, report: Report, only: string | undefined): Promise<void> => {
+  for (const attack of attacks) {
+    if (only !== undefined && !attack.name.includes(only)) continue
+    report.add(await once(victim, canary, attack))
+  }
+}
+
+const once = async (victim: Victim, canary: Canary, attack: HttpAttack) => {
+  const { port } = victim
+  const faults: Array<string> = []
+  let cost = Infinity
+  let longest = Infinity
+  // Another process may have taken the processor: the best of three counts.
+  for (let attempt = 0; attempt < 3 && (attempt === 0 || cost > LIMIT || longest > LIMIT); attempt++) {
+    const session = await Sessions.open(port)
+    const pieces = attack.send({ session, other: canary.session })
+    const before = await victim.measure()
+    const sent = Sockets.send(port, pieces, attack)
+    const sung = canary.sing().then(() => undefined, (error: unknown) => String(error))
+    const exchange = await sent
+    const after = await victim.measure()
+    const song = await sung
+    cost = Math.min(cost, after.cpu - before.cpu)
+    longest = Math.min(longest, after.longest)
+    await Sessions.post(port, undefined, { "mcp-session-id": session }, false, "DELETE")
+    if (attempt > 0) continue
+    const outcome = outcomeOf(exchange)
+    if (!attack.expect.includes(outcome)) {
+      faults.push(`expected ${attack.expect.join(" or ")}, got ${outcome}: ${exchange.text.slice(0, 300)}`)
+    }
+    const code = codeOf(exchange.text)
+    if (attack.code !== undefined && code !== attack.code) {
+      faults.push(`expected the error ${attack.code}, got ${exchange.text.slice(-300)}`)
+    }
+    if (song !== undefined) faults.push(`the canary: ${song}`)
+  }
+  if (cost > LIMIT) faults.push(`it cost ${cost.toFixed(0)} ms of processor time`)
+  if (longest > LIMIT) faults.push(`a turn took ${longest.toFixed(0)} ms`)
+  return { name: attack.name, faults, cost, pending: pending.has(attack.name) }
+}

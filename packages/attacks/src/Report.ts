@@ -1,0 +1,44 @@
+/**
+ * One line for each attack, and what happened for each that did not end as expected.
+ * The suites call it; `main` prints the sum.
+ */
+
+export interface Outcome {
+  readonly name: string
+  /** What went wrong; empty when the attack ended as expected. */
+  readonly faults: ReadonlyArray<string>
+  /** The attack is known to succeed: it is reported, and fails nothing. */
+  readonly pending?: boolean | undefined
+  /** Milliseconds of processor time that the attack cost. */
+  readonly cost?: number | undefined
+}
+
+export class Report {
+  private failed = 0
+  private passed = 0
+
+  constructor(private readonly isQuiet: boolean) {}
+
+  add({ cost, faults, name, pending }: Outcome): void {
+    const failed = faults.length > 0
+    if (failed && pending !== true) this.failed++
+    else this.passed++
+    if (this.isQuiet && !failed) return
+    const spent = cost === undefined ? "" : ` (${cost.toFixed(0)} ms)`
+    console.log(`${!failed ? "ok  " : pending === true ? "PEND" : "FAIL"} ${name}${spent}`)
+    for (const fault of faults) console.log(`       ${fault}`)
+  }
+
+  /** Prints the sum of a group of attacks, and begins the next. */
+  group(name: string, begin: number): void {
+    console.log(`---- ${name}: ${this.passed + this.failed} attacks, ${this.failed} failed, ${seconds(begin)} s`)
+    this.total += this.passed + this.failed
+    this.faults += this.failed
+    this.passed = this.failed = 0
+  }
+
+  total = 0
+  faults = 0
+}
+
+const seconds = (begin: number): string => ((performance.now() - begin) / 1000).toFixed(0)

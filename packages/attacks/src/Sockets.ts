@@ -1,0 +1,63 @@
+/**
+ * Sends any bytes to a port and reads what comes back as HTTP responses, as far as they are some.
+ * It judges nothing: `HttpRequests` does.
+ */
+import * as net from "node:net"
+
+export interface Exchange {
+  /** The status codes of the responses, in order. */
+  readonly statuses: ReadonlyArray<number>
+  /** Whether the server has closed the connection. */
+  readonly closed: boolean
+  readonly text: string
+}
+
+const heads = /HTTP\/1\.[01] (\d{3}) /g
+
+const statusesOf = (text: string): ReadonlyArray<number> => [...text.matchAll(heads)].map((match) => Number(match[1]))
+
+/** Whether the first response is complete, as far as its headers say how long it is. */
+const isComplete = (text: string): boolean => {
+  const end = text.indexOf("\r\n\r\n")
+  if (end === -1) return false
+  const head = text.slice(0, end)
+  const length = /^content-length: (\d+)/im.exec(head)
+  if (length !== null) return Buffer.byteLength(text.slice(end + 4)) >= Number(length[1])
+  return /^HTTP\/1\.[01] (?:204|304)/.test(head) || !/event-stream/i.test(head) || text.includes("\n\n", end + 4)
+}
+
+/**
+ * Sends the pieces one after another. Ends when the server closes the connection, `grace` milliseconds after a complete
+ * response, or after `patience` milliseconds.
+ */
+export const send = (
+  port: number,
+  pieces: ReadonlyArray<string | Uint8Array>,
+  { grace = 15, patience = 300 }: { readonly grace?: number | undefined; readonly patience?: number | undefined } = {}
+): Promise<Exchange> =>
+  new Promise((resolve) => {
+    let text = ""
+    let timer = setTimeout(() => finish(false), patience)
+    const socket = net.connect(port, "127.0.0.1", () => {
+      socket.setNoDelay(true)
+      const next = (at: number): void => {
+        if (at >= pieces.length || socket.destroyed) return
+        socket.write(pieces[at]!)
+        setImmediate(next, at + 1)
+      }
+      next(0)
+    })
+    const finish = (closed: boolean): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve({ statuses: statusesOf(text), closed, text })
+    }
+    socket.on("data", (chunk) => {
+      text = (text + chunk.toString("latin1")).slice(0, 200_000)
+      if (!isComplete(text)) return
+      clearTimeout(timer)
+      timer = setTimeout(() => finish(false), grace)
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => finish(true))
+  })

@@ -1,0 +1,68 @@
+/**
+ * What the attacked server offers: at least one feature of each kind, with handlers that cost nothing themselves.
+ * The handlers of two tools never end by themselves, or answer as much as the call says.
+ */
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+
+const Echo = Tool.make("echo", { parameters: { text: Schema.String }, success: Schema.Struct({ text: Schema.String }) })
+const Wait = Tool.make("wait")
+const Big = Tool.make("big", { parameters: { megabytes: Schema.Int } })
+const Flood = Tool.make("flood", { parameters: { times: Schema.Int } })
+const Elicit = Tool.make("elicit")
+const Choose = Tool.make("choose", {
+  parameters: {
+    mode: Schema.Literal("a", "b", "c"),
+    pattern: Schema.optional(Schema.String.pipe(Schema.pattern(/^[a-z]{1,20}$/))),
+    deep: Schema.optional(Schema.Array(Schema.Struct({ n: Schema.Number })))
+  }
+})
+
+const path = ResourceTemplate.param("path")
+const id = ResourceTemplate.param("id")
+const File = ResourceTemplate.make("file")`test://files/${path}/parts/${id}`
+const Note = Resource.make("note", { uri: "test://note", mimeType: "text/plain" })
+
+const Greeting = Prompt.make("greeting", { arguments: { name: Schema.String } })
+
+const features = Layer.mergeAll(
+  McpServer.tool(Echo, ({ text }) => Effect.succeed({ text })),
+  McpServer.tool(Wait, () => Effect.never),
+  McpServer.tool(Big, ({ megabytes }) => Effect.succeed("x".repeat(megabytes * 1_000_000))),
+  McpServer.tool(
+    Flood,
+    ({ times }) =>
+      Effect.flatMap(ServerSession, (session) =>
+        Effect.asVoid(Effect.forEach(
+          Array.from({ length: times }, (_, n) => n),
+          (n) => session.log("info", { n, text: "x".repeat(1000) }),
+          { discard: true }
+        )))
+  ),
+  McpServer.tool(
+    Elicit,
+    () =>
+      Effect.flatMap(
+        ServerSession,
+        (session) =>
+          Effect.asVoid(session.elicit({ message: "your name", schema: Schema.Struct({ name: Schema.String }) }))
+      )
+  ),
+  McpServer.tool(Choose, ({ mode }) => Effect.succeed(mode)),
+  McpServer.resource(Note, Effect.succeed("a note")),
+  McpServer.resourceTemplate(File, ({ id, path }) => Effect.succeed(`${path} ${id}`), {
+    complete: { path: (value) => Effect.succeed([`${value}1`]) }
+  }),
+  McpServer.prompt(Greeting, ({ name }) => Effect.succeed(`Hello, ${name}`), {
+    complete: { name: (value) => Effect.succeed(["Ada", "Alan"].filter((one) => one.startsWith(value))) }
+  })
+)
+
+export const server = McpServer.layer({ name: "victim", version: "1.0.0" }, features)

@@ -1,0 +1,65 @@
+/**
+ * The server that the attacks go to: over standard streams, or over HTTP in one of the two shells (`node`, `platform`). It
+ * reports its port, and on request its processor time, its longest turn and what it holds, to the process that forked it.
+ */
+import * as PlatformServer from "@effect/platform/HttpServer"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as StdioServer from "@effect-mcp/node/StdioServer"
+import * as Dispatcher from "@effect-mcp/server/Dispatcher"
+import * as EventStore from "@effect-mcp/server/EventStore"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createServer } from "node:http"
+import * as Features from "./Features.js"
+import * as Turns from "./Turns.js"
+
+const shell = process.argv[2]
+
+const http = { ssePath: "/sse", stallTimeout: "3 seconds", sessions: { idleTimeout: "30 seconds" } } as const
+
+/** Reports the port, and from then on answers each `measure` of the parent. */
+const serving = (port: number) =>
+  Effect.map(Dispatcher.Dispatcher, ({ conversations }) => {
+    const turns = Turns.watch()
+    const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length
+    process.on("message", (message) => {
+      if (message === "collect") globalThis.gc?.()
+      process.send!({
+        ...turns.read(),
+        rss: process.memoryUsage().rss,
+        held: process.memoryUsage().heapUsed + process.memoryUsage().external,
+        conversations: conversations(),
+        sockets: sockets(),
+        timers: process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
+      })
+    })
+    process.send?.({ port })
+  })
+
+const OverNode = Layer.effectDiscard(
+  Effect.flatMap(HttpServer.HttpServer, ({ port }) => serving(port))
+).pipe(Layer.provide(HttpServer.layer({ port: 0, ...http })))
+
+const OverPlatform = Layer.effectDiscard(
+  Effect.flatMap(PlatformServer.HttpServer, ({ address }) => serving(address._tag === "TcpAddress" ? address.port : 0))
+).pipe(
+  Layer.provideMerge(HttpEndpoint.serve(http)),
+  Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+)
+
+const OverStdio = Layer.merge(StdioServer.layer, Layer.effectDiscard(serving(0)))
+
+const Listener: Layer.Layer<never, unknown, Dispatcher.Dispatcher> = shell === "stdio"
+  ? OverStdio
+  : shell === "platform"
+  ? OverPlatform
+  : OverNode
+
+Listener.pipe(
+  Layer.provide([Features.server, EventStore.layerMemory()]),
+  Layer.launch,
+  NodeRuntime.runMain
+)
