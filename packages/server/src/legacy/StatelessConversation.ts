@@ -31,7 +31,7 @@ export const MAX_EXCHANGES = 4096
  * request, as long as it has no response.
  */
 export const make = (
-  serving: Serving,
+  serving: Pick<Serving, "request">,
   options: {
     /** The limit for one principal, and for one channel without a principal. */
     readonly maxInFlight?: number | undefined
