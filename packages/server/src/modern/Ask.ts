@@ -50,6 +50,8 @@ export interface Asker {
   readonly principal: { readonly id: string } | undefined
   /** The fiber of the request, which a question interrupts. */
   readonly fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  /** Whether the handler has ended: then no question can be sent. */
+  readonly hasEnded: boolean
 }
 
 /** A question, with the key that the application gave it. */
@@ -72,7 +74,6 @@ export class Round {
   private readonly used = new Set<string>()
   private readonly asked = new Map<string, { readonly request: JsonObject; readonly digest: string }>()
   private rounds = 0
-  private ended = false
   private sealed: string | undefined
 
   constructor(private readonly shared: Rounds, private readonly asker: Asker) {}
@@ -119,9 +120,8 @@ export class Round {
     })
   }
 
-  /** Ends the round: no more questions are accepted. Gives the effect that seals the state, if there are questions. */
-  end(): Effect.Effect<void> | undefined {
-    this.ended = true
+  /** The effect that seals the state, if there are questions. */
+  get seal(): Effect.Effect<void> | undefined {
     if (!this.hasQuestions) return undefined
     const state: RequestState.State = {
       rounds: this.rounds + 1,
@@ -148,9 +148,9 @@ export class Round {
 
   /** Why a question cannot be sent. */
   private refusal({ kind, problem, requires }: Question<any>): McpError.McpError | NoBackChannel | undefined {
-    const { clientCapabilities, method } = this.asker
+    const { clientCapabilities, hasEnded, method } = this.asker
     const { name } = methods[kind]
-    if (this.ended || !InputRequired.mayRequireInput(method)) return new NoBackChannel({ method: name })
+    if (hasEnded || !InputRequired.mayRequireInput(method)) return new NoBackChannel({ method: name })
     const missing = Capabilities.missing(clientCapabilities, requires)
     if (missing !== undefined) return new McpError.MissingClientCapability({ required: missing })
     return problem === undefined

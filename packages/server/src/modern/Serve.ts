@@ -110,7 +110,8 @@ export const make = (server: Server): Serving => {
       context,
       release: (exit) => {
         const released = scope.release(exit)
-        const sealed = session.existingRound?.end()
+        session.hasEnded = true
+        const sealed = session.existingRound?.seal
         return released === undefined || sealed === undefined ? released ?? sealed : Effect.zipRight(released, sealed)
       },
       reply: (exit) => {

@@ -35,12 +35,13 @@ export interface Shared {
 }
 
 /**
- * Its mutable fields: `hints` is set by the feature that serves the request, `fiber` when the request starts, the round when
- * something needs it.
+ * Its mutable fields: `hints` is set by the feature that serves the request, `fiber` when the request starts, `hasEnded` when
+ * its handler has ended, the round when something needs it.
  */
 export class ModernServerSession extends RequestFacts implements ServerSessionService {
   hints: Hints | undefined
   fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  hasEnded = false
   private startedRound: Round | undefined
 
   constructor(
