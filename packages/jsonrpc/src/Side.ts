@@ -40,6 +40,8 @@ export interface Work {
   readonly reply: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome
   /** Returns the effect that releases resources before the answer is sent, if there is one. */
   readonly release?: ((exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> | undefined) | undefined
+  /** The answer when the conversation closes before the effect has ended. Default: `Outcome.closing`. */
+  readonly closing?: (() => Outcome.Outcome) | undefined
   /** Whether the peer may cancel the request. Default: true. */
   readonly cancellable?: boolean | undefined
 }

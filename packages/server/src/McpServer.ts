@@ -18,6 +18,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import type { CacheOptions, ServerCacheOptions } from "./CacheOptions.js"
+import * as Cache from "./CacheOptions.js"
 import type * as Completer from "./Completer.js"
 import * as Dispatch from "./dispatch/Dispatch.js"
 import * as Dispatcher from "./Dispatcher.js"
@@ -30,17 +32,19 @@ import * as Prompts from "./features/Prompts.js"
 import * as Resources from "./features/Resources.js"
 import * as Tools from "./features/Tools.js"
 import type * as Implement from "./Implement.js"
+import type { ListenOptions } from "./ListenOptions.js"
 import type * as Middleware from "./Middleware.js"
 import * as Registry from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
+import type { RoundOptions } from "./RoundOptions.js"
 import * as Release from "./runtime/Release.js"
 import * as Router from "./runtime/Router.js"
 import * as SessionLayer from "./runtime/SessionLayer.js"
 
 export interface Options<S = never, SE = never, SR = never, P = never, PR = never> extends Dispatcher.Options {
   /**
-   * The revisions that the server supports. 2026-07-28 is not served yet; the layer dies when no other revision is named.
-   * Default: all that the server can serve.
+   * The revisions that the server supports. Those up to 2025-11-25 begin with a handshake; from 2026-07-28 on, each request is
+   * served by itself. Clients of both kinds may use the server at the same time. Default: all.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /** How to use the server, for the model. */
@@ -58,6 +62,12 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
   readonly subscriptions?: boolean | undefined
   /** The limit of the resources that one client may subscribe to. Default: 1024. */
   readonly maxSubscriptions?: number | undefined
+  /** The limits of the subscriptions of clients from 2026-07-28 on. */
+  readonly listen?: ListenOptions | undefined
+  /** For how long clients may cache results, from 2026-07-28 on. Default: not at all. */
+  readonly cache?: ServerCacheOptions | undefined
+  /** How requests are served whose handlers ask the client, from 2026-07-28 on. */
+  readonly rounds?: RoundOptions | undefined
   /** Capabilities to advertise beside those of the features, for example `experimental` and `extensions`. */
   readonly capabilities?: ServerCapabilities | undefined
   /**
@@ -117,7 +127,7 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
       return yield* Dispatch.make(
         {
           info,
-          versions: options.versions ?? Version.legacy,
+          versions: options.versions ?? Version.all,
           instructions: options.instructions,
           logging,
           requestTimeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
@@ -137,7 +147,11 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
           },
           subscriptions: subscriptions
             ? { isKnown: (uri) => Resources.isKnown(registry, uri), max: options.maxSubscriptions }
-            : undefined
+            : undefined,
+          listen: options.listen ?? {},
+          cache: options.cache,
+          rounds: options.rounds,
+          inputSchema: (tool) => registry.tools.get(tool)?.advertised.inputSchema
         },
         registry,
         options
@@ -178,12 +192,16 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
  */
 export const resource = <const Name extends string, R = never>(
   definition: Resource.Resource<Name>,
-  read: Effect.Effect<Resource.Contents, Feature.Fails, R>
+  read: Effect.Effect<Resource.Contents, Feature.Fails, R>,
+  options: {
+    /** For how long clients may cache the content. Default: as the server's `cache` says. */
+    readonly cache?: CacheOptions | undefined
+  } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
   Feature.make(({ resources }, context) =>
     Effect.zipRight(
       NamingRules.warn("resource", definition.advertised),
-      resources.register(Resources.entry(definition, read, context))
+      resources.register(Resources.entry(definition, read, context, Cache.toHints(options.cache)))
     )
   )
 
@@ -206,6 +224,8 @@ export const resourceTemplate = <
   options: {
     readonly complete?: (C & Completer.Completers<keyof NoInfer<Parameters>>) | undefined
     readonly list?: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, Feature.Fails, LR> | undefined
+    /** For how long clients may cache the contents. Default: as the server's `cache` says. */
+    readonly cache?: CacheOptions | undefined
   } = {}
 ): Feature.Feature<
   Exclude<R, Feature.RequestServices> | Exclude<Completer.Context<C> | LR, RequestContext | Scope.Scope>
@@ -213,7 +233,9 @@ export const resourceTemplate = <
   Feature.make(({ templates }, context) =>
     Effect.zipRight(
       NamingRules.warn("resource template", definition.advertised),
-      templates.register(Resources.templateEntry(definition, read, options, context))
+      templates.register(
+        Resources.templateEntry(definition, read, { ...options, hints: Cache.toHints(options.cache) }, context)
+      )
     )
   )
 

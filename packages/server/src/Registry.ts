@@ -17,6 +17,7 @@ import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type { Hints } from "./CacheOptions.js"
 import { EntryTable } from "./features/EntryTable.js"
 
 /**
@@ -38,6 +39,8 @@ export interface RegisteredResource extends Registered {
   /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
   readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
+  /** The hints for caches of clients, if the resource has hints of its own. */
+  readonly hints?: Hints | undefined
 }
 
 export interface RegisteredTemplate extends Registered {
@@ -51,6 +54,8 @@ export interface RegisteredTemplate extends Registered {
   ) => Effect.Effect<Resources.ReadResourceResult | undefined, unknown, any>
   /** The resources of this template that `resources/list` includes. Runs for each request. */
   readonly list: Effect.Effect<ReadonlyArray<Resources.Resource>, unknown, any> | undefined
+  /** The hints for caches of clients, if the template has hints of its own. */
+  readonly hints?: Hints | undefined
   readonly completers: Completers
 }
 

@@ -10,6 +10,7 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -94,34 +95,56 @@ interface SchemaCheck {
   readonly violations: Array<string>
 }
 
+/** A request, and the schema that its response must conform to. */
+interface Requested {
+  readonly method: string
+  schema: OfficialSchema.OfficialSchema
+}
+
 const makeCheck = (checked: true | Transcript.Entry["from"]): Effect.Effect<SchemaCheck> =>
   Effect.gen(function*() {
     const schemas = new Map(
       yield* Effect.forEach(Version.all, (version) =>
         Effect.map(OfficialSchema.make(version), (schema) => [version as string, schema] as const))
     )
-    const requested = { client: new Map<Message.RequestId, string>(), server: new Map<Message.RequestId, string>() }
+    const requested = {
+      client: new Map<Message.RequestId, Requested>(),
+      server: new Map<Message.RequestId, Requested>()
+    }
     const violations: Array<string> = []
+    /** The schema of the handshake; before it, that of the last modern request. */
     let schema = schemas.get(Version.latestLegacy)!
+    let initialized = false
+    /** The schema of a call: the revision that its own envelope names, or that of the conversation. */
+    const schemaOf = ({ method, params }: Message.Request | Message.Notification): OfficialSchema.OfficialSchema => {
+      const meta = params?._meta as Record<string, unknown> | null | undefined
+      const named = method === "initialize" ? undefined : schemas.get(String(meta?.[Meta.keys.protocolVersion]))
+      if (named !== undefined && !initialized) {
+        schema = named
+      }
+      return named ?? (meta?.[Meta.keys.subscriptionId] === undefined ? schema : schemas.get(Version.latestModern)!)
+    }
     const problemsOf = (from: Transcript.Entry["from"], sent: Message.Incoming): ReadonlyArray<string | undefined> => {
       if (Message.isMalformed(sent)) {
         return [sent.message]
       }
       if (!Message.isResponse(sent)) {
+        const schema = schemaOf(sent)
         if (Message.isRequest(sent)) {
-          requested[from].set(sent.id, sent.method)
+          requested[from].set(sent.id, { method: sent.method, schema })
         }
         return [schema.message(sent), schema.call(sent)]
       }
       const requester = requested[from === "client" ? "server" : "client"]
-      const method = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)
-      if (method === undefined || !Message.isSuccess(sent)) {
-        return [schema.message(sent)]
+      const request = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)
+      if (request === undefined || !Message.isSuccess(sent)) {
+        return [(request?.schema ?? schema).message(sent)]
       }
-      if (method === "initialize") {
-        schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
+      if (request.method === "initialize") {
+        initialized = true
+        request.schema = schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
       }
-      return [schema.message(sent), schema.result(method, sent.result)]
+      return [request.schema.message(sent), request.schema.result(request.method, sent.result)]
     }
     return {
       violations,

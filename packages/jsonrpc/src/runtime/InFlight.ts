@@ -312,7 +312,7 @@ export class InFlight {
       return
     }
     const closed = request.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
-    this.answer(request, closed ? Outcome.closing : Attempt.outcomeOf(exit, work.reply))
+    this.answer(request, closed ? work.closing?.() ?? Outcome.closing : Attempt.outcomeOf(exit, work.reply))
   }
 
   private answer(request: ActiveRequest, outcome: Outcome.Outcome): void {

@@ -7,6 +7,7 @@
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Deferred from "effect/Deferred"
@@ -17,10 +18,8 @@ import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
-import type { Serving } from "../legacy/Serve.js"
 import * as Release from "../runtime/Release.js"
 import type { Server } from "../runtime/Server.js"
-import * as EraOfConversation from "./EraOfConversation.js"
 
 /** A conversation whose transport the server reads. */
 export interface ReadConversation {
@@ -44,8 +43,9 @@ export interface Conversations {
 }
 
 export const make = (
-  server: Pick<Server, "session" | "versions">,
-  serving: Serving,
+  server: Pick<Server, "session">,
+  /** The server's side of a conversation. */
+  side: (connection: Connection) => Side,
   options: Dispatcher.Options
 ): Effect.Effect<Conversations, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -62,12 +62,7 @@ export const make = (
       let connection!: Connection
       const conversation = begin(
         transport,
-        (outbound) =>
-          EraOfConversation.side(
-            serving,
-            connection = new Connection(outbound, scope ?? serverScope),
-            server.versions
-          ),
+        (outbound) => side(connection = new Connection(outbound, scope ?? serverScope)),
         {
           maxInFlight: options.maxInFlight,
           maxWaiting: options.maxWaiting,

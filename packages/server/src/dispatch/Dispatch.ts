@@ -11,37 +11,46 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { DispatcherService, Options } from "../Dispatcher.js"
 import * as LegacyChanges from "../legacy/Changes.js"
-import * as Serve from "../legacy/Serve.js"
+import * as LegacyServe from "../legacy/Serve.js"
 import * as StatelessConversation from "../legacy/StatelessConversation.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
+import * as ModernServe from "../modern/Serve.js"
 import type { RegistryService } from "../Registry.js"
 import * as Changes from "../runtime/Changes.js"
 import type { Server } from "../runtime/Server.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
+import * as EraOfConversation from "./EraOfConversation.js"
 
-/** Dies when the server can serve none of its revisions. */
 export const make = (
   server: Server,
   registry: RegistryService,
   options: Options
 ): Effect.Effect<DispatcherService, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const versions = server.versions.filter(Version.isLegacy)
-    if (versions.length === 0) {
-      return yield* Effect.dieMessage(
-        `This server can serve none of its versions (${server.versions.join(", ")}); it can serve ${
-          Version.legacy.join(", ")
-        }`
-      )
-    }
-    const serving = Serve.make(server)
-    const conversations = yield* Conversations.make({ session: server.session, versions }, serving, options)
-    const exchange = yield* StatelessConversation.make(serving, options)
+    const { versions } = server
+    const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server) : undefined
+    const modern = versions.some(Version.isModern) ? ModernServe.make(server) : undefined
+    const conversations = yield* Conversations.make(
+      server,
+      (connection) => EraOfConversation.side({ legacy, modern } as EraOfConversation.Eras, connection, versions),
+      options
+    )
+    const legacyExchange = legacy === undefined ? undefined : yield* StatelessConversation.make(legacy, options)
+    const modernExchange = modern === undefined ? undefined : yield* StatelessConversation.make(
+      { request: (_, request, incoming) => modern.request(request, incoming), neverWaits: modern.neverWaits },
+      options
+    )
     yield* Changes.announce(registry, (kind) =>
-      conversations.forEach((connection) => LegacyChanges.announce(connection, kind)))
+      Effect.zipRight(
+        conversations.forEach((connection) => LegacyChanges.announce(connection, kind)),
+        modern?.subscriptions.announce(kind) ?? Effect.void
+      ))
     yield* registry.onUpdate((uri) =>
-      conversations.forEach((connection) => Subscriptions.updated(connection, uri))
+      Effect.zipRight(
+        conversations.forEach((connection) => Subscriptions.updated(connection, uri)),
+        modern?.subscriptions.updated(uri) ?? Effect.void
+      )
     )
 
     let listeners = 0
@@ -82,10 +91,15 @@ export const make = (
       listen,
       open: conversations.feed,
       exchange: (incoming, channel, version) => {
-        if (Version.isLegacy(version)) return exchange(incoming, channel, version)
+        if (Version.isLegacy(version) && legacyExchange !== undefined) return legacyExchange(incoming, channel, version)
+        if (Version.isModern(version) && modernExchange !== undefined) {
+          return modernExchange(incoming, channel, Version.latestLegacy)
+        }
         if (!Message.isMalformed(incoming) && Message.isRequest(incoming)) {
           const error = new McpError.UnsupportedVersion({ requested: version, supported: versions })
-          channel.unsafeSend(Message.failure(incoming.id, McpError.toWire(error, "legacy")))
+          channel.unsafeSend(
+            Message.failure(incoming.id, McpError.toWire(error, Version.isLegacy(version) ? "legacy" : "modern"))
+          )
         }
         return () => {}
       },

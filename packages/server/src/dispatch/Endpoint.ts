@@ -1,14 +1,13 @@
 /**
- * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, reads the body, and chooses
- * the era of the message. It passes legacy messages to `legacy/Http`, `legacy/Stateless` or `legacy/Sse`, and answers
- * modern ones with `ModernRefusal`.
+ * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, reads the body. `EraOfPost` passes legacy messages to `legacy/Http` or `legacy/Stateless`, and modern ones to
+ * `modern/Http`; `legacy/Sse` has a path of its own.
  *
  * `HttpEndpoint`, and `HttpServer` of the node package, call it with an `HttpExchange` for each request. They own the
  * sockets; the dispatcher owns the fibers of the handlers.
  */
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -26,8 +25,9 @@ import * as Http from "../legacy/Http.js"
 import * as HttpContext from "../legacy/HttpContext.js"
 import * as Sse from "../legacy/Sse.js"
 import * as Stateless from "../legacy/Stateless.js"
+import * as ModernHttp from "../modern/Http.js"
 import type { Principal } from "../Principal.js"
-import * as ModernRefusal from "./ModernRefusal.js"
+import * as EraOfPost from "./EraOfPost.js"
 
 export interface Endpoint {
   /** Answers a request, at once or later. */
@@ -71,10 +71,13 @@ interface ServedPath {
 const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoint => {
   const { options } = context
   const { authenticate, maxBodyBytes, path, responses, sessions, ssePath } = options
-  const http = sessions ? Http.make(context) : undefined
-  const stateless = sessions ? undefined : Stateless.make(context)
-  const sse = ssePath === undefined ? undefined : Sse.make(context)
-  const legacy = (http ?? stateless)!
+  const { versions } = context.dispatcher
+  const hasLegacy = versions.some(Version.isLegacy)
+  const http = hasLegacy && sessions ? Http.make(context) : undefined
+  const stateless = hasLegacy && !sessions ? Stateless.make(context) : undefined
+  const sse = ssePath === undefined || !hasLegacy ? undefined : Sse.make(context)
+  const legacy = http ?? stateless
+  const modern = versions.some(Version.isModern) ? ModernHttp.make(context) : undefined
   let closing = false
   /** Whether closing has gone on without sessions that did not end in time. */
   let abandoned = false
@@ -88,13 +91,7 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
       if (json && (events || responses === "json")) return undefined
       return responses === "json" ? "application/json" : "application/json and text/event-stream"
     },
-    post: (exchange, incoming, principal) => {
-      const error = refusalOfEra(incoming, exchange.headers, context.dispatcher.versions)
-      if (error === undefined) return legacy.post(exchange, incoming, principal)
-      // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
-      const id = !Message.isMalformed(incoming) && Message.isRequest(incoming) ? incoming.id : undefined
-      Refusal.failure(exchange, 400, Message.failure(id, McpError.toWire(error, "legacy")))
-    }
+    post: EraOfPost.post(legacy?.post, modern?.post, versions)
   }
   // Only 2024-11-05 has this transport, so there is no era to choose.
   const ofSse: ServedPath | undefined = sse === undefined ? undefined : {
@@ -158,6 +155,7 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
       if (abandoned) return Effect.void
       closing = true
       stateless?.close()
+      modern?.close()
       return Effect.all([http?.close ?? Effect.void, sse?.close ?? Effect.void], {
         concurrency: "unbounded",
         discard: true
@@ -177,16 +175,6 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
 
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"
-
-/** Why a message is refused because of its era. Responses and malformed input are of the legacy era. */
-const refusalOfEra = (
-  incoming: Message.Incoming,
-  headers: Headers,
-  versions: ReadonlyArray<string>
-): McpError.McpError | undefined =>
-  Message.isMalformed(incoming) || Message.isResponse(incoming)
-    ? undefined
-    : ModernRefusal.of(incoming, versions, headers["mcp-protocol-version"])
 
 const refusalOfFault = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
   fault === "size" ? Refusal.tooLarge(maxBodyBytes) : fault === "encoding" ? Refusal.notUtf8 : Refusal.unreadable

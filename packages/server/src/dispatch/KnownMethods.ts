@@ -4,5 +4,9 @@
  */
 import * as Legacy from "@effect-mcp/protocol/legacy/Methods"
 import type * as Method from "@effect-mcp/protocol/Method"
+import * as Modern from "@effect-mcp/protocol/modern/Methods"
 
-export const table: ReadonlyMap<string, Method.Method> = Legacy.table
+export const table: ReadonlyMap<string, Method.Method> = new Map<string, Method.Method>([
+  ...Legacy.table,
+  ...Modern.table
+])

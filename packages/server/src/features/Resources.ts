@@ -12,6 +12,7 @@ import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { Hints } from "../CacheOptions.js"
 import type * as Completer from "../Completer.js"
 import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService } from "../Registry.js"
 import * as Returned from "../runtime/Returned.js"
@@ -67,7 +68,7 @@ export const routes = (
         const resource = registry.resources.get(uri)
         return resource === undefined
           ? readFromTemplates(registry, uri)
-          : { effect: resource.read, context: resource.context }
+          : { effect: resource.read, context: resource.context, hints: resource.hints }
       }
     }
   ]
@@ -77,10 +78,12 @@ export const routes = (
 export const entry = (
   { advertised, uri }: Resource.Resource.Any,
   read: Effect.Effect<Resource.Contents, unknown, any>,
-  context: Context.Context<never>
+  context: Context.Context<never>,
+  hints?: Hints
 ): RegisteredResource => ({
   advertised,
   context,
+  hints,
   read: contentsOf(read, uri, advertised.mimeType, `The handler of ${Subject.resource(uri)}`)
 })
 
@@ -102,6 +105,7 @@ export const templateEntry = (
   options: {
     readonly complete?: Completer.Completers<string> | undefined
     readonly list?: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, unknown, any> | undefined
+    readonly hints?: Hints | undefined
   },
   context: Context.Context<never>
 ): RegisteredTemplate => {
@@ -111,6 +115,7 @@ export const templateEntry = (
     advertised,
     template,
     context,
+    hints: options.hints,
     read: (variables, uri) =>
       Effect.matchEffect(codec.decode(variables as UriTemplate.Match), {
         onFailure: () => Effect.succeed(undefined),
@@ -177,7 +182,8 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
         template.read(variables, uri),
         (result) => result === undefined ? notFound(uri) : Effect.succeed(result)
       ),
-      context: template.context
+      context: template.context,
+      hints: template.hints
     }
   }
   // The most specific template reads first; where it does not accept the variables, the next one reads.

@@ -30,7 +30,7 @@ export const MAX_EXCHANGES = 4096
  * request, as long as it has no response.
  */
 export const make = (
-  serving: Serving,
+  serving: Pick<Serving, "request" | "neverWaits">,
   options: Options
 ): Effect.Effect<
   (incoming: Message.Incoming, channel: Channel, version: LegacyVersion) => () => void,

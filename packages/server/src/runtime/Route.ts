@@ -6,12 +6,15 @@
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { Hints } from "../CacheOptions.js"
 import type { ServerSessionService } from "../ServerSession.js"
 
 /** An effect that serves a request, and the services that the layer of its feature was built with. */
 export interface Served {
   readonly effect: Effect.Effect<unknown, unknown, any>
   readonly context: Context.Context<never>
+  /** The hints for caches of clients, where this result has hints of its own. */
+  readonly hints?: Hints | undefined
 }
 
 export interface Route {

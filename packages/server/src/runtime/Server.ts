@@ -4,10 +4,14 @@
  */
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
+import type { ServerCacheOptions } from "../CacheOptions.js"
+import type { ListenOptions } from "../ListenOptions.js"
 import type * as Middleware from "../Middleware.js"
+import type { RoundOptions } from "../RoundOptions.js"
 import type { Router } from "./Router.js"
 import type { SessionLayer } from "./SessionLayer.js"
 
@@ -37,4 +41,12 @@ export interface Server {
     readonly isKnown: (uri: string) => boolean
     readonly max: number | undefined
   } | undefined
+  /** The limits of `subscriptions/listen`. */
+  readonly listen: ListenOptions
+  /** The hints for caches of clients. */
+  readonly cache: ServerCacheOptions | undefined
+  /** How requests that take several rounds are served. */
+  readonly rounds: RoundOptions | undefined
+  /** The JSON Schema of a tool's arguments; `undefined` when there is no such tool. */
+  readonly inputSchema: (tool: string) => JsonObject | undefined
 }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Context, Deferred, Effect, Fiber, Layer, TestClock } from "effect"
@@ -151,7 +152,8 @@ describe("the body", () => {
       })))
 })
 
-describe("a modern message to a server that implements no modern revision", () => {
+describe("a modern message to a server with no modern revision", () => {
+  const legacyOnly = serve(GreetLive, { versions: Version.legacy })
   const KEY = "io.modelcontextprotocol/protocolVersion"
   const modern = (version: unknown, id: Message.RequestId = 7) =>
     Message.request(id, "tools/list", { _meta: { [KEY]: version, "io.modelcontextprotocol/clientCapabilities": {} } })
@@ -171,7 +173,7 @@ describe("a modern message to a server that implements no modern revision", () =
   for (const sessions of [true, false]) {
     const kind = sessions ? "with sessions" : "without sessions"
     it.effect(`MUST be answered with 400, and no error of a modern server, ${kind}`, () =>
-      withEndpoint(serve(GreetLive), (http) =>
+      withEndpoint(legacyOnly, (http) =>
         Effect.sync(() => {
           assertUnsupported(http.post(modern("2026-07-28"), { "mcp-protocol-version": "2026-07-28" }), "2026-07-28")
           assertUnsupported(http.post(modern("2026-07-28")), "2026-07-28")
@@ -186,7 +188,7 @@ describe("a modern message to a server that implements no modern revision", () =
   }
 
   it.effect("is refused also as a notification, without an id", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(legacyOnly, (http) =>
       Effect.sync(() => {
         const cancelled = Message.notification("notifications/cancelled", { requestId: 1 })
         const exchange = http.post(cancelled, { "mcp-protocol-version": "2026-07-28" })
@@ -196,7 +198,7 @@ describe("a modern message to a server that implements no modern revision", () =
       })))
 
   it.effect("is refused also in a session, which continues", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(legacyOnly, (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
         assertUnsupported(client.post(modern("2026-07-28")), "2026-07-28")
@@ -212,14 +214,14 @@ describe("a modern message to a server that implements no modern revision", () =
       })))
 
   it.effect("is served when its envelope names a legacy revision of the server", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(legacyOnly, (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
         assert.strictEqual((yield* client.ask(modern("2025-11-25"))).status, 200)
       })))
 
   it.effect("is not initialize, with any header", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(legacyOnly, (http) =>
       Effect.gen(function*() {
         const exchange = yield* http.ask(initialize(), { "mcp-protocol-version": "2026-07-28" })
         assert.strictEqual(exchange.json.result.protocolVersion, "2025-11-25")

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, TestClock } from "effect"
 import { answered, call, EndpointClient, initialize, withEndpoint } from "../http/TestExchange.js"
@@ -164,7 +165,7 @@ describe("MCP-Protocol-Version", () => {
       })))
 
   it.effect("is refused when it is unknown, with the supported revisions", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(serve(GreetLive, { versions: Version.legacy }), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
         for (const version of ["1999-01-01", "2026-07-28", "", "2025-11-25, 2025-11-25"]) {

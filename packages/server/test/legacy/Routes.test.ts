@@ -44,7 +44,11 @@ const routes = (
       router: Router.make(registry, FeatureRoutes.make(registry, { pageSize: 1 })),
       session: undefined,
       middleware: undefined,
-      subscriptions: options.subscriptions === false ? undefined : { isKnown: () => true, max: undefined }
+      subscriptions: options.subscriptions === false ? undefined : { isKnown: () => true, max: undefined },
+      listen: {},
+      cache: undefined,
+      rounds: undefined,
+      inputSchema: () => undefined
     })
   })
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
@@ -39,7 +40,7 @@ describe("without sessions", () => {
   it.effect("the header names the revision, and 2025-03-26 is assumed without one", () => {
     const seen: Array<string> = []
     const look = act(Effect.map(RequestContext.RequestContext, ({ version }) => seen.push(version)))
-    return withEndpoint(serve(look), (http) =>
+    return withEndpoint(serve(look, { versions: Version.legacy }), (http) =>
       Effect.gen(function*() {
         yield* http.ask(call(1, "act"))
         yield* http.ask(call(1, "act"), { "mcp-protocol-version": "2025-11-25" })

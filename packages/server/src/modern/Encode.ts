@@ -1,0 +1,45 @@
+/**
+ * Encodes the results of a method for one modern revision: checks a result that this library did not build, removes what
+ * the revision does not know, and adds what every modern result has: its type, the server's name, the hints for caches.
+ */
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import type * as Method from "@effect-mcp/protocol/Method"
+import type { Stamp } from "@effect-mcp/protocol/modern/Stamp"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import type { Hints } from "../CacheOptions.js"
+import * as Reply from "../runtime/Reply.js"
+
+/** Encodes one result; "Internal error" when it is not a result of the method. `hints` are those of this result. */
+export type Encoder = (result: unknown, hints?: Hints) => Outcome
+
+/** The encoder of a method and a revision. It is made once, and used for every message. */
+export const make = (
+  method: Method.Request,
+  version: ModernVersion,
+  stamp: Stamp,
+  options: {
+    /** Whether results are encoded without a check. */
+    readonly isTrusted: boolean
+    /** Whether the same object comes many times, so that its encoding is cached as long as the object lives. */
+    readonly isStable: boolean
+  }
+): Encoder => {
+  const narrow = method.narrowResult(version) as (result: {}) => Params
+  const compiled = (result: {}): Params => stamp(narrow(result))
+  const encode = options.isStable ? cached(compiled) : compiled
+  return (value, hints) => {
+    const checked = options.isTrusted ? { result: value as Params } : Reply.result(value, method)
+    if (checked.result === undefined) return checked
+    return { result: encode(hints === undefined ? checked.result : { ...hints, ...checked.result }) }
+  }
+}
+
+const cached = (encode: (result: {}) => Params): (result: {}) => Params => {
+  const encoded = new WeakMap<{}, Params>()
+  return (result) => {
+    let found = encoded.get(result)
+    if (found === undefined) encoded.set(result, found = encode(result))
+    return found
+  }
+}

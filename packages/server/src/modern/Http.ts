@@ -1,0 +1,111 @@
+/**
+ * Modern Streamable HTTP: each message is a POST of its own, and nothing is kept from one to the next. The headers must repeat
+ * what the body says. A client that disconnects cancels its request. `dispatch/Endpoint` has checked and read each POST before.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
+ */
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
+import * as Headers from "@effect-mcp/protocol/modern/Headers"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Either from "effect/Either"
+import type { DispatcherService } from "../Dispatcher.js"
+import type { EndpointContext } from "../http/EndpointContext.js"
+import type { HttpExchange } from "../http/HttpExchange.js"
+import { accepted } from "../http/HttpExchange.js"
+import * as HttpRefusal from "../http/Refusal.js"
+import type { Principal } from "../Principal.js"
+import { Post } from "./Post.js"
+import * as ReadEnvelope from "./ReadEnvelope.js"
+import * as Status from "./Status.js"
+
+export interface Http {
+  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  /** Answers the requests that are running and interrupts them; subscriptions end with their result. */
+  readonly close: () => void
+  /** How many POSTs are being answered. */
+  readonly size: () => number
+}
+
+export const make = (context: EndpointContext & { readonly dispatcher: DispatcherService }): Http => {
+  const { dispatcher } = context
+  const { versions } = dispatcher
+  const running = new Set<Post>()
+  const onDone = (post: Post): void => void running.delete(post)
+
+  const serve = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
+    const error = refusalOf(request, exchange.headers, versions)
+    if (error !== undefined) return refuse(exchange, request.id, error)
+    const post = new Post(context, exchange, request, principal, onDone)
+    const interrupt = dispatcher.exchange(request, post, Version.latestModern)
+    if (post.isDone) return
+    running.add(post)
+    post.wait(interrupt)
+  }
+
+  return {
+    post: (exchange, incoming, principal) => {
+      if (Message.isMalformed(incoming)) {
+        return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
+      }
+      if (Message.isRequest(incoming)) return serve(exchange, incoming, principal)
+      // MUST NOT send responses: this era has no requests to the client
+      if (Message.isResponse(incoming)) return HttpRefusal.send(exchange, unexpectedResponse)
+      const error = refusalOfNotification(incoming, exchange.headers, versions)
+      if (error !== undefined) return refuse(exchange, undefined, error)
+      accepted(exchange)
+    },
+    close: () => {
+      for (const post of [...running]) post.close()
+    },
+    size: () => running.size
+  }
+}
+
+const refuse = (exchange: HttpExchange, id: Message.RequestId | undefined, error: McpError.McpError): void =>
+  HttpRefusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
+
+/** Why the headers and the envelope of a request do not fit, in the order in which the client can correct them. */
+const refusalOf = (
+  request: Message.Request,
+  headers: HttpExchange["headers"],
+  versions: ReadonlyArray<string>
+): McpError.McpError | undefined => {
+  const differs = differentVersion(request.params, headers)
+  if (differs !== undefined) return differs
+  const envelope = ReadEnvelope.keep(request, versions)
+  if (Either.isLeft(envelope)) return envelope.left
+  const checked = Headers.check(request, (name) => headers[name])
+  return Either.isLeft(checked) ? checked.left : undefined
+}
+
+const refusalOfNotification = (
+  { params }: Message.Notification,
+  headers: HttpExchange["headers"],
+  versions: ReadonlyArray<string>
+): McpError.McpError | undefined => {
+  const version = headers[VERSION]?.trim()
+  if (version !== undefined && !versions.includes(version)) {
+    return new McpError.UnsupportedVersion({ requested: version.slice(0, 128), supported: versions })
+  }
+  return differentVersion(params, headers)
+}
+
+const differentVersion = (
+  params: Message.Params | undefined,
+  headers: HttpExchange["headers"]
+): McpError.HeaderMismatch | undefined => {
+  const header = headers[VERSION]?.trim()
+  if (header === undefined) {
+    return new McpError.HeaderMismatch({ message: `Header mismatch: ${Headers.VERSION} is missing` })
+  }
+  const version = Envelope.versionOf(params)
+  return version === undefined || version === header
+    ? undefined
+    : new McpError.HeaderMismatch({ message: `Header mismatch: ${Headers.VERSION} differs from the body` })
+}
+
+const VERSION = Headers.VERSION.toLowerCase()
+
+const unexpectedResponse = HttpRefusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")

@@ -1,0 +1,35 @@
+/**
+ * Checks the HTTP headers that repeat arguments of a tool call, for tools whose schema marks arguments with `x-mcp-header`.
+ * Which headers those are is computed once for each schema.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
+ */
+import type { Request } from "@effect-mcp/jsonrpc/Message"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { HeaderMismatch } from "@effect-mcp/protocol/McpError"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
+import * as Either from "effect/Either"
+import { Post } from "./Post.js"
+
+/** Gives the error of a request whose headers differ from its arguments. On other transports there are no headers. */
+export const make = (
+  inputSchema: (tool: string) => JsonObject | undefined
+): (request: Request, channel: Channel) => HeaderMismatch | undefined => {
+  const headers = new WeakMap<JsonObject, ReadonlyArray<ParamHeaders.ParamHeader>>()
+  const headersOf = (schema: JsonObject): ReadonlyArray<ParamHeaders.ParamHeader> => {
+    let found = headers.get(schema)
+    if (found === undefined) headers.set(schema, found = Either.getOrElse(ParamHeaders.of(schema), () => []))
+    return found
+  }
+  return ({ method, params }, channel) => {
+    if (!(channel instanceof Post) || method !== Methods.callTool.name) return undefined
+    const schema = typeof params?.name === "string" ? inputSchema(params.name) : undefined
+    const marked = schema === undefined ? [] : headersOf(schema)
+    if (marked.length === 0) return undefined
+    const sent = channel.origin.headers
+    const checked = ParamHeaders.check(marked, params?.arguments as JsonObject | undefined, (name) => sent[name])
+    return Either.isLeft(checked) ? checked.left : undefined
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * The server's side of modern messages: reads the envelope of each request, and serves the request by itself. Nothing is
+ * remembered from one request to the next.
+ *
+ * `Routes` knows what serves a method, `Pipeline` what surrounds a handler, `Ask` how a question ends a request.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ */
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
+import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
+import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Pipeline from "../runtime/Pipeline.js"
+import * as Reply from "../runtime/Reply.js"
+import { RequestScope } from "../runtime/RequestScope.js"
+import * as Route from "../runtime/Route.js"
+import type { Server } from "../runtime/Server.js"
+import * as Subject from "../runtime/Subject.js"
+import * as Ask from "./Ask.js"
+import * as ParamHeaders from "./ParamHeaders.js"
+import { Post } from "./Post.js"
+import * as ReadEnvelope from "./ReadEnvelope.js"
+import * as Routes from "./Routes.js"
+import { ModernServerSession } from "./ServerSession.js"
+import * as Status from "./Status.js"
+import { Subscriptions } from "./Subscriptions.js"
+
+/** How a server serves modern messages. Made once for each server. */
+export interface Serving {
+  readonly request: (request: Request, incoming: IncomingRequest) => Work
+  /** Answers a request with an error. The middleware sees both. */
+  readonly refuse: (request: Request, incoming: IncomingRequest, error: McpError.McpError) => Work
+  readonly notification: (notification: Notification, channel: Channel) => Effect.Effect<void> | undefined
+  /** Whether requests of this method never wait for others to end, and do not count among them. */
+  readonly neverWaits: (method: string) => boolean
+  /** The open subscriptions of all clients. */
+  readonly subscriptions: Subscriptions
+}
+
+export const make = (server: Server): Serving => {
+  const { logging, middleware, router, versions } = server
+  const subscriptions = new Subscriptions(server)
+  const routes = Routes.make(server, subscriptions)
+  const pipeline = Pipeline.make(server)
+  const paramHeaders = ParamHeaders.make(server.inputSchema)
+  const shared = { logging, rounds: Ask.make(server.rounds) }
+  const unknownClient: Envelope = {
+    version: Version.latestModern,
+    capabilities: {},
+    clientInfo: undefined,
+    logLevel: undefined
+  }
+
+  const request: Serving["request"] = (request, incoming) => {
+    const envelope = ReadEnvelope.of(request, versions)
+    if (Either.isLeft(envelope)) return refuse(request, incoming, envelope.left)
+    const route = routes.find(request.method, envelope.right.version)
+    if (route === undefined) {
+      const error = new McpError.MethodNotFound({ method: Subject.quotable(request.method) })
+      return refuse(request, incoming, error, envelope.right)
+    }
+    const mismatch = paramHeaders(request, incoming.channel)
+    if (mismatch !== undefined) return refuse(request, incoming, mismatch, envelope.right)
+    return work(envelope.right, request, incoming, route, (session) => {
+      const params = route.method.decodeParams(request.params)
+      if (Either.isLeft(params)) return Route.failed(McpError.ofIssue(params.left.issue))
+      const served = route.serve(params.right, session, request.params)
+      session.hints = served.hints
+      const { inputResponses, requestState } = params.right
+      if (inputResponses === undefined && requestState === undefined) return served
+      const resumed = session.round.resume({ inputResponses, requestState })
+      return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
+    })
+  }
+
+  const refuse = (
+    request: Request,
+    incoming: IncomingRequest,
+    error: McpError.McpError,
+    envelope: Envelope = unknownClient
+  ): Work => {
+    if (incoming.channel instanceof Post) incoming.channel.refusedWith = Status.of(error)
+    return middleware === undefined
+      ? { effect: Effect.fail(error), reply: (exit) => Reply.fromExit(exit, "modern", unchecked), closing }
+      : work(envelope, request, incoming, undefined, () => Route.failed(error))
+  }
+
+  const work = (
+    envelope: Envelope,
+    request: Request,
+    incoming: IncomingRequest,
+    route: Routes.ModernRoute | undefined,
+    serve: (session: ModernServerSession) => Route.Served
+  ): Work => {
+    const session = new ModernServerSession(envelope, request, incoming, shared)
+    const scope = new RequestScope()
+    const { context, effect } = pipeline.start(session, scope, undefined, true, serve)
+    const encode = (result: unknown): Outcome =>
+      route === undefined ? unchecked(result) : route.encode(result, session.hints)
+    return {
+      effect: InputRequired.mayRequireInput(request.method) ? tracked(session, effect) : effect,
+      context,
+      release: (exit) => {
+        const released = scope.release(exit)
+        session.hasEnded = true
+        const sealed = session.existingRound?.seal
+        return released === undefined || sealed === undefined ? released ?? sealed : Effect.zipRight(released, sealed)
+      },
+      reply: (exit) => {
+        const round = session.existingRound
+        return round?.hasQuestions === true
+          ? routes.stamp({ result: round.result as {} })
+          : replyOf(session, exit, encode)
+      },
+      closing: () => route?.closing === undefined ? closing() : route.encode(route.closing(session))
+    }
+  }
+
+  const replyOf = (
+    session: ModernServerSession,
+    exit: Exit.Exit<unknown, unknown>,
+    encode: (result: unknown) => Outcome
+  ): Outcome => {
+    const urls = urlsOf(session, exit)
+    if (urls === undefined) return Reply.fromExit(exit, "modern", encode)
+    return McpError.isMcpError(urls)
+      ? { error: McpError.toWire(urls, "modern") }
+      : routes.stamp({ result: urls as {} })
+  }
+
+  return {
+    subscriptions,
+    request,
+    refuse,
+    neverWaits: (method) => method === Methods.listen.name,
+    notification: ({ method, params }, channel) => {
+      const listener = router.listener(method)
+      if (listener === undefined && middleware === undefined) return undefined
+      return Effect.suspend(() => {
+        const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
+        const envelope = Either.getOrElse(ReadEnvelope.of(received, versions), () => unknownClient)
+        const session = new ModernServerSession(envelope, received, { ...Outbound.none, channel }, shared)
+        const scope = new RequestScope()
+        const { context, effect } = pipeline.start(session, scope, undefined, true, () => {
+          const decoded = listener?.method.decodeParams(params)
+          // Malformed parameters: a notification has no response that could say so.
+          return listener === undefined || decoded === undefined || Either.isLeft(decoded)
+            ? Route.served(Effect.void)
+            : { effect: listener.run(decoded.right, params, method), context: listener.context }
+        })
+        return Effect.mapInputContext(
+          Effect.onExit(effect, (exit) => scope.release(exit) ?? Effect.void),
+          (_: Context.Context<never>) => context
+        )
+      }).pipe(
+        // The middleware refused the notification: there is no response that could say so.
+        Effect.catchAll((error) => Reply.isProtocolError(error) ? Effect.void : Effect.die(error)),
+        Effect.asVoid
+      )
+    }
+  }
+}
+
+/** Tells the session its fiber, which a question interrupts. */
+const tracked = <A, E>(session: ModernServerSession, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.withFiberRuntime((fiber) => {
+    session.fiber = fiber
+    return effect
+  })
+
+/** The URLs that a handler wants a person to open, as questions: this era has no error for them. */
+const urlsOf = (
+  { method, supports }: ModernServerSession,
+  exit: Exit.Exit<unknown, unknown>
+): InputRequired.InputRequiredResult | McpError.MissingClientCapability | undefined => {
+  if (exit._tag === "Success") return undefined
+  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
+  if (!(failure instanceof McpError.UrlElicitationRequired) || !InputRequired.mayRequireInput(method)) return undefined
+  const required = { elicitation: { url: {} } }
+  return supports(required)
+    ? InputRequired.ofUrlElicitations(failure.elicitations)
+    : new McpError.MissingClientCapability({ required })
+}
+
+const unchecked = (result: unknown): Outcome => ({ result: result as {} })
+
+// SHOULD NOT use the codes from -32000 to -32019.
+const closing = (): Outcome => ({ error: { code: JsonRpcError.INTERNAL_ERROR, message: "Connection closed" } })

@@ -1,0 +1,161 @@
+/**
+ * What a handler of one modern request or notification has: the object behind `RequestContext` and `ServerSession`. The facts
+ * of the client come from the envelope of the request. Log messages and progress leave on the channel of the request; nothing
+ * leaves outside of it, and the server sends no requests.
+ */
+import type { Notification, Params, Request } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import { none } from "@effect-mcp/jsonrpc/Outbound"
+import type { IncomingRequest } from "@effect-mcp/jsonrpc/Side"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
+import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Logging from "@effect-mcp/protocol/Logging"
+import type * as Method from "@effect-mcp/protocol/Method"
+import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type { Root } from "@effect-mcp/protocol/Roots"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Ask from "../Ask.js"
+import type { Hints } from "../CacheOptions.js"
+import type { RequestChannel } from "../runtime/RequestFacts.js"
+import { RequestFacts } from "../runtime/RequestFacts.js"
+import type { AskError, ServerSessionService } from "../ServerSession.js"
+import type { Rounds } from "./Ask.js"
+import { Round } from "./Ask.js"
+
+/** What all sessions of a server share. */
+export interface Shared {
+  /** Whether the server sends log messages to clients. */
+  readonly logging: boolean
+  readonly rounds: Rounds
+}
+
+/**
+ * Its mutable fields: `hints` is set by the feature that serves the request, `fiber` when the request starts, `hasEnded` when
+ * its handler has ended, the round when something needs it.
+ */
+export class ModernServerSession extends RequestFacts implements ServerSessionService {
+  hints: Hints | undefined
+  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  hasEnded = false
+  private startedRound: Round | undefined
+
+  constructor(
+    readonly envelope: Envelope,
+    private readonly message: Request | Notification,
+    outbound: RequestChannel,
+    private readonly shared: Shared
+  ) {
+    super(message, outbound)
+  }
+
+  get version(): ModernVersion {
+    return this.envelope.version
+  }
+
+  get clientInfo(): Implementation | undefined {
+    return this.envelope.clientInfo
+  }
+
+  get clientCapabilities(): ClientCapabilities {
+    return this.envelope.capabilities
+  }
+
+  get params(): JsonObject | undefined {
+    return this.message.params as JsonObject | undefined
+  }
+
+  get standalone(): Outbound {
+    return none
+  }
+
+  /** The request that is being answered, for handlers of requests. */
+  get incoming(): IncomingRequest {
+    return this.outbound as IncomingRequest
+  }
+
+  /** The questions of this run, and the answers of earlier ones. */
+  get round(): Round {
+    return this.startedRound ??= new Round(this.shared.rounds, this)
+  }
+
+  /** The round, if the handler has asked or the client has answered. */
+  get existingRound(): Round | undefined {
+    return this.startedRound
+  }
+
+  // Functions of getters, so that a function that was taken out of the session can still be called.
+  get supports(): ServerSessionService["supports"] {
+    return (required) => Capabilities.missing(this.clientCapabilities, required) === undefined
+  }
+
+  get log(): ServerSessionService["log"] {
+    return (level, data, logger) =>
+      Effect.suspend(() => {
+        const threshold = this.envelope.logLevel
+        // MUST NOT send log messages for a request that names no level.
+        if (!this.shared.logging || threshold === undefined || !Logging.isAtLeast(level, threshold)) return Effect.void
+        // `data` is required, and JSON has no `undefined`.
+        const params = { level, data: data === undefined ? null : data }
+        return this.send(Methods.message, logger === undefined ? params : { ...params, logger })
+      })
+  }
+
+  get notifyStandalone(): ServerSessionService["notifyStandalone"] {
+    return () => Effect.void
+  }
+
+  get elicitationComplete(): ServerSessionService["elicitationComplete"] {
+    return () => Effect.void
+  }
+
+  get ask(): ServerSessionService["ask"] {
+    return (questions) => {
+      const keyed = Object.entries(questions)
+      return Effect.map(
+        Effect.suspend(() => this.round.ask(keyed)),
+        (answers) => Object.fromEntries(keyed.map(([key], i) => [key, answers[i]]))
+      ) as Effect.Effect<any, AskError>
+    }
+  }
+
+  get elicit(): ServerSessionService["elicit"] {
+    return (options: any): Effect.Effect<any, AskError> => Effect.suspend(() => this.askOne<any>(Ask.elicit(options)))
+  }
+
+  get elicitUrl(): ServerSessionService["elicitUrl"] {
+    return (options) => this.askOne(Ask.url(options))
+  }
+
+  get createMessage(): ServerSessionService["createMessage"] {
+    return (params) => this.askOne(Ask.sample(params))
+  }
+
+  get listRoots(): Effect.Effect<ReadonlyArray<Root>, AskError> {
+    return this.askOne(Ask.roots)
+  }
+
+  get ping(): Effect.Effect<void, AskError> {
+    return none.request("ping") as Effect.Effect<never, AskError>
+  }
+
+  get request(): ServerSessionService["request"] {
+    return none.request
+  }
+
+  protected sendProgress(params: Params): Effect.Effect<void> {
+    return this.send(Methods.progress, params)
+  }
+
+  private send(method: Method.Notification, params: Params): Effect.Effect<void> {
+    return this.outbound.notify(method.name, method.narrowParams(this.version)(params) as Params)
+  }
+
+  private askOne<A>(question: Ask.Question<A>): Effect.Effect<A, AskError> {
+    return Effect.map(Effect.suspend(() => this.round.ask([[undefined, question]])), ([answer]) => answer as A)
+  }
+}

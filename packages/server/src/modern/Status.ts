@@ -1,0 +1,17 @@
+/**
+ * The HTTP status of an error response. A request that the server refuses before its handler runs gets the status of its
+ * error. An error of a handler is a response as any other, with status 200, except for a missing capability of the client.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
+ */
+import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { codes } from "@effect-mcp/protocol/ErrorCodes"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import * as Overload from "./Overload.js"
+
+/** The status of the response to a request that is refused. */
+export const of = ({ _tag }: McpError): number => _tag === "MethodNotFound" ? 404 : 400
+
+/** The status of the response to a request that was served. */
+export const ofError = ({ code, data }: ErrorObject): number =>
+  code === codes.modern.MissingClientCapability ? 400 : data === Overload.data ? 503 : 200

@@ -1,0 +1,151 @@
+/**
+ * `subscriptions/listen`: a request that stays open, on whose channel the client receives the notifications that it has
+ * listed. The first one acknowledges which of them the server supports; each one carries the id of the request.
+ *
+ * A class with a mutable set, because changes are announced to all open subscriptions without a fiber for each.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
+ */
+import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { Channel, IncomingRequest } from "@effect-mcp/jsonrpc/Side"
+import type { InternalError } from "@effect-mcp/protocol/McpError"
+import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as Filter from "@effect-mcp/protocol/modern/Subscriptions"
+import * as Effect from "effect/Effect"
+import type { Kind } from "../Registry.js"
+import { Announcements } from "../runtime/Announcements.js"
+import type { Server } from "../runtime/Server.js"
+import * as Overload from "./Overload.js"
+import { Post } from "./Post.js"
+import type { ModernServerSession } from "./ServerSession.js"
+
+/** The default limit of open subscriptions, of all clients together. */
+export const MAX_OPEN = 10_000
+
+/** The default limit of open subscriptions of one client: of one pipe, or of one principal. */
+export const MAX_OPEN_PER_CLIENT = 64
+
+/** The default limit of the resources that one subscription names. */
+export const MAX_RESOURCES = 1024
+
+interface Open {
+  readonly filter: Filter.SubscriptionFilter
+  readonly incoming: IncomingRequest
+  readonly announcements: Announcements
+}
+
+export class Subscriptions {
+  private readonly open = new Set<Open>()
+  private readonly perClient = new Map<Channel | string, number>()
+  private total = 0
+
+  constructor(private readonly server: Pick<Server, "capabilities" | "listen">) {}
+
+  /** How many subscriptions are open. */
+  get size(): number {
+    return this.open.size
+  }
+
+  /** Serves a request until the server ends it. Closing the conversation or the response ends it, too. */
+  listen(
+    { notifications }: Filter.ListenParams,
+    { incoming }: ModernServerSession
+  ): Effect.Effect<Filter.ListenResult, InvalidParams | InternalError> {
+    return Effect.suspend((): Effect.Effect<Filter.ListenResult, InvalidParams | InternalError> => {
+      const filter = Filter.supported(notifications, this.server.capabilities())
+      const max = this.server.listen.maxResources ?? MAX_RESOURCES
+      if ((filter.resourceSubscriptions?.length ?? 0) > max) {
+        const message = `Invalid params: a subscription may name ${max} resources`
+        return Effect.fail(new InvalidParams({ message }))
+      }
+      const error = this.enter(incoming.channel)
+      if (error !== undefined) return Effect.fail(error)
+      const open: Open = { filter, incoming, announcements: new Announcements() }
+      return Effect.ensuring(
+        Effect.zipRight(
+          incoming.notify(Methods.acknowledged.name, withId(incoming.id, { notifications: filter })),
+          Effect.async<Filter.ListenResult>((resume) => {
+            this.open.add(open)
+            const { channel } = incoming
+            // A pipe carries many subscriptions, which end with the pipe.
+            if (channel instanceof Post) channel.endSubscription = () => resume(Effect.succeed(resultOf(incoming.id)))
+          })
+        ),
+        Effect.suspend(() => {
+          this.open.delete(open)
+          this.leave(incoming.channel)
+          return Effect.zipRight(
+            open.announcements.stop,
+            incoming.channel instanceof Post ? Effect.void : cancelled(incoming)
+          )
+        })
+      )
+    })
+  }
+
+  /** Notifies the clients that listen to changes of this list. */
+  announce(kind: Kind): Effect.Effect<void> {
+    return this.notify(listChanged[kind].name, {})
+  }
+
+  /** Notifies the clients that listen to this resource, or to one above it. */
+  updated(uri: string): Effect.Effect<void> {
+    return this.notify(Methods.resourceUpdated.name, { uri })
+  }
+
+  private notify(method: string, params: { readonly uri?: string }): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      Effect.forEach(
+        [...this.open],
+        ({ announcements, filter, incoming }) =>
+          Filter.includes(filter, method, params)
+            ? announcements.announce(
+              `${method} ${params.uri ?? ""}`,
+              incoming.notify(method, withId(incoming.id, params))
+            )
+            : Effect.void,
+        { discard: true }
+      )
+    )
+  }
+
+  private enter(channel: Channel): InternalError | undefined {
+    const client = clientOf(channel)
+    const { max = MAX_OPEN, maxPerClient = MAX_OPEN_PER_CLIENT } = this.server.listen
+    const open = client === undefined ? 0 : this.perClient.get(client) ?? 0
+    const limit = open >= maxPerClient ? maxPerClient : this.total >= max ? max : undefined
+    if (limit !== undefined) return Overload.error(`Too many subscriptions: ${limit} are open; end one first`)
+    this.total++
+    if (client !== undefined) this.perClient.set(client, open + 1)
+    return undefined
+  }
+
+  private leave(channel: Channel): void {
+    this.total--
+    const client = clientOf(channel)
+    if (client === undefined) return
+    const left = this.perClient.get(client)! - 1
+    if (left === 0) this.perClient.delete(client)
+    else this.perClient.set(client, left)
+  }
+}
+
+const withId = (id: RequestId, params: Params): Params => Filter.withId(id, params as {})
+
+/** The result of a subscription that the server ends. */
+export const resultOf = (id: RequestId): Filter.ListenResult => withId(id, {}) as unknown as Filter.ListenResult
+
+// Anonymous HTTP clients cannot be told apart, so they share the limit of all clients.
+const clientOf = (channel: Channel): Channel | string | undefined =>
+  channel instanceof Post ? channel.origin.principal?.id : channel
+
+/** On a pipe, the server also sends a cancellation when it ends a subscription (2026-07-28 basic/patterns/cancellation). */
+const cancelled = (incoming: IncomingRequest): Effect.Effect<void> =>
+  incoming.notify(Methods.cancelled.name, withId(incoming.id, { requestId: incoming.id }))
+
+const listChanged = {
+  tools: Methods.toolListChanged,
+  resources: Methods.resourceListChanged,
+  prompts: Methods.promptListChanged
+} as const

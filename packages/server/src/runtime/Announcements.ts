@@ -1,0 +1,45 @@
+/**
+ * The notifications that wait for one client to read, outside of its requests. The sender of a change never waits: an equal
+ * notification that still waits is not repeated, and beyond a limit the oldest is dropped.
+ *
+ * A mutable map, made when the first notification is sent.
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+
+/** How many different notifications may wait for a client. */
+export const MAX_WAITING = 256
+
+export class Announcements {
+  private waiting: Map<string, Fiber.RuntimeFiber<void>> | undefined
+
+  /** Runs `send` on a fiber of its own, unless one with an equal key still runs. */
+  announce(key: string, send: Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const waiting = this.waiting ??= new Map()
+      if (waiting.has(key)) return Effect.void
+      if (waiting.size >= MAX_WAITING) this.dropOldest(waiting)
+      return Effect.map(Effect.forkDaemon(Effect.interruptible(send)), (fiber) => {
+        if (fiber.unsafePoll() !== null) return
+        waiting.set(key, fiber)
+        fiber.addObserver(() => {
+          if (waiting.get(key) === fiber) waiting.delete(key)
+        })
+      })
+    })
+  }
+
+  /** Interrupts the notifications that still wait. */
+  get stop(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.waiting === undefined ? Effect.void : Fiber.interruptAll([...this.waiting.values()])
+    )
+  }
+
+  private dropOldest(waiting: Map<string, Fiber.RuntimeFiber<void>>): void {
+    for (const [key, fiber] of waiting) {
+      waiting.delete(key)
+      return fiber.unsafeInterruptAsFork(fiber.id())
+    }
+  }
+}
