@@ -64,6 +64,11 @@ export interface Options {
   readonly closeTimeout?: Duration.DurationInput | undefined
   /** Receives diagnostics; at most 64 run at once, further ones are dropped. Default: `Diagnostic.log`. */
   readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
+  /**
+   * Whether input that is no message is only reported, unless it is a request with an id. A client sets it: a server may
+   * write lines that are no messages, and repeat the client's answers to them. Default: false, an error answers it.
+   */
+  readonly reportOnly?: boolean | undefined
   /** Whether the peer may send JSON-RPC batches now. Default: never. */
   readonly batches?: (() => boolean) | undefined
 }
@@ -338,9 +343,18 @@ class PassiveConversation implements Passive, InFlight.Host {
       ? Batch.messages(malformed.batch)
       : undefined
     if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
-    if (malformed.kind === "request") channel.unsafeSend(Message.malformedResponse(malformed))
-    if (malformed.kind === "response") this.calls.onMalformed(malformed)
+    const { batch, id, kind } = malformed
+    if (batch !== undefined) this.calls.onRefusedBatch(batch, malformed.message)
+    const isResponse = (kind === "response" || kind === "unknown") && this.calls.onMalformed(malformed)
+    if (isResponse && kind === "unknown") channel.onUnanswered?.(id!)
+    else if (this.isAnswered(malformed)) channel.unsafeSend(Message.malformedResponse(malformed))
     this.report(Diagnostic.Malformed({ malformed }))
+  }
+
+  private isAnswered({ id, kind }: Message.Malformed): boolean {
+    return this.options.reportOnly === true
+      ? kind === "request" && id !== undefined
+      : kind === "request" || kind === "unknown"
   }
 }
 

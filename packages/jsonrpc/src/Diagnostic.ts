@@ -46,7 +46,8 @@ export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
 /** Logs a diagnostic: bugs of this side as errors, other things lower. */
 export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$match({
-  Malformed: ({ malformed }) => Effect.logDebug(`Malformed ${malformed.kind}: ${malformed.message}`),
+  Malformed: ({ malformed }) =>
+    Effect.logWarning(`Malformed ${malformed.kind === "unknown" ? "message" : malformed.kind}: ${malformed.message}`),
   Mended: ({ count, method, places }) =>
     Effect.logWarning(
       `Mended ${count} places of a message of "${method}": ` +

@@ -13,12 +13,14 @@ import * as Stream from "effect/Stream"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
+import * as Bytes from "./runtime/Bytes.js"
+import * as Oversized from "./runtime/Oversized.js"
 
 /** How many bytes a line may have. */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024
 
 export interface Options extends MessageText.Limits {
-  /** Longer lines are discarded and answered with -32700. Default: 10 MiB. */
+  /** Longer lines are discarded: a response fails its call, anything else is answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
   /**
    * What becomes of bytes that the encoding does not have: `replace` puts U+FFFD in their place, `ignore` leaves them out,
@@ -28,23 +30,26 @@ export interface Options extends MessageText.Limits {
 }
 
 const NEWLINE = 0x0a
-const NOTHING = new Uint8Array(0)
+const NOTHING: Uint8Array = new Uint8Array(0)
 /** A buffer that grew beyond this size is freed at the end of its line. */
 const KEPT_BYTES = 64 * 1024
 
 /**
  * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk: `buffer` holds the
  * first `held` bytes of a line that has not ended, never more than the limit and never the chunks themselves;
- * `skipping` is true from the byte that exceeds the limit to the end of the line.
+ * `skipping` is true from the byte that exceeds the limit to the end of the line; `start` is set meanwhile when the line
+ * is reported at its end, and `last` holds the last bytes of the line.
  */
 export class Decoder {
   private readonly text: TextDecoder
   private readonly ignoresInvalid: boolean
   private readonly maxLineBytes: number
   private readonly limits: MessageText.Limits
-  private buffer = NOTHING
+  private buffer: Uint8Array = NOTHING
   private held = 0
   private skipping = false
+  private start: string | undefined
+  private last: Uint8Array = NOTHING
 
   constructor(options: Options = {}) {
     this.ignoresInvalid = options.invalidBytes === "ignore"
@@ -75,14 +80,29 @@ export class Decoder {
     return messages
   }
 
-  /** Whether the line may grow by this piece. Adds the error for a line that is too long, once. */
+  /** Whether the line may grow by this piece. Reports a line that is too long, once. */
   private fits(piece: Uint8Array, messages: Array<Message.Incoming>): boolean {
-    if (this.skipping) return false
+    if (this.skipping) {
+      if (this.start !== undefined) this.last = Bytes.ending(this.last, piece, Oversized.KEPT_BYTES)
+      return false
+    }
     if (this.held + piece.length <= this.maxLineBytes) return true
+    const held = this.buffer.subarray(0, this.held)
+    const kept = Math.min(Oversized.KEPT_BYTES, this.maxLineBytes)
+    const start = lenient.decode(Bytes.beginning(held, piece, kept))
     this.skipping = true
+    if (Oversized.needsEnd(start)) {
+      this.start = start
+      this.last = Bytes.ending(held, piece, Oversized.KEPT_BYTES)
+    } else {
+      messages.push(this.tooLong({ start }))
+    }
     this.clear()
-    messages.push(unreadable(`a line is longer than ${this.maxLineBytes} bytes`))
     return false
+  }
+
+  private tooLong(ends: Oversized.Ends): Message.Malformed {
+    return Oversized.report(ends, `a line is longer than ${this.maxLineBytes} bytes`)
   }
 
   private keep(piece: Uint8Array): void {
@@ -104,6 +124,11 @@ export class Decoder {
       if (typeof text !== "string") messages.push(text)
       else if (text !== "" && text.trim() !== "") messages.push(MessageText.parse(text, this.limits))
     }
+    if (this.start !== undefined) {
+      messages.push(this.tooLong({ start: this.start, end: lenient.decode(this.last) }))
+      this.start = undefined
+      this.last = NOTHING
+    }
     this.skipping = false
     this.clear()
   }
@@ -123,6 +148,8 @@ export class Decoder {
     }
   }
 }
+
+const lenient = new TextDecoder()
 
 const unreadable = (why: string): Message.Malformed =>
   new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)

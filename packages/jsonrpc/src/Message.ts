@@ -50,12 +50,13 @@ export type Message = Request | Notification | Response
 
 /**
  * Input that is not a message. `kind` is the kind of message that it resembles: a `request` is answered with `code`,
- * under `id` if it has one; a `response` with an `id` ends the call that waits for it.
+ * under `id` if it has one; a `response` with an `id` ends the call that waits for it. An `unknown` one has an id and
+ * nothing else: it is a response where a call of this id waits, and a request elsewhere.
  */
 export class Malformed {
   readonly _tag = "Malformed"
   constructor(
-    readonly kind: "request" | "notification" | "response",
+    readonly kind: "request" | "notification" | "response" | "unknown",
     readonly code: number,
     /** One sentence that may be sent to the peer. */
     readonly message: string,
@@ -144,7 +145,7 @@ const withoutParams = ({ params: _, ...rest }: Record<string, unknown>): Message
 const response = (u: Record<string, unknown>): Incoming => {
   const { error, id, result } = u
   if (result === undefined && error === undefined) {
-    return invalid("request", `"method" is missing`, id)
+    return invalid(isRequestId(id) ? "unknown" : "request", `"method" is missing`, id)
   }
   if (u.jsonrpc !== "2.0") return invalid("response", `"jsonrpc" must be "2.0"`, id)
   if (result === undefined || (result === null && error !== undefined && error !== null)) return errorResponse(u)

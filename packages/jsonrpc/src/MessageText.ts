@@ -36,17 +36,23 @@ export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
 const parseWithin = (text: string, limits: Limits): Message.Incoming => {
   const { maxDepth, maxNodes = Json.MAX_NODES, maxResponseNodes = Json.MAX_RESPONSE_NODES } = limits
   if (text.length <= 2 * Math.min(maxNodes, maxResponseNodes)) return parseAny(text, maxDepth)
-  const { id, kind = "request" } = MessageOutline.read(text)
+  const { id, kind } = MessageOutline.read(text)
   const max = kind === "response" ? maxResponseNodes : maxNodes
-  if (Json.holdsMoreThan(text, max)) return tooMany(kind, max, id)
+  if (Json.holdsMoreThan(text, max)) return tooMany(kind ?? (id === undefined ? "request" : "unknown"), max, id)
   const incoming = parseAny(text, maxDepth)
   return kind === "response" && hasMethod(incoming) && Json.holdsMoreThan(text, maxNodes)
     ? tooMany("request", maxNodes, id)
     : incoming
 }
 
-const tooMany = (kind: "request" | "response", max: number, id: Message.RequestId | undefined): Message.Malformed =>
-  new Message.Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid ${kind}: more than ${max} values`, id)
+const tooMany = (
+  kind: Message.Malformed["kind"],
+  max: number,
+  id: Message.RequestId | undefined
+): Message.Malformed => {
+  const what = kind === "response" ? kind : "request"
+  return new Message.Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid ${what}: more than ${max} values`, id)
+}
 
 /** Whether it is a request or a notification, or a batch with one. */
 const hasMethod = (incoming: Message.Incoming): boolean =>

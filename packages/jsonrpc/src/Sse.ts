@@ -7,6 +7,7 @@
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @since 0.1.0
  */
+import * as Bytes from "./runtime/Bytes.js"
 
 /** How many bytes an event may have, between the blank lines around it. */
 export const MAX_EVENT_BYTES = 10 * 1024 * 1024
@@ -25,7 +26,13 @@ export interface Event {
 /** An event that was dropped because of its size. */
 export class TooLarge {
   readonly _tag = "TooLarge"
-  constructor(readonly maxEventBytes: number) {}
+  constructor(
+    readonly maxEventBytes: number,
+    /** How its data begins, at most 4,096 bytes. */
+    readonly start = "",
+    /** How its data ends, when the event is reported at its end. */
+    readonly end?: string | undefined
+  ) {}
 }
 
 /**
@@ -52,11 +59,18 @@ export const comment = (text = ""): string => `: ${text.replace(/[\r\n]/g, " ")}
 export interface Options {
   /** Longer events are discarded and reported as `TooLarge`. Default: 10 MiB. */
   readonly maxEventBytes?: number | undefined
+  /**
+   * Whether an event that is too large is reported at its end, once its data ends; it is given how the data begins.
+   * Default: it is reported as soon as it is too large.
+   */
+  readonly reportAtEnd?: ((start: string) => boolean) | undefined
 }
 
 const LF = 0x0a
 const CR = 0x0d
-const NOTHING = new Uint8Array(0)
+const NOTHING: Uint8Array = new Uint8Array(0)
+/** How many bytes are kept of the beginning of an event that is too large, and of its end. */
+const KEPT_BYTES = 4096
 
 /**
  * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `buffer` holds the
@@ -66,11 +80,15 @@ const NOTHING = new Uint8Array(0)
 export class Decoder {
   private readonly text = new TextDecoder("utf-8", { ignoreBOM: true })
   private readonly maxEventBytes: number
-  private buffer = NOTHING
+  private readonly reportAtEnd: (start: string) => boolean
+  private buffer: Uint8Array = NOTHING
   private held = 0
   /** Bytes of this event, without the line that has not ended. */
   private bytes = 0
   private skipping = false
+  /** How an event begins that is reported at its end, and its last bytes. */
+  private start: string | undefined
+  private last: Uint8Array = NOTHING
   private first = true
   private afterCr = false
   private event: string | undefined
@@ -80,6 +98,7 @@ export class Decoder {
 
   constructor(options: Options = {}) {
     this.maxEventBytes = options.maxEventBytes ?? MAX_EVENT_BYTES
+    this.reportAtEnd = options.reportAtEnd ?? (() => false)
   }
 
   /** Returns the events that end in this chunk. Events without any field are left out. */
@@ -104,18 +123,33 @@ export class Decoder {
     return events
   }
 
-  /** Whether the event may grow by this length. Reports an event that is too large, once. */
-  private fits(length: number, events: Array<Event | TooLarge>): boolean {
-    if (this.skipping) return false
-    if (this.bytes + this.held + length <= this.maxEventBytes) return true
+  /** Whether the event may grow by this piece. Reports an event that is too large, once. */
+  private fits(piece: Uint8Array, events: Array<Event | TooLarge>): boolean {
+    if (this.skipping) {
+      if (this.start !== undefined) this.last = Bytes.ending(this.last, piece, KEPT_BYTES)
+      return false
+    }
+    if (this.bytes + this.held + piece.length <= this.maxEventBytes) return true
     this.skipping = true
-    this.clear()
-    events.push(new TooLarge(this.maxEventBytes))
+    const held = this.buffer.subarray(0, this.held)
+    // So that it is the same however the bytes are cut into chunks.
+    const kept = Math.min(KEPT_BYTES, this.maxEventBytes - this.bytes)
+    const start = this.data === undefined
+      ? dataOf(this.text.decode(Bytes.beginning(held, piece, kept)))
+      : this.data[0]!.slice(0, KEPT_BYTES)
+    if (this.reportAtEnd(start)) {
+      this.last = Bytes.ending(held, piece, KEPT_BYTES)
+      this.clear()
+      this.start = start
+    } else {
+      this.clear()
+      events.push(new TooLarge(this.maxEventBytes, start))
+    }
     return false
   }
 
   private keep(piece: Uint8Array, events: Array<Event | TooLarge>): void {
-    if (!this.fits(piece.length, events)) {
+    if (!this.fits(piece, events)) {
       // Remembers that the line is not empty: an empty line would end the event.
       this.held = 1
       return
@@ -133,7 +167,7 @@ export class Decoder {
 
   private line(last: Uint8Array, events: Array<Event | TooLarge>): void {
     if (this.held === 0 && last.length === 0) return this.dispatch(events)
-    if (this.fits(last.length, events)) {
+    if (this.fits(last, events)) {
       if (this.held > 0) this.keep(last, events)
       const bytes = this.held > 0 ? this.buffer.subarray(0, this.held) : last
       this.bytes += bytes.length
@@ -163,6 +197,11 @@ export class Decoder {
     if (!this.skipping && (data !== undefined || event !== undefined || id !== undefined || retry !== undefined)) {
       events.push({ event, id, retry, data: data?.join("\n") })
     }
+    if (this.start !== undefined) {
+      events.push(new TooLarge(this.maxEventBytes, this.start, this.text.decode(this.last)))
+      this.start = undefined
+      this.last = NOTHING
+    }
     this.skipping = false
     this.clear()
   }
@@ -178,3 +217,6 @@ export class Decoder {
         undefined
   }
 }
+
+/** The data of a line, when it is a line of data. */
+const dataOf = (line: string): string => /^\uFEFF?data:/.test(line) ? line.replace(/^\uFEFF?data: ?/, "") : ""

@@ -25,7 +25,7 @@ const cause = Cause.die(new Error("boom"))
 const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, words: string]> = [
   [
     Diagnostic.Malformed({ malformed: new Message.Malformed("request", -32700, "Parse error: no") }),
-    "DEBUG",
+    "WARN",
     "Malformed request: Parse error: no"
   ],
   [

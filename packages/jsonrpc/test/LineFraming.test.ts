@@ -103,7 +103,42 @@ describe("the limit of a line", () => {
       Array.from({ length: 2 }, () => JSON.parse(text))
     )
     const refused = read([text + line(ping(1))], { maxLineBytes: exact - 1 })
-    assert.deepStrictEqual(refused.map(shape), [parseError, parseError])
+    assert.deepStrictEqual(refused.map(shape), [parseError, { ...parseError, id: 1 }])
+  })
+
+  it("is reported with the id of the message, which may stand at its beginning or at its end", () => {
+    const long = { text: "€".repeat(20_000), id: 5 }
+    const texts: ReadonlyArray<readonly [string, Message.Malformed["kind"], Message.RequestId | undefined]> = [
+      [JSON.stringify({ jsonrpc: "2.0", id: 7, result: long }), "response", 7],
+      [JSON.stringify({ result: long, jsonrpc: "2.0", id: "seven" }), "response", "seven"],
+      [JSON.stringify({ result: long, jsonrpc: "2.0" }), "response", undefined],
+      [JSON.stringify({ jsonrpc: "2.0", id: 7, method: "m", params: long }), "request", 7],
+      [`got: ${JSON.stringify({ id: 7, params: long })}`, "request", undefined]
+    ]
+    for (const [text, kind, id] of texts) {
+      const all = bytes(`${text}\n${line(ping(1))}`)
+      for (const size of [1, 7, 1000, 5000, all.length]) {
+        const cut = Array.from(
+          { length: Math.ceil(all.length / size) },
+          (_, at) => all.subarray(at * size, (at + 1) * size)
+        )
+        const decoder = new LineFraming.Decoder({ maxLineBytes: 10_000 })
+        assert.deepStrictEqual(cut.flatMap((piece) => decoder.push(piece)).map(shape), [
+          { kind, code: JsonRpcError.PARSE_ERROR, id },
+          ping(1)
+        ])
+      }
+    }
+  })
+
+  it("is reported before the end of the line when the beginning shows the id", () => {
+    const decoder = new LineFraming.Decoder({ maxLineBytes: 100 })
+    const [report] = decoder.push(bytes(`{"jsonrpc":"2.0","id":7,"result":{"text":"${"x".repeat(100)}`))
+    assert.deepInclude(report as Message.Malformed, {
+      kind: "response",
+      id: 7,
+      message: "Parse error: a line is longer than 100 bytes"
+    })
   })
 
   it("is the same however the line is cut", () => {

@@ -41,7 +41,7 @@ describe("MessageText.parse", () => {
       }
     ],
     ["no message that names a prototype", `{"id":3,"__proto__":1}`, {
-      kind: "request",
+      kind: "unknown",
       code: JsonRpcError.INVALID_REQUEST,
       id: 3
     }],

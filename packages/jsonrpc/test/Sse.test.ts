@@ -119,17 +119,28 @@ describe("Decoder", () => {
 
   it("drops an event that is too large, reports it once, and reads the next event", () => {
     const large = "x".repeat(100)
-    const expected = [event({ data: "a" }), new Sse.TooLarge(64), event({ id: "2", data: "b" })]
-    for (
-      const text of [
-        `data: a\n\nid: 1\ndata: ${large}\n\nid: 2\ndata: b\n\n`,
-        `data: a\n\nid: 1\n${`data: ${large.slice(0, 20)}\n`.repeat(9)}\nid: 2\ndata: b\n\n`
-      ]
-    ) {
+    const texts = [
+      [`data: a\n\nid: 1\ndata: ${large}\n\nid: 2\ndata: b\n\n`, 53],
+      [`data: a\n\nid: 1\n${`data: ${large.slice(0, 20)}\n`.repeat(9)}\nid: 2\ndata: b\n\n`, 20]
+    ] as const
+    for (const [text, kept] of texts) {
+      const dropped = new Sse.TooLarge(64, large.slice(0, kept))
+      const expected = [event({ data: "a" }), dropped, event({ id: "2", data: "b" })]
       assert.deepStrictEqual(decode(text, { maxEventBytes: 64 }), expected)
       const decoder = new Sse.Decoder({ maxEventBytes: 64 })
       assert.deepStrictEqual([...bytes(text)].flatMap((byte) => decoder.push(Uint8Array.of(byte))), expected)
     }
+  })
+
+  it("reports an event that is too large at its end, with the end of its data, when its beginning asks for that", () => {
+    const text = `id: 1\ndata: {"a":"${"x".repeat(100)}","id":7}\n\ndata: b\n\n`
+    const options = { maxEventBytes: 64, reportAtEnd: (start: string) => start.startsWith("{") }
+    const whole = decode(text, options)
+    const decoder = new Sse.Decoder(options)
+    assert.deepStrictEqual([...bytes(text)].flatMap((byte) => decoder.push(Uint8Array.of(byte))), whole)
+    assert.deepStrictEqual(whole[1], event({ data: "b" }))
+    assert.match((whole[0] as Sse.TooLarge).start, /^\{"a":"x+$/)
+    assert.match((whole[0] as Sse.TooLarge).end!, /x","id":7\}$/)
   })
 
   it("counts the comments of an event to its size", () => {

@@ -57,6 +57,18 @@ describe("StdioClient", () => {
       assert.strictEqual(yield* Queue.size(received), 0)
     }))
 
+  it.scopedLive("fails the call whose answer is longer than the limit, at once, and goes on", () =>
+    Effect.gen(function*() {
+      const { conversation } = yield* converse("server.mjs", [], { maxLineBytes: 1000 })
+      const error = yield* Effect.flip(conversation.request("echo", { text: "x".repeat(2000) }))
+      assert.deepInclude(error, {
+        _tag: "TransportError",
+        reason: "Decode",
+        message: "Parse error: a line is longer than 1000 bytes"
+      })
+      assert.deepStrictEqual(yield* conversation.request("echo", { n: 1 }), { n: 1 })
+    }))
+
   it.scopedLive("passes the listed variables and the given ones to the server, and no others", () =>
     Effect.gen(function*() {
       process.env.EFFECT_MCP_SECRET = "secret"

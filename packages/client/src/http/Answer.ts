@@ -18,7 +18,7 @@ export const isAnswer = (message: Message.Incoming, id: Message.RequestId): mess
 
 /** Whether a message was meant as the answer to the request of this id, and is no response. */
 export const isMalformed = (message: Message.Incoming, id: Message.RequestId): message is Message.Malformed =>
-  Message.isMalformed(message) && message.kind === "response" && message.id === id
+  Message.isMalformed(message) && (message.kind === "response" || message.kind === "unknown") && message.id === id
 
 /** No answer will come. */
 export const lost = (method: string, why: string, cause?: unknown): TransportError =>

@@ -5,6 +5,7 @@
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
 import * as Chunk from "effect/Chunk"
 import * as Stream from "effect/Stream"
 
@@ -17,7 +18,7 @@ export const fromResponse = (
   maxEventBytes: number
 ): Stream.Stream<Event, TransportError> =>
   Stream.suspend(() => {
-    const decoder = new Sse.Decoder({ maxEventBytes })
+    const decoder = new Sse.Decoder({ maxEventBytes, reportAtEnd: Oversized.needsEnd })
     return Stream.mapChunks(response.stream, Chunk.flatMap((bytes) => Chunk.unsafeFromArray(decoder.push(bytes))))
   }).pipe(
     Stream.mapError((cause) =>

@@ -67,12 +67,17 @@ export const read = (
     const onEvent = (event: Events.Event): Effect.Effect<void> =>
       Effect.zipRight(
         Ref.update(point, ResumePoint.after(event)),
-        event instanceof Sse.TooLarge
-          ? Ref.set(oversized, event.maxEventBytes)
-          : Effect.flatMap(
-            Ref.get(session),
-            (current) => Effect.forEach(Incoming.fromEvent(current, event), onMessage(current), { discard: true })
-          )
+        Effect.flatMap(Ref.get(session), (current) => {
+          const messages = Incoming.fromEvent(current, event)
+          const handling = Effect.forEach(messages, onMessage(current), { discard: true })
+          if (!(event instanceof Sse.TooLarge)) return handling
+          const { maxEventBytes } = event
+          if (messages.some((dropped) => Answer.isMalformed(dropped, id))) {
+            return Deferred.fail(outcome, tooLarge(method, maxEventBytes))
+          }
+          const isUnidentified = messages.every((dropped) => Message.isMalformed(dropped) && dropped.id === undefined)
+          return isUnidentified ? Effect.zipRight(Ref.set(oversized, maxEventBytes), handling) : handling
+        })
       )
 
     const isComplete = Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
@@ -80,7 +85,7 @@ export const read = (
         bytes === undefined
           ? Effect.succeed(false)
           // It was the answer, as far as one can tell.
-          : Effect.fail(Answer.lost(method, `an event has more than ${bytes} bytes`))))
+          : Effect.fail(tooLarge(method, bytes))))
 
     /** Reads the rest, when the body has ended without the answer. */
     const resume = (cutBy: TransportError | undefined): Effect.Effect<void, TransportError> =>
@@ -119,3 +124,6 @@ export const read = (
     )
     return yield* Deferred.await(outcome)
   })
+
+const tooLarge = (method: string, bytes: number): TransportError =>
+  Answer.lost(method, `an event has more than ${bytes} bytes`)

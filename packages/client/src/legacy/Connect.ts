@@ -4,6 +4,7 @@
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { ConnectError } from "../ClientError.js"
 import * as Features from "../Features.js"
@@ -30,7 +31,9 @@ export const connect = (
         refuseUnassociated,
         report: hub.report,
         version: () => version
-      })
+      }),
+      // MUST support receiving batches (2025-03-26 basic#batching)
+      hasBatches: () => Version.hasBatches(version)
     })
     const outbound = options.telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation
     const capabilities = Features.capabilities(features)

@@ -7,6 +7,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
+import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
 import * as Effect from "effect/Effect"
 import type { Event } from "../http/Events.js"
 import type { HttpSession } from "./HttpSession.js"
@@ -36,7 +37,9 @@ const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
 
 /** The messages of an event. An event with empty data only carries an id. */
 export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Message.Incoming> => {
-  if (event instanceof Sse.TooLarge) return [report(`An event has more than ${event.maxEventBytes} bytes`)]
+  if (event instanceof Sse.TooLarge) {
+    return [reportUnanswerable(Oversized.report(event, `an event has more than ${event.maxEventBytes} bytes`))]
+  }
   const { data, event: name } = event
   // MUST NOT be parsed as a message when it is empty (2025-11-25 basic/transports#sending-messages-to-the-server)
   return data === undefined || data === "" || (name !== undefined && name !== "" && name !== "message")

@@ -20,6 +20,8 @@ import * as Spans from "./Spans.js"
 export interface EraHandlers {
   /** Without it, requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
+  /** Whether the server may send JSON-RPC batches. Default: never. */
+  readonly hasBatches?: () => boolean
   /** Runs for each notification after the listeners got it. */
   readonly onNotification?: (notification: Message.Notification) => Effect.Effect<void> | undefined
 }
@@ -54,7 +56,17 @@ export const open = (
         },
         neverWaits: (method) => neverWaits.has(method)
       },
-      { timeout, maxInFlight, maxWaiting, maxWaitingText, maxPending: maxCalls, closeTimeout, report: hub.report }
+      {
+        timeout,
+        maxInFlight,
+        maxWaiting,
+        maxWaitingText,
+        maxPending: maxCalls,
+        closeTimeout,
+        report: hub.report,
+        reportOnly: true,
+        batches: () => era.hasBatches?.() === true
+      }
     )
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
     // The server may log while the session is being opened.

@@ -1,6 +1,6 @@
 /**
  * Reads from the text of a message, without parsing it, whether it is a request or a response, and its id.
- * `MessageText` uses it to refuse a text that is too large to parse.
+ * `MessageText` uses it to refuse a text that is too large to parse, `Oversized` for one that is too long to keep.
  *
  * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. A kind or
  * an id that stands between them is not found.
@@ -19,9 +19,15 @@ const TAIL = 512
 
 /** Reads the outline of a message, or of the first message of a batch. */
 export const read = (text: string): MessageOutline => {
-  const { id, kind } = readHead(copyOf(text.slice(0, HEAD)))
-  return { kind, id: idAtEnd(copyOf(text.slice(-TAIL))) ?? id }
+  const { id, kind } = fromStart(text)
+  return { kind, id: fromEnd(text) ?? id }
 }
+
+/** Reads the outline from a text that begins as the message does. */
+export const fromStart = (text: string): MessageOutline => readHead(copyOf(text.slice(0, HEAD)))
+
+/** Reads the id from a text that ends as the message does. */
+export const fromEnd = (text: string): MessageOutline["id"] => idAtEnd(copyOf(text.slice(-TAIL)))
 
 // A slice refers to the whole text, and a regular expression keeps the input of its last match: together they would hold
 // a long message in memory until the next one.

@@ -252,8 +252,28 @@ export class Pending {
   onMalformed(malformed: Message.Malformed): boolean {
     const call = this.find(malformed.id)
     if (call === undefined) return false
-    this.end(call, Effect.fail(new TransportError({ reason: "Decode", message: malformed.message })))
+    const message = malformed.kind === "unknown"
+      ? `Invalid response to "${call.method}": it has neither "result" nor "error"`
+      : malformed.message
+    this.end(call, Effect.fail(new TransportError({ reason: "Decode", message })))
     return true
+  }
+
+  /** Ends the calls whose answers are in a batch that was refused. */
+  onRefusedBatch(batch: ReadonlyArray<unknown>, why: string): void {
+    if (this.calls.size === 0) return
+    for (const element of batch) {
+      const incoming = Message.fromUnknown(element)
+      const answers = Message.isMalformed(incoming)
+        ? incoming.kind === "response" || incoming.kind === "unknown"
+        : Message.isResponse(incoming)
+      if (answers) this.fail((incoming as Message.Response).id, why)
+    }
+  }
+
+  private fail(id: unknown, message: string): void {
+    const call = this.find(id)
+    if (call !== undefined) this.end(call, Effect.fail(new TransportError({ reason: "Decode", message })))
   }
 
   /** Ends the call whose request or answer the transport has lost; `false` when there is none. */

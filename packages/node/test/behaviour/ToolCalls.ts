@@ -28,9 +28,11 @@ const results: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a client can make more calls at once than the server takes",
-    run: ({ client }) =>
+    run: ({ client, transport }) =>
       Effect.gen(function*() {
-        const calls = Array.from({ length: 1200 }, () => client.callTool("steps", { to: 0 }, { checkOutput: false }))
+        // Over HTTP the client has 64 requests in flight; over a pipe the server takes 64 and 1,024.
+        const length = transport.kind === "http" ? 130 : 1200
+        const calls = Array.from({ length }, () => client.callTool("steps", { to: 0 }, { checkOutput: false }))
         const results = yield* Effect.all(calls, { concurrency: "unbounded" })
         for (const { content } of results) assert.deepStrictEqual(content, text("0 steps"))
       })

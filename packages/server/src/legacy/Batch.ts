@@ -33,5 +33,7 @@ export const refusal = (
 /** The elements that get a response: the requests, well formed or not. */
 export const requests = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> =>
   (Batch.messages(batch) ?? []).filter((incoming) =>
-    Message.isMalformed(incoming) ? incoming.kind === "request" : Message.isRequest(incoming)
+    Message.isMalformed(incoming)
+      ? incoming.kind === "request" || incoming.kind === "unknown"
+      : Message.isRequest(incoming)
   )

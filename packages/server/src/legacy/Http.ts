@@ -7,6 +7,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -144,8 +145,9 @@ export const make = (context: HttpContext): Http => {
 
   const malformed = (exchange: HttpExchange, incoming: Message.Malformed, principal: Principal | undefined): void => {
     // A malformed response fails the request of ours that it answers.
-    const session = incoming.kind === "response" ? sessions.find(sessionIdOf(exchange)) : undefined
-    if (session !== undefined && session.owner === principal?.id) session.receive(incoming)
+    const isResponse = incoming.kind === "response" || incoming.kind === "unknown"
+    const session = isResponse ? sessions.find(sessionIdOf(exchange)) : undefined
+    if (session !== undefined && session.owner === principal?.id) session.receive(incoming, silent)
     HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
   }
 
@@ -196,6 +198,9 @@ export const make = (context: HttpContext): Http => {
     size: () => sessions.size
   }
 }
+
+/** The channel of a message whose answer is the status of its POST. */
+const silent: Channel = { send: () => Effect.void, unsafeSend: () => true }
 
 const sessionIdOf = ({ headers }: HttpExchange): string => headers["mcp-session-id"] ?? ""
 

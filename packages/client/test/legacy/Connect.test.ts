@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ClientSession from "@effect-mcp/client/ClientSession"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import { Effect, Fiber, Queue } from "effect"
+
+/** A client over a pair whose server has agreed on a revision, and the server's end: it sends any text. */
+const connected = (version: string) =>
+  Effect.gen(function*() {
+    const [here, there] = yield* Transport.memory()
+    const received = yield* Queue.unbounded<Message.Request>()
+    yield* Effect.forkScoped(Transport.run(there, (incoming) => received.unsafeOffer(incoming as Message.Request)))
+    const send = (value: unknown) => {
+      there.unsafeSend(MessageText.parse(JSON.stringify(value)) as Message.Message)
+    }
+    const opening = yield* Effect.fork(ClientSession.make(here))
+    const { id } = yield* Queue.take(received)
+    send(Message.success(id, { protocolVersion: version, capabilities: {}, serverInfo: { name: "s", version: "1" } }))
+    const client = yield* Fiber.join(opening)
+    assert.strictEqual((yield* Queue.take(received)).method, "notifications/initialized")
+    return {
+      client,
+      received,
+      send,
+      sendText: (text: string) => there.unsafeSend(MessageText.parse(text) as Message.Message)
+    }
+  })
+
+describe("A client over a pipe", () => {
+  it.scoped("MUST support receiving batches at 2025-03-26", () =>
+    Effect.gen(function*() {
+      const { client, received, send } = yield* connected("2025-03-26")
+      const calls = yield* Effect.fork(Effect.all([client.ping(), client.request("m")], { concurrency: "unbounded" }))
+      const ids = [(yield* Queue.take(received)).id, (yield* Queue.take(received)).id]
+      send([
+        Message.request("theirs", "ping"),
+        Message.notification("notifications/x"),
+        ...ids.map((id) => Message.success(id, {}))
+      ])
+      assert.deepStrictEqual(yield* Fiber.join(calls), [undefined, {}])
+      assert.deepStrictEqual<unknown>(yield* Queue.take(received), Message.success("theirs", {}))
+    }))
+
+  for (const version of ["2024-11-05", "2025-06-18", "2025-11-25"]) {
+    it.scoped(`refuses a batch at ${version}: the calls that it answers fail, and the session goes on`, () =>
+      Effect.gen(function*() {
+        const { client, received, send } = yield* connected(version)
+        const call = yield* Effect.fork(Effect.flip(client.ping()))
+        const { id } = yield* Queue.take(received)
+        send([Message.success(id, {})])
+        assert.deepInclude(yield* Fiber.join(call), { _tag: "TransportError", reason: "Decode" })
+        const next = yield* Effect.fork(client.ping())
+        send(Message.success((yield* Queue.take(received)).id, {}))
+        yield* Fiber.join(next)
+        assert.strictEqual(yield* Queue.size(received), 0)
+      }))
+  }
+
+  it.scoped("writes nothing to a server for a line that is no message", () =>
+    Effect.gen(function*() {
+      const { received, send, sendText } = yield* connected("2025-11-25")
+      for (const text of ["Server started", "{", "{}", "[]", "1", `{"jsonrpc":"2.0","id":99}`]) sendText(text)
+      send(Message.request("theirs", "ping"))
+      assert.deepStrictEqual<unknown>(yield* Queue.take(received), Message.success("theirs", {}))
+    }))
+})
