@@ -27,6 +27,10 @@ export class NodeExchange implements HttpExchange {
     this.headers = request.headers as Headers
   }
 
+  get rawHeaders(): ReadonlyArray<string> {
+    return this.request.rawHeaders
+  }
+
   get path(): string {
     const query = this.url.indexOf("?")
     return query === -1 ? this.url : this.url.slice(0, query)

@@ -17,6 +17,7 @@ import { Dispatcher } from "../Dispatcher.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
 import type { BodyFault, Headers, HttpExchange } from "../http/HttpExchange.js"
+import { repeated } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpOptions } from "../HttpOptions.js"
@@ -102,11 +103,13 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
     post: sse.post
   }
 
+  const mainPath = path === undefined ? undefined : withoutSlash(path)
+  const pathOfSse = ssePath === undefined ? undefined : withoutSlash(ssePath)
   const find = (url: string): ServedPath | undefined => {
     if (url === path) return main
-    const at = pathOf(url)
-    if (ofSse !== undefined && at === ssePath) return ofSse
-    return path === undefined || at === path ? main : undefined
+    const at = withoutSlash(pathOf(url))
+    if (ofSse !== undefined && at === pathOfSse) return ofSse
+    return path === undefined || at === mainPath ? main : undefined
   }
 
   const serve = (exchange: HttpExchange, target: ServedPath, principal: Principal | undefined): void => {
@@ -119,7 +122,7 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
     exchange.body(maxBodyBytes, (body) => {
       if (typeof body !== "string") return Refusal.send(exchange, refusalOfFault(body, maxBodyBytes))
       if (closing) return Refusal.send(exchange, Refusal.closing)
-      target.post(exchange, MessageText.parse(body, options), principal)
+      target.post(exchange, MessageText.parse(withoutMark(body), options), principal)
     })
   }
 
@@ -127,6 +130,9 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
   const refusalOfBody = (headers: Headers, { accepts }: ServedPath): HttpRefusal | undefined => {
     const types = accepts(headers)
     if (types !== undefined) return Refusal.notAcceptable(types)
+    // Node removes the last coding, which must be chunked, and leaves the others to us.
+    const coding = headers["transfer-encoding"]
+    if (coding !== undefined && coding.trim().toLowerCase() !== "chunked") return Refusal.unsupportedTransferCoding
     if (!MediaType.isJson(headers)) return Refusal.unsupportedMediaType
     return Number(headers["content-length"] ?? 0) > maxBodyBytes ? Refusal.tooLarge(maxBodyBytes) : undefined
   }
@@ -145,6 +151,10 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
       if (method === "OPTIONS") return exchange.reply(204, guard.preflight(headers, allow), "")
       if (!isAllowed(allow, method)) return Refusal.send(exchange, Refusal.methodNotAllowed(method, allow))
       if (authenticate === undefined) return serve(exchange, target, undefined)
+      // Which of them identifies the client would be a guess. A single one may have a comma, too.
+      if (headers.authorization?.includes(",") === true && isRepeated(exchange, "authorization")) {
+        return Refusal.send(exchange, Refusal.repeatedHeader("Authorization"))
+      }
       const authenticating = Effect.suspend(() => authenticate({ method, url, headers }))
       Runtime.runFork(context.runtime, Effect.tapErrorCause(authenticating, logDefect)).addObserver((exit) => {
         if (exit._tag === "Success") return serve(exchange, target, exit.value)
@@ -183,6 +193,15 @@ const pathOf = (url: string): string => {
   const query = url.indexOf("?")
   return query === -1 ? url : url.slice(0, query)
 }
+
+const isRepeated = ({ rawHeaders }: HttpExchange, name: string): boolean =>
+  rawHeaders !== undefined && repeated(rawHeaders)?.[name] !== undefined
+
+/** "/mcp/" is the same path as "/mcp": some clients add a slash to the URL that they are given. */
+const withoutSlash = (path: string): string => path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+
+/** A reader of JSON may ignore a byte order mark (RFC 8259, 8.1). */
+const withoutMark = (body: string): string => body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
 
 const isAllowed = (allow: string, method: string): boolean =>
   (method === "POST" || method === "GET" || method === "DELETE") && allow.includes(method)

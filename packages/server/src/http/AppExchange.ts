@@ -16,7 +16,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
-import { PIECE } from "./HttpExchange.js"
+import { PIECE, repeated } from "./HttpExchange.js"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
@@ -24,6 +24,7 @@ export class AppExchange implements HttpExchange {
   readonly method: string
   readonly url: string
   readonly headers: Headers
+  readonly rawHeaders: ReadonlyArray<string> | undefined
   added: Headers | undefined
   slowReaders: SlowReaders | undefined
   isGone = false
@@ -39,7 +40,10 @@ export class AppExchange implements HttpExchange {
   ) {
     this.method = request.method
     this.url = request.url
-    this.headers = hostOf(request)
+    const { rawHeaders } = request.source as { readonly rawHeaders?: ReadonlyArray<string> }
+    this.rawHeaders = rawHeaders
+    const joined = rawHeaders === undefined ? undefined : repeated(rawHeaders)
+    this.headers = joined === undefined ? hostOf(request) : { ...request.headers, ...joined }
   }
 
   get path(): string {

@@ -70,12 +70,15 @@ const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-A
 const ALLOWED = [
   "Accept",
   "Authorization",
+  "baggage",
   "Content-Type",
   "Last-Event-ID",
   "Mcp-Method",
   "Mcp-Name",
   "MCP-Protocol-Version",
-  "Mcp-Session-Id"
+  "Mcp-Session-Id",
+  "traceparent",
+  "tracestate"
 ]
 
 /**
@@ -89,7 +92,8 @@ const parameters = (requested: string | undefined): ReadonlyArray<string> =>
 const ANY_PORT = ":*"
 
 const matcher = (allowed: ReadonlyArray<string>): (value: string) => boolean => {
-  if (allowed.includes("*")) return () => true
+  // Fields that were repeated are joined by a comma.
+  if (allowed.includes("*")) return (value) => !value.includes(",")
   const exact = new Set<string>()
   const anyPort = new Set<string>()
   for (const value of allowed.map((one) => one.toLowerCase())) {

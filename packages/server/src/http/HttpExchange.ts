@@ -6,7 +6,7 @@
  * besides its handler's.
  */
 
-/** Header fields by their names in lower case. Repeated fields are joined with ", ". */
+/** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /** Why a body was not read: it is too large, it is not UTF-8, or it cannot be read. */
@@ -19,6 +19,8 @@ export interface HttpExchange {
   /** The path that the client used, also where a router has removed its beginning. */
   readonly path: string
   readonly headers: Headers
+  /** Names and values in turn, as the client has sent them; `undefined` where the platform does not keep them. */
+  readonly rawHeaders: ReadonlyArray<string> | undefined
   /** Headers that every answer to this request gets in addition. The endpoint sets them before it answers. */
   added: Headers | undefined
   /** What happens to answers that the client does not take at once. The endpoint sets it before it answers. */
@@ -62,6 +64,32 @@ export interface Reader {
   readonly drained: () => void
   /** The client has disconnected. Not called after `end` and `cut`. */
   readonly gone: () => void
+}
+
+/** Fields that a request has once. Node's HTTP server drops all but the first of some of them, unless it joins them. */
+const SINGLE = new Set([
+  "authorization",
+  "content-type",
+  "host",
+  "last-event-id",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "origin"
+])
+
+/** The values of fields that may be sent only once and were repeated, joined; `undefined` when there are none. */
+export const repeated = (rawHeaders: ReadonlyArray<string>): Headers | undefined => {
+  let repeated: Record<string, string> | undefined
+  const first = new Map<string, string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    if (!SINGLE.has(name)) continue
+    const before = first.get(name)
+    const value = before === undefined ? rawHeaders[i + 1]! : `${before}, ${rawHeaders[i + 1]!}`
+    first.set(name, value)
+    if (before !== undefined) (repeated ??= {})[name] = value
+  }
+  return repeated
 }
 
 /** MUST answer 202 without a body to a message that gets no response (2025-11-25 basic/transports). */

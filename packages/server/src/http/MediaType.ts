@@ -51,6 +51,10 @@ export const isJson = (headers: Headers): boolean => {
 
 const isJsonType = (value: string): boolean => {
   const [type, ...parameters] = value.toLowerCase().split(";").map((part) => part.trim())
-  return type === "application/json" &&
-    parameters.every((parameter) => !parameter.startsWith("charset=") || /^charset="?utf-?8"?$/.test(parameter))
+  return type === "application/json" && parameters.every(isParameter)
 }
+
+// An empty one is allowed (RFC 9110, 5.6.6).
+const isParameter = (parameter: string): boolean =>
+  parameter === "" || /^charset=("utf-?8"|utf-?8)$/.test(parameter) ||
+  (/^[!#$%&'*+.^_`|~\w-]+=([!#$%&'*+.^_`|~\w-]+|"[^"\\]*")$/.test(parameter) && !parameter.startsWith("charset="))

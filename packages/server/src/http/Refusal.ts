@@ -55,6 +55,15 @@ export const unsupportedMediaType: HttpRefusal = make(
   "Unsupported Media Type: the Content-Type must be application/json, in UTF-8 and without a Content-Encoding"
 )
 
+export const unsupportedTransferCoding: HttpRefusal = make(
+  501,
+  JsonRpcError.UNAVAILABLE,
+  "Not Implemented: the only Transfer-Encoding that the server reads is chunked",
+  { connection: "close" }
+)
+
+export const repeatedHeader = (name: string): HttpRefusal => badRequest(`the ${name} header is repeated`)
+
 export const notUtf8: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body is not UTF-8")
 
 export const unreadable: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body cannot be read")

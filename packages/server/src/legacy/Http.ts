@@ -70,9 +70,17 @@ export const make = (context: HttpContext): Http => {
       return refused(exchange, Refusal.unsupportedVersion(version, dispatcher.versions))
     }
     const agreed = session.version
-    return agreed === undefined || agreed === version
-      ? session
-      : refused(exchange, Refusal.otherVersion(version, agreed))
+    // The session's revision holds. The official SDKs serve such a request, too.
+    if (agreed !== undefined && agreed !== version && !session.hasWarned) {
+      session.hasWarned = true
+      Runtime.runFork(
+        runtime,
+        Effect.logWarning(
+          `A client names ${version} in MCP-Protocol-Version, in a session that has agreed on ${agreed}`
+        )
+      )
+    }
+    return session
   }
 
   // A function of its own: a closure in `initialize` would keep the opening request in memory as long as the session.

@@ -27,6 +27,8 @@ export class HttpSession implements StoredSession {
   lastUsed = 0
   finished = false
   wasConnected = false
+  /** Whether the operator has been warned that its client names another revision than it has agreed on. */
+  hasWarned = false
   readonly standalone: Standalone
   private readonly conversation: FedConversation
   private streams: Map<string, ResumableStream> | undefined

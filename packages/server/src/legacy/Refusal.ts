@@ -34,9 +34,6 @@ export const unknownSseSession: HttpRefusal = make(
 export const unsupportedVersion = (version: string, supported: ReadonlyArray<string>): HttpRefusal =>
   badRequest(`Unsupported protocol version: ${quotable(version)} (supported versions: ${supported.join(", ")})`)
 
-export const otherVersion = (version: string, agreed: string): HttpRefusal =>
-  badRequest(`the MCP-Protocol-Version is ${quotable(version)}, but this session has agreed on ${agreed}`)
-
 export const secondStream: HttpRefusal = make(
   409,
   JsonRpcError.UNAVAILABLE,

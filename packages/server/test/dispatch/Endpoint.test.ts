@@ -27,7 +27,7 @@ describe("the request line and headers", () => {
     withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
         assertRefused(http.send("POST", proper, ping, "/other"), 404, -32000, /nothing at "\/other"/)
-        assertRefused(http.send("POST", proper, ping, "/mcp/"), 404, -32000, /nothing at/)
+        assertRefused(http.send("POST", proper, ping, "/mcp//"), 404, -32000, /nothing at/)
         assertRefused(http.send("POST", proper, ping, "http://evil.com/mcp"), 404, -32000, /nothing at/)
         const first = yield* answered(http.send("POST", proper, initialize(), "/mcp?a=b"))
         assert.strictEqual(first.status, 200)

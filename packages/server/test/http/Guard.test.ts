@@ -140,7 +140,16 @@ describe("cors", () => {
 
   it("allows a page all methods and headers of a client", () => {
     const headers = guard.preflight({}, "GET, POST")
-    const names = ["Content-Type", "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID", "Authorization"]
+    const names = [
+      "Content-Type",
+      "Mcp-Session-Id",
+      "MCP-Protocol-Version",
+      "Last-Event-ID",
+      "Authorization",
+      "traceparent",
+      "tracestate",
+      "baggage"
+    ]
     for (const name of names) assert.include(headers["access-control-allow-headers"], name)
     assert.strictEqual(headers["access-control-allow-methods"], "GET, POST")
     assert.notProperty(headers, "access-control-allow-private-network")

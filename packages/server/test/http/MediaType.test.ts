@@ -47,7 +47,9 @@ describe("isJson", () => {
         "Application/JSON",
         "application/json; charset=utf-8",
         "application/json;charset=\"UTF-8\"",
-        "application/json; charset=utf8; x=y"
+        "application/json; charset=utf8; x=y",
+        "application/json; x=\"y z\"",
+        "application/json;"
       ]
     ) {
       assert.isTrue(isJson(type), type)
@@ -65,6 +67,12 @@ describe("isJson", () => {
         "application/jsonp",
         "application/json, text/plain",
         "application/json; charset=latin1",
+        "application/json;charset",
+        "application/json; charset=",
+        "application/json; charset=utf-8, text/plain",
+        "application/json; charset = utf-8",
+        "application/json; x",
+        "application/json; x=y z",
         "application/x-www-form-urlencoded"
       ]
     ) {

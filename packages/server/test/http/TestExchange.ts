@@ -14,6 +14,7 @@ import { PIECE } from "../../src/http/HttpExchange.js"
 import { until } from "../Serving.js"
 
 export class TestExchange implements HttpExchange {
+  readonly rawHeaders = undefined
   added: Headers | undefined
   slowReaders: SlowReaders | undefined
   isGone = false

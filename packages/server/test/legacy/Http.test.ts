@@ -4,7 +4,7 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, TestClock } from "effect"
 import { answered, call, EndpointClient, initialize, withEndpoint } from "../http/TestExchange.js"
-import { act, GreetLive, serve, until } from "../Serving.js"
+import { act, GreetLive, logbook, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
 const text = (text: string) => ({ content: [{ type: "text", text }] })
@@ -179,14 +179,25 @@ describe("MCP-Protocol-Version", () => {
         }
       })))
 
-  it.effect("is refused when it is not the agreed revision", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+  it.effect("may be another one that the server knows: the agreed one holds, and the operator is warned once", () => {
+    const { layer, lines } = logbook()
+    return withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open("2025-06-18")
-        const exchange = client.post(ping, { "mcp-protocol-version": "2025-11-25" })
-        assert.strictEqual(exchange.status, 400)
-        assert.match(exchange.json.error.message, /is 2025-11-25, but this session has agreed on 2025-06-18/)
-      })))
+        for (let i = 0; i < 2; i++) {
+          assert.strictEqual((yield* client.ask(ping, { "mcp-protocol-version": "2025-11-25" })).status, 200)
+        }
+        const batch = client.post([ping], { "mcp-protocol-version": "2025-03-26" })
+        assert.strictEqual(batch.status, 400)
+        yield* until(() => lines.length > 0)
+        assert.deepStrictEqual(
+          lines.map(({ level, message }) => [level, /2025-11-25.*agreed on 2025-06-18/.test(message)]),
+          [
+            ["Warning", true]
+          ]
+        )
+      })).pipe(Effect.provide(layer))
+  })
 })
 
 describe("a notification or a response", () => {

@@ -9,7 +9,6 @@ describe("Refusal", () => {
       [Refusal.secondStream, 409, "Last-Event-ID"],
       [Refusal.noSession, 400, "Mcp-Session-Id"],
       [Refusal.unsupportedVersion("x", ["y", "z"]), 400, "Unsupported protocol version: x (supported versions: y, z)"],
-      [Refusal.otherVersion("x", "y"), 400, "agreed on y"],
       [Refusal.unknownEvent("x"), 400, "without Last-Event-ID"],
       [Refusal.tooManySessions(3), 503, "3 sessions"],
       [Refusal.noSseSession, 400, "sessionId"],
