@@ -8,6 +8,7 @@
  */
 import type * as Content from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as ContentRules from "@effect-mcp/protocol/unstable/ContentRules"
 import * as Encoding from "effect/Encoding"
 import * as Pipeable from "effect/Pipeable"
 import * as Predicate from "effect/Predicate"
@@ -44,13 +45,16 @@ export const make = (...content: ReadonlyArray<Content.ContentBlock>): ToolResul
 export const text = (text: string, options?: BlockOptions): ToolResult =>
   make({ type: "text", text, ...optional(options) })
 
-/** An image, as bytes or as base64 text. */
+/** An image, as bytes or as base64 text. Throws for other text, and for what is no media type. */
 export const image = (data: Uint8Array | string, mimeType: string, options?: BlockOptions): ToolResult =>
-  make({ type: "image", data: base64(data), mimeType, ...optional(options) })
+  checked({ type: "image", data: base64(data), mimeType, ...optional(options) })
 
-/** Audio, as bytes or as base64 text. Clients of revisions before 2025-03-26 get a text in its place. */
+/**
+ * Audio, as bytes or as base64 text. Throws for other text, and for what is no media type. Clients of revisions before
+ * 2025-03-26 get a text in its place.
+ */
 export const audio = (data: Uint8Array | string, mimeType: string, options?: BlockOptions): ToolResult =>
-  make({ type: "audio", data: base64(data), mimeType, ...optional(options) })
+  checked({ type: "audio", data: base64(data), mimeType, ...optional(options) })
 
 /** A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in its place. */
 export const link = (resource: Omit<Content.ResourceLink, "type">): ToolResult =>
@@ -86,6 +90,12 @@ export const concat = <B>(that: ToolResult<B>) => <A>(self: ToolResult<A>): Tool
     that.meta ?? self.meta,
     self.isError || that.isError
   )
+
+const checked = (block: Content.ContentBlock): ToolResult => {
+  const problem = ContentRules.problem(block)
+  if (problem !== undefined) throw new Error(`ToolResult: ${problem}`)
+  return make(block)
+}
 
 const base64 = (data: Uint8Array | string): string => typeof data === "string" ? data : Encoding.encodeBase64(data)
 

@@ -89,3 +89,11 @@ describe("ToolResult", () => {
     }
   })
 })
+
+describe("An image or audio of a result", () => {
+  it("must be base64 with a media type", () => {
+    assert.throws(() => ToolResult.image("no base64", "image/png"), "ToolResult: the data of the image is not base64")
+    assert.throws(() => ToolResult.audio("!", "audio/wav"), "ToolResult: the data of the audio is not base64")
+    assert.throws(() => ToolResult.image(new Uint8Array([1]), "png"), "the media type is not a type and a subtype")
+  })
+})

@@ -107,16 +107,33 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
   return isPresent(at(capabilities, path.split(".")))
 }
 
-/** The required capabilities that are not declared; `undefined` when all are. */
+/**
+ * The required capabilities that are not declared; `undefined` when all are. An experimental capability is declared only
+ * with the same settings.
+ */
 export const missing = (
   declared: ClientCapabilities,
   required: ClientCapabilities
 ): ClientCapabilities | undefined => {
   const formIsDeclared = declares(declared, "elicitation.form")
-  return lacking(
+  const { experimental, ...rest } = required
+  const found = lacking(
     formIsDeclared ? { ...declared, elicitation: { form: {}, ...declared.elicitation } } : declared,
-    required
-  ) as ClientCapabilities | undefined
+    rest
+  )
+  const own = Object.entries(experimental ?? {}).filter(([key, value]) =>
+    !isSame(at(declared.experimental, [key]), value)
+  )
+  return (own.length === 0 ? found : { ...found, experimental: Object.fromEntries(own) }) as
+    | ClientCapabilities
+    | undefined
+}
+
+const isSame = (one: unknown, other: unknown): boolean => {
+  if (!isObject(one) || !isObject(other)) return one === other
+  const keys = Object.keys(one)
+  return Array.isArray(one) === Array.isArray(other) && keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
 }
 
 // A path from a peer must not find inherited members.

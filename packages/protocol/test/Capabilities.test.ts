@@ -93,3 +93,27 @@ describe("Capabilities", () => {
     expect(Capabilities.missing(declared, required)).toEqual(missing)
   })
 })
+
+describe("An experimental capability", () => {
+  const declared = { experimental: { "com.example/x": { a: 1, deep: { list: [1, 2] } }, "com.example/y": {} } }
+
+  it.each([
+    [{ "com.example/x": { deep: { list: [1, 2] }, a: 1 } }, true],
+    [{ "com.example/y": {} }, true],
+    [{ "com.example/x": {} }, false],
+    [{ "com.example/x": { a: 2, deep: { list: [1, 2] } } }, false],
+    [{ "com.example/x": { a: 1, deep: { list: [1] } } }, false],
+    [{ "com.example/z": {} }, false],
+    [{ toString: {} }, false]
+  ])("%j is declared with the same settings only: %s", (experimental, holds) => {
+    const missing = Capabilities.missing(declared, { experimental: experimental as never })
+    expect(missing).toEqual(holds ? undefined : { experimental })
+  })
+
+  it("is missing beside others", () => {
+    expect(Capabilities.missing({}, { sampling: {}, experimental: { a: {} } })).toEqual({
+      sampling: {},
+      experimental: { a: {} }
+    })
+  })
+})

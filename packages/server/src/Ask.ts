@@ -14,6 +14,7 @@ import type { RequestedSchema } from "@effect-mcp/protocol/ElicitationSchema"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ListRootsResult, Root } from "@effect-mcp/protocol/Roots"
 import * as Sampling from "@effect-mcp/protocol/Sampling"
+import * as TextFormat from "@effect-mcp/protocol/unstable/TextFormat"
 import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
@@ -95,7 +96,9 @@ export const url = (options: {
   kind: "elicit",
   requires: { elicitation: { url: {} } },
   params: { mode: "url", ...options },
-  problem: undefined,
+  problem: TextFormat.matches("uri", options.url)
+    ? undefined
+    : "the url is not valid: begin it with a scheme, such as https:, and percent-encode other characters",
   decode: ({ action }: ElicitResult) => Effect.succeed(action)
 })
 

@@ -114,6 +114,7 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
   Layer.scoped(
     Dispatcher.Dispatcher,
     Effect.gen(function*() {
+      yield* NamingRules.warn("server", info)
       const registry = yield* Registry.make
       const logging = options.logging !== false
       const subscriptions = options.subscriptions !== false
@@ -177,10 +178,10 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
     parameters: NoInfer<Parameters>
   ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, NoInfer<Failure> | Feature.Fails, R>
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
-  Feature.make(({ tools }, context) =>
+  Feature.make((registry, context) =>
     Effect.zipRight(
       NamingRules.warn("tool", definition.advertised),
-      tools.register(Tools.entry(definition, handler, context))
+      registry.tools.register(Tools.entry(definition, handler, context, registry))
     )
   )
 

@@ -1,16 +1,24 @@
 /**
- * Logs a warning for each name in a definition that breaks a rule of the specification: the name of a tool, and the keys
- * of `_meta`. The definition is registered all the same, because most clients accept such names.
+ * Logs a warning for each part of a definition that breaks a rule of the specification: the name of a tool, the keys of
+ * `_meta`, the `src` of an icon. The definition is registered all the same, because most clients accept such names.
  * The rules are in `ToolName` and `MetaKey` of `@effect-mcp/protocol`.
  */
+import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import * as ToolName from "@effect-mcp/protocol/unstable/ToolName"
 import * as Effect from "effect/Effect"
+import * as Subject from "../runtime/Subject.js"
+
+type Kind = "tool" | "resource" | "resource template" | "prompt" | "server"
 
 export const warn = (
-  kind: "tool" | "resource" | "resource template" | "prompt",
-  { _meta, name }: { readonly name: string; readonly _meta?: JsonObject | undefined }
+  kind: Kind,
+  { _meta, icons, name }: {
+    readonly name: string
+    readonly _meta?: JsonObject | undefined
+    readonly icons?: ReadonlyArray<Icon> | undefined
+  }
 ): Effect.Effect<void> => {
   const ofName = kind === "tool" ? ToolName.problem(name) : undefined
   const problems = [
@@ -18,7 +26,13 @@ export const warn = (
     ...Object.keys(_meta ?? {}).flatMap((key) => {
       const problem = MetaKey.problem(key)
       return problem === undefined ? [] : [`_meta "${key}": ${problem}`]
-    })
+    }),
+    // Clients MUST refuse the other schemes (2025-11-25 basic#icons).
+    ...(icons ?? []).flatMap(({ src }) =>
+      /^(?:https:|data:)/i.test(src)
+        ? []
+        : [`the icon "${Subject.quotable(src)}" is not shown: its src must begin with https: or data:`]
+    )
   ]
   return Effect.forEach(problems, (problem) => Effect.logWarning(`The ${kind} "${name}": ${problem}`), {
     discard: true

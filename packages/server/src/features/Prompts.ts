@@ -8,6 +8,7 @@ import * as Prompt from "@effect-mcp/definition/Prompt"
 import { ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
+import * as ContentRules from "@effect-mcp/protocol/unstable/ContentRules"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Completer from "../Completer.js"
@@ -38,6 +39,7 @@ export const routes = (
     },
     {
       method: "prompts/get",
+      problem,
       isTrusted: false,
       isStable: false,
       serve: (params: Prompts.GetPromptParams) => {
@@ -73,4 +75,13 @@ export const entry = (
       }),
     completers: Completion.completers(complete ?? {}, enumValues, subject)
   }
+}
+
+// MUST be base64 with a valid media type (2025-11-25 server/prompts#image-content)
+const problem = ({ messages }: Prompts.GetPromptResult): string | undefined => {
+  for (const [index, { content }] of messages.entries()) {
+    const found = ContentRules.problem(content)
+    if (found !== undefined) return `message ${index}: ${found}`
+  }
+  return undefined
 }

@@ -10,6 +10,7 @@ import type * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import { ResourceNotFound } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Resources from "@effect-mcp/protocol/Resources"
+import * as ContentRules from "@effect-mcp/protocol/unstable/ContentRules"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Hints } from "../CacheOptions.js"
@@ -62,6 +63,7 @@ export const routes = (
     },
     {
       method: "resources/read",
+      problem,
       isTrusted: false,
       isStable: false,
       serve: ({ uri }: Resources.ReadResourceParams) => {
@@ -72,6 +74,15 @@ export const routes = (
       }
     }
   ]
+}
+
+// MUST be base64 (2025-11-25 server/resources#binary-content)
+const problem = ({ contents }: Resources.ReadResourceResult): string | undefined => {
+  for (const [index, resource] of contents.entries()) {
+    const found = ContentRules.problem({ type: "resource", resource })
+    if (found !== undefined) return `content ${index}: ${found}`
+  }
+  return undefined
 }
 
 /** The registry entry of a resource. */

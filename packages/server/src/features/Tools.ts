@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
+import { isToolResult } from "@effect-mcp/definition/ToolResult"
 import { InvalidParams, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
@@ -57,17 +58,31 @@ export const routes = (
 export const entry = (
   tool: Tool.Tool.Any,
   handler: (parameters: any) => Effect.Effect<any, any, any>,
-  context: Context.Context<never>
-): RegisteredTool => ({ advertised: tool.advertised, context, call: call(tool, handler) })
+  context: Context.Context<never>,
+  registry: RegistryService
+): RegisteredTool => ({ advertised: tool.advertised, context, call: call(tool, handler, registry) })
 
 const call = (
   { codec, name }: Tool.Tool.Any,
-  handler: (parameters: any) => Effect.Effect<any, any, any>
+  handler: (parameters: any) => Effect.Effect<any, any, any>,
+  registry: RegistryService
 ): RegisteredTool["call"] => {
   const actor = `The handler of ${Subject.tool(name)}`
+  let warned = false
+  // SHOULD declare `resources` (2025-11-25 server/tools#embedded-resources)
+  const embedsUndeclared = (success: unknown) =>
+    !warned && isToolResult(success) && !registry.offers("resources") &&
+    success.content.some(({ type }) => type === "resource")
+  const warning = Effect.suspend(() => {
+    warned = true
+    return Effect.logWarning(`${actor} embeds resources, and this server offers none: add a resource or a template`)
+  })
   const ending = {
     onFailure: failed(codec),
-    onSuccess: (success: unknown) => Returned.promise(success, actor) ?? codec.encodeSuccess(success)
+    onSuccess: (success: unknown) => {
+      const result = Returned.promise(success, actor) ?? codec.encodeSuccess(success)
+      return embedsUndeclared(success) ? Effect.zipRight(warning, result) : result
+    }
   }
   const run = (parameters: unknown) => Effect.matchCauseEffect(Returned.run(() => handler(parameters), actor), ending)
   return (args) => {

@@ -6,6 +6,7 @@ import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type * as Method from "@effect-mcp/protocol/Method"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Reply from "../runtime/Reply.js"
+import type { Route } from "../runtime/Route.js"
 
 /** Encodes one result; "Internal error" when it is not a result of the method. */
 export type Encoder = (result: unknown) => Outcome
@@ -19,6 +20,7 @@ export const make = (
     readonly isTrusted: boolean
     /** Whether the same object comes many times, so that its encoding is cached as long as the object lives. */
     readonly isStable: boolean
+    readonly problem?: Route["problem"] | undefined
   }
 ): Encoder => {
   const compiled = method.narrowResult(version) as (result: {}) => {}
@@ -26,7 +28,7 @@ export const make = (
   return options.isTrusted
     ? (value) => ({ result: narrow(value as {}) })
     : (value) => {
-      const outcome = Reply.result(value, method)
+      const outcome = Reply.result(value, method, options.problem)
       return outcome.result === undefined ? outcome : { result: narrow(outcome.result) }
     }
 }

@@ -75,6 +75,7 @@ const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: Legacy
     encode: options.encode ?? Encode.make(method, version, {
       // Middleware may replace a result by one of its own.
       isTrusted: options.isTrusted && server.middleware === undefined,
+      problem: options.problem,
       isStable: options.isStable
     })
   })
@@ -112,7 +113,7 @@ const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: Legacy
 /** What is joined with the row of a method. */
 type Joined =
   & Pick<LegacyRoute, "serve">
-  & Pick<Route.Route, "isTrusted" | "isStable">
+  & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
   & Partial<Pick<LegacyRoute, "isEarly" | "isCancellable" | "encode">>
 
 interface OwnRoute {

@@ -19,6 +19,7 @@ import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import type * as ParseResult from "effect/ParseResult"
+import type { Route } from "./Route.js"
 import * as Subject from "./Subject.js"
 
 /** The outcome of a request. A defect is reported with the name of the tool, the prompt or the resource. */
@@ -83,17 +84,21 @@ const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {
 /** The outcome of a result that may not conform to its method: "Internal error" when it does not. */
 export const result = (
   value: unknown,
-  method: Pick<Method.Request, "decodeResult" | "isResult" | "name">
+  method: Pick<Method.Request, "decodeResult" | "isResult" | "name">,
+  problem?: Route["problem"] | undefined
 ): Outcome.Outcome => {
-  if (method.isResult(value)) return { result: value as Params }
-  const start = `The handler of "${method.name}" returned a value that is not a result of the method`
-  return Outcome.died(
-    Cause.die(new Error(`${start}${Either.match(method.decodeResult(value), { onLeft: wrongAt, onRight: () => "" })}`))
+  const found = method.isResult(value)
+    ? problem?.(value)
+    : Either.match(method.decodeResult(value), { onLeft: wrongAt, onRight: () => "it does not conform" })
+  return found === undefined ? { result: value as Params } : Outcome.died(
+    Cause.die(
+      new Error(`The handler of "${method.name}" returned a value that is not a result of the method: ${found}`)
+    )
   )
 }
 
 // Where it is wrong, and not with which value, which may be a secret.
 const wrongAt = ({ issue }: ParseResult.ParseError): string => {
   const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
-  return paths.length === 0 ? "" : `: see ${[...new Set(paths)].join(", ")}`
+  return paths.length === 0 ? "it does not conform" : `see ${[...new Set(paths)].join(", ")}`
 }

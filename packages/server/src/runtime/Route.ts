@@ -22,6 +22,8 @@ export interface Route {
   readonly method: string
   /** Whether this library builds the whole result, so that it needs no check against the schema. */
   readonly isTrusted: boolean
+  /** What breaks a rule beyond the schema in a result that conforms to the schema; `undefined` when nothing does. */
+  readonly problem?: (result: any) => string | undefined
   /** Whether requests get the same result object until an entry changes, so that its projections may be cached. */
   readonly isStable: boolean
   /** `params` are decoded; `raw` are the same parameters as the client sent them. */

@@ -8,6 +8,7 @@ import * as Registry from "@effect-mcp/server/Registry"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import { logbook } from "../Serving.js"
 
 /** The warnings that are logged while a feature is registered. */
 const warnings = (feature: Feature.Feature) =>
@@ -56,5 +57,32 @@ describe("a definition that is registered", () => {
         yield* warnings(McpServer.prompt(Prompt.make("p", { meta }), () => Effect.succeed("text"))),
         expected("The prompt \"p\"")
       )
+    }))
+
+  it.scoped("MUST have icons that a client may load, and is told of any other", () =>
+    Effect.gen(function*() {
+      const icons = [
+        "https://example.com/a.png",
+        "data:image/png;base64,AAAA",
+        "HTTPS://example.com",
+        "javascript:alert(1)"
+      ]
+        .map((src) => ({ src }))
+      const expected = `the icon "javascript:alert(1)" is not shown: its src must begin with https: or data:`
+      assert.deepStrictEqual(yield* warnings(McpServer.tool(Tool.make("a", { icons }), () => Effect.void)), [
+        `The tool "a": ${expected}`
+      ])
+      for (const src of ["http://example.com/a.png", "file:///a.png", "ftp://a", "ws://a", "a.png", ""]) {
+        const prompt = McpServer.prompt(Prompt.make("p", { icons: [{ src }] }), () => Effect.succeed(""))
+        assert.lengthOf(yield* warnings(prompt), 1, src)
+      }
+      const { layer, lines } = logbook()
+      yield* Layer.build(Layer.provide(
+        McpServer.layer({ name: "s", version: "1", icons: [{ src: "http://a" }] }, Layer.empty),
+        layer
+      ))
+      assert.deepStrictEqual(lines.map(({ message }) => message), [
+        `The server "s": the icon "http://a" is not shown: its src must begin with https: or data:`
+      ])
     }))
 })

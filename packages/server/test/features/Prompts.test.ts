@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
 import { InternalError } from "@effect-mcp/protocol/McpError"
+import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { Registry } from "@effect-mcp/server/Registry"
@@ -242,4 +244,51 @@ describe("prompts/get", () => {
         yield* peer.expectSilence
       }).pipe(Effect.provide(serve(slow)))
     }))
+})
+
+describe("The content that a handler returns", () => {
+  const image = (data: string, mimeType: string) => ({ type: "image", data, mimeType }) as const
+  const live = (content: Prompts.PromptMessage["content"]) =>
+    Layer.merge(
+      McpServer.prompt(Prompt.make("show"), () => Effect.succeed([Prompt.user("Look:"), Prompt.user(content)])),
+      McpServer.resource(
+        Resource.make("raw", { uri: "file:///raw" }),
+        Effect.succeed({ uri: "file:///raw", blob: "no base64" })
+      )
+    )
+
+  for (
+    const [content, why] of [
+      [image("no base64", "image/png"), "message 1: the data of the image is not base64"],
+      [image("AAAA", "png"), "message 1: the media type is not a type and a subtype"],
+      [{ type: "audio", data: "!", mimeType: "audio/wav" }, "message 1: the data of the audio is not base64"]
+    ] as const
+  ) {
+    it.effect(`MUST be base64 with a valid media type: ${why}`, () => {
+      const { layer, lines } = logbook()
+      return Effect.gen(function*() {
+        const peer = yield* connect()
+        const error = yield* peer.expectError(yield* peer.request("prompts/get", { name: "show" }))
+        assert.deepStrictEqual(error, { code: -32603, message: "Internal error" })
+        assert.include(String(lines[0]?.cause), why)
+      }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live(content)), layer)))
+    })
+  }
+
+  it.effect("MUST be base64 in the blob of a resource", () => {
+    const { layer, lines } = logbook()
+    return Effect.gen(function*() {
+      const peer = yield* connect()
+      const error = yield* peer.expectError(yield* peer.request("resources/read", { uri: "file:///raw" }))
+      assert.deepStrictEqual(error, { code: -32603, message: "Internal error" })
+      assert.include(String(lines[0]?.cause), "content 0: the blob of the resource is not base64")
+    }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live(image("AAAA", "image/png"))), layer)))
+  })
+
+  it.scoped("is sent as it is when it is valid", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const { messages } = yield* peer.expectResult(yield* peer.request("prompts/get", { name: "show" }))
+      assert.deepStrictEqual((messages as ReadonlyArray<unknown>)[1], Prompt.user(image("AAAA", "image/png")))
+    }).pipe(Effect.provide(serve(live(image("AAAA", "image/png"))))))
 })

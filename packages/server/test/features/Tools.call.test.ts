@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Resource from "@effect-mcp/definition/Resource"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -277,4 +278,26 @@ describe("tools/call", () => {
         assert.lengthOf(lines, 1)
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(joins), layer)))
     }))
+
+  it.effect("SHOULD NOT embed resources where the server offers none: the operator is told once", () => {
+    const { layer, lines } = logbook()
+    const embeds = McpServer.tool(
+      Tool.make("embeds"),
+      () => Effect.succeed(ToolResult.resource({ uri: "file:///a", text: "A" }))
+    )
+    const A = McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed("A"))
+    const callTwice = Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* result(peer, "embeds")
+      yield* result(peer, "embeds")
+    }).pipe(Effect.scoped)
+    return Effect.gen(function*() {
+      yield* callTwice.pipe(Effect.provide(Layer.provide(serve(Layer.merge(embeds, A)), layer)))
+      assert.deepStrictEqual(lines, [])
+      yield* callTwice.pipe(Effect.provide(Layer.provide(serve(embeds), layer)))
+      assert.deepStrictEqual(lines.map(({ message }) => message), [
+        `The handler of tool "embeds" embeds resources, and this server offers none: add a resource or a template`
+      ])
+    })
+  })
 })

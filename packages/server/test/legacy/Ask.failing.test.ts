@@ -357,3 +357,19 @@ describe("A question in an uninterruptible region", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(racing)))
     }))
 })
+
+describe("A question about a page", () => {
+  for (const url of ["example.com", "/pay", "", "https://example.com/a b", "https://exämple.com"]) {
+    it.effect(`MUST have a valid URL, and is not sent with ${JSON.stringify(url)}`, () =>
+      Effect.gen(function*() {
+        const { live, outcome } = yield* asking((session) => session.elicitUrl({ ...page, url }))
+        yield* Effect.gen(function*() {
+          const peer = yield* connect(undefined, { elicitation: { url: {} } })
+          yield* result(peer, "act")
+          const error = yield* Effect.flip(yield* outcome)
+          assert.include(error.message, "the url is not valid: begin it with a scheme")
+          yield* peer.expectSilence
+        }).pipe(Effect.scoped, Effect.provide(serve(live)))
+      }))
+  }
+})

@@ -1,0 +1,36 @@
+/**
+ * The rules of content beyond its schema: the data of images, audio and blobs is base64, and media types have a type and a
+ * subtype. A side checks with them what it sends.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#image-content
+ */
+import type { ContentBlock } from "../Content.js"
+
+const alphabet = /^[A-Za-z0-9+/]*={0,2}$/
+const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;.*)?$/
+
+/** With padding, as in section 4 of RFC 4648. */
+export const isBase64 = (text: string): boolean => text.length % 4 === 0 && alphabet.test(text)
+
+export const isMediaType = (text: string): boolean => mediaType.test(text)
+
+/** The first broken rule, without the value that breaks it; `undefined` when none is broken. */
+export const problem = (block: ContentBlock): string | undefined => {
+  switch (block.type) {
+    case "image":
+    case "audio":
+      return isBase64(block.data)
+        ? ofMediaType(block.mimeType)
+        : `the data of the ${block.type} is not base64`
+    case "resource":
+      return "blob" in block.resource && !isBase64(block.resource.blob)
+        ? "the blob of the resource is not base64"
+        : ofMediaType(block.resource.mimeType)
+    default:
+      return undefined
+  }
+}
+
+const ofMediaType = (type: string | undefined): string | undefined =>
+  type === undefined || isMediaType(type)
+    ? undefined
+    : `the media type is not a type and a subtype, such as "image/png"`
