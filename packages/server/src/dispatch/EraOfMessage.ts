@@ -8,7 +8,7 @@ import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Era from "@effect-mcp/protocol/Era"
 import { UnsupportedVersion } from "@effect-mcp/protocol/McpError"
 import * as Version from "@effect-mcp/protocol/Version"
-import { quotable } from "../runtime/Reply.js"
+import { quotable } from "../runtime/Subject.js"
 
 /** `header` is the `MCP-Protocol-Version` of an HTTP request. */
 export const of = (message: Request | Notification, versions: ReadonlyArray<string>, header?: string): Era.Era => {

@@ -7,7 +7,7 @@ import type { InvalidParams } from "@effect-mcp/protocol/McpError"
 import { UnsupportedVersion } from "@effect-mcp/protocol/McpError"
 import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import * as Either from "effect/Either"
-import * as Reply from "../runtime/Reply.js"
+import * as Subject from "../runtime/Subject.js"
 
 type Read = Either.Either<Envelope.Envelope, InvalidParams | UnsupportedVersion>
 
@@ -26,5 +26,5 @@ export const keep = (message: Request, versions: ReadonlyArray<string>): Read =>
 
 const shortened = (error: InvalidParams | UnsupportedVersion): InvalidParams | UnsupportedVersion =>
   error._tag === "UnsupportedVersion"
-    ? new UnsupportedVersion({ requested: Reply.quotable(error.requested), supported: error.supported })
+    ? new UnsupportedVersion({ requested: Subject.quotable(error.requested), supported: error.supported })
     : error

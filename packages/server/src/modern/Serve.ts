@@ -26,6 +26,7 @@ import * as Reply from "../runtime/Reply.js"
 import { RequestScope } from "../runtime/RequestScope.js"
 import * as Route from "../runtime/Route.js"
 import type { Server } from "../runtime/Server.js"
+import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
 import * as ParamHeaders from "./ParamHeaders.js"
 import { Post } from "./Post.js"
@@ -64,7 +65,7 @@ export const make = (server: Server): Serving => {
     if (Either.isLeft(envelope)) return refuse(request, incoming, envelope.left)
     const route = routes.find(request.method, envelope.right.version)
     if (route === undefined) {
-      const error = new McpError.MethodNotFound({ method: Reply.quotable(request.method) })
+      const error = new McpError.MethodNotFound({ method: Subject.quotable(request.method) })
       return refuse(request, incoming, error, envelope.right)
     }
     const mismatch = paramHeaders(request, incoming.channel)
@@ -118,19 +119,24 @@ export const make = (server: Server): Serving => {
         const round = session.existingRound
         return round?.hasQuestions === true
           ? routes.stamp({ result: round.result as {} })
-          : replyOf(session, exit, encode)
+          : replyOf(request, session, exit, encode)
       },
       closing: () => route?.closing === undefined ? closing() : route.encode(route.closing(session))
     }
   }
 
   const replyOf = (
+    request: Request,
     session: ModernServerSession,
     exit: Exit.Exit<unknown, unknown>,
     encode: (result: unknown) => Outcome
   ): Outcome => {
     const urls = urlsOf(session, exit)
-    if (urls === undefined) return Reply.fromExit(exit, "modern", encode)
+    if (urls === undefined) {
+      const outcome = Reply.ofRequest(request, exit, "modern", encode)
+      // The result of a tool that died was not encoded.
+      return outcome.died === undefined ? outcome : routes.stamp(outcome)
+    }
     return McpError.isMcpError(urls)
       ? { error: McpError.toWire(urls, "modern") }
       : routes.stamp({ result: urls as {} })
