@@ -4,6 +4,8 @@
  * to no era, and the methods of this era only: `server/discover` and `subscriptions/listen`.
  */
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Method from "@effect-mcp/protocol/Method"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -61,11 +63,11 @@ interface Table {
 }
 
 const makeTable = (server: Server, own: ReadonlyArray<Joined>, version: ModernVersion): Table => {
-  const join = ({ closing, isOffered, isStable, isTrusted, method, serve }: Joined): ModernRoute => ({
+  const join = ({ closing, isStable, isTrusted, method, serve }: Joined): ModernRoute => ({
     method,
     serve,
     closing,
-    isOffered: isOffered ?? always,
+    isOffered: gate(server, method),
     encode: Encode.make(
       method,
       version,
@@ -111,10 +113,7 @@ const makeTable = (server: Server, own: ReadonlyArray<Joined>, version: ModernVe
 }
 
 /** What is joined with the row of a method. */
-type Joined =
-  & Pick<ModernRoute, "method" | "serve" | "closing">
-  & Pick<Route.Route, "isTrusted" | "isStable">
-  & Partial<Pick<ModernRoute, "isOffered">>
+type Joined = Pick<ModernRoute, "method" | "serve" | "closing"> & Pick<Route.Route, "isTrusted" | "isStable">
 
 /** The methods that only this era has. */
 const ownRoutes = (server: Server, subscriptions: Subscriptions): ReadonlyArray<Joined> => [
@@ -133,4 +132,17 @@ const ownRoutes = (server: Server, subscriptions: Subscriptions): ReadonlyArray<
   }
 ]
 
-const always = () => true
+/** Whether the server has the capability that a method needs. It is looked up once for all requests until it changes. */
+const gate = (server: Server, { capability }: Method.Request): ModernRoute["isOffered"] => {
+  if (capability === undefined) return () => true
+  let known: ServerCapabilities | undefined
+  let declares = false
+  return () => {
+    const now = server.capabilities()
+    if (now !== known) {
+      known = now
+      declares = Capabilities.declares(now, capability)
+    }
+    return declares
+  }
+}

@@ -122,19 +122,24 @@ export const make = (server: Server): Serving => {
         const round = session.existingRound
         return round?.hasQuestions === true
           ? routes.stamp({ result: round.result as {} })
-          : replyOf(session, exit, encode)
+          : replyOf(request, session, exit, encode)
       },
       closing: () => route?.closing === undefined ? closing() : route.encode(route.closing(session))
     }
   }
 
   const replyOf = (
+    request: Request,
     session: ModernServerSession,
     exit: Exit.Exit<unknown, unknown>,
     encode: (result: unknown) => Outcome
   ): Outcome => {
     const urls = urlsOf(session, exit)
-    if (urls === undefined) return Reply.fromExit(exit, "modern", encode)
+    if (urls === undefined) {
+      const outcome = Reply.ofRequest(request, exit, "modern", encode)
+      // The result of a tool that died was not encoded.
+      return outcome.died === undefined ? outcome : routes.stamp(outcome)
+    }
     return McpError.isMcpError(urls)
       ? { error: McpError.toWire(urls, "modern") }
       : routes.stamp({ result: urls as {} })

@@ -166,8 +166,11 @@ describe("The result of a modern request", () => {
   it.scoped("of a tool that dies has a type, too", () =>
     Effect.gen(function*() {
       const peer = yield* connect
-      const died = yield* Effect.flatMap(request(peer, "tools/call", { name: "act" }), () => peer.next)
-      if ("result" in died) assert.strictEqual(died.result.resultType, "complete")
+      assert.deepStrictEqual(yield* call(peer, "act"), {
+        content: [{ type: "text", text: "Internal error" }],
+        isError: true,
+        ...stamp
+      })
     }).pipe(Effect.provide(serve(act(Effect.die("boom"))))))
 })
 
