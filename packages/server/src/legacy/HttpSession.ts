@@ -15,13 +15,17 @@ import * as Effect from "effect/Effect"
 import type { FedConversation } from "../Dispatcher.js"
 import type { StreamKey } from "../EventStore.js"
 import type { HttpContext } from "./HttpContext.js"
-import type { Post } from "./Post.js"
 import { ResumableStream } from "./ResumableStream.js"
 import type { StoredSession } from "./SessionStore.js"
 import { Standalone } from "./Standalone.js"
 
 /** The name of the standalone stream in event ids and in the event store. */
 export const STANDALONE = "g"
+
+/** A response that is not complete: the client reads it, or has gone. */
+interface Response {
+  readonly isConnected: boolean
+}
 
 export class HttpSession implements StoredSession {
   lastUsed = 0
@@ -32,7 +36,7 @@ export class HttpSession implements StoredSession {
   readonly standalone: Standalone
   private readonly conversation: FedConversation
   private streams: Map<string, ResumableStream> | undefined
-  private waiting: Set<Post> | undefined
+  private waiting: Set<Response> | undefined
   private lastStream = 0
   private ended = false
 
@@ -66,13 +70,13 @@ export class HttpSession implements StoredSession {
   }
 
   /** A POST waits for its responses. */
-  addWaiting(post: Post): void {
+  addWaiting(response: Response): void {
     this.waiting ??= new Set()
-    this.waiting.add(post)
+    this.waiting.add(response)
   }
 
-  removeWaiting(post: Post): void {
-    this.waiting?.delete(post)
+  removeWaiting(response: Response): void {
+    this.waiting?.delete(response)
     // An idle session does not pay for it.
     if (this.waiting?.size === 0) this.waiting = undefined
   }
