@@ -14,7 +14,7 @@ import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Progress from "../Progress.js"
-import type { Undelivered } from "../Transport.js"
+import type { SendOptions, Undelivered } from "../Transport.js"
 import * as Attempt from "./Attempt.js"
 import * as DeadlineTimer from "./DeadlineTimer.js"
 import * as Json from "./Json.js"
@@ -24,7 +24,7 @@ import { otherForm } from "./RequestIds.js"
 export const CANCELLED = "notifications/cancelled"
 
 /** Sends a message at once; `false` when the transport is closed. */
-export type Send = (message: Message.Message) => boolean
+export type Send = (message: Message.Message, options?: SendOptions) => boolean
 
 type CallExit = Effect.Effect<Message.Params, CallError>
 
@@ -49,14 +49,14 @@ interface Call {
 export class Pending {
   private readonly calls = new Map<Message.RequestId, Call>()
   private madeTimer: DeadlineTimer.DeadlineTimer | undefined
-  private lastId = 0
   private closed: ConnectionClosed | undefined
   private pauses = 0
   private pausedAt = 0
 
   constructor(
     private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
-    private readonly defaultTimeoutMillis: number
+    private readonly defaultTimeoutMillis: number,
+    private lastId = 0
   ) {}
 
   private get timer(): DeadlineTimer.DeadlineTimer {
@@ -157,7 +157,7 @@ export class Pending {
     if (due !== Infinity) this.timer.set(due)
     const wantsProgress = delivery !== undefined || resetOnProgress
     const message = Message.request(id, method, wantsProgress ? withProgressToken(params, id) : params)
-    const sent = Attempt.attempt(() => send(message), (defect) => {
+    const sent = Attempt.attempt(() => send(message, options), (defect) => {
       this.resume(call, Effect.failCause(defect))
       return true
     })
