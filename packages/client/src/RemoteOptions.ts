@@ -11,6 +11,12 @@ import type * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { HttpRefused } from "./HttpRefused.js"
 
+/** A session over Streamable HTTP: its id, and the revision that was agreed. */
+export interface RemoteSession {
+  readonly id: string
+  readonly version: string
+}
+
 export interface Options<out R = never> {
   /**
    * The transport that the server implements.
@@ -36,6 +42,16 @@ export interface Options<out R = never> {
    * lost what it stored for the session: the logging level, subscriptions.
    */
   readonly onRenewed?: Effect.Effect<void, unknown, R> | undefined
+  /**
+   * Runs in the background when a session has begun, also when it replaces a lost one. With `terminateOnClose: false`, a
+   * later connection goes on with what this gives.
+   */
+  readonly onSession?: ((session: RemoteSession) => Effect.Effect<void, unknown, R>) | undefined
+  /**
+   * A session that an earlier connection has begun and not ended. The client makes no handshake when it has the option
+   * `prior`, too. When the server has lost the session, the connection ends. Not for HTTP+SSE.
+   */
+  readonly session?: RemoteSession | undefined
   /** Whether to open the standalone stream, for messages that belong to no request. Default: true. */
   readonly standalone?: boolean | undefined
   /**
@@ -63,6 +79,13 @@ export interface Options<out R = never> {
   readonly maxNodes?: number | undefined
   /** How many values a response may hold. Default: 1,000,000. */
   readonly maxResponseNodes?: number | undefined
+  /**
+   * How long a stream of events may bring nothing before it counts as cut off; then it is resumed, like any other that was
+   * cut off. The time in which the client answers a question of the server on that stream counts, too. Default: no limit.
+   */
+  readonly readTimeout?: Duration.DurationInput | undefined
+  /** Whether closing ends the session at the server. If not, a later connection can go on with it. Default: true. */
+  readonly terminateOnClose?: boolean | undefined
   /** How long the server may take to accept a notification or a response, and to open HTTP+SSE. Default: 30 seconds. */
   readonly acceptTimeout?: Duration.DurationInput | undefined
   /**

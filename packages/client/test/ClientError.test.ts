@@ -17,6 +17,7 @@ describe("fromCall", () => {
       new McpError.UrlElicitationRequired({
         elicitations: [{ mode: "url", elicitationId: "1", url: "https://example.com", message: "Open it" }]
       }),
+      new McpError.UrlElicitationRequired({ elicitations: [], message: "Sign in to the archive first" }),
       new McpError.PeerError({ code: -32000, message: "Connection closed" }),
       new McpError.PeerError({ code: 7, message: "ours", data: [1, 2] })
     ]

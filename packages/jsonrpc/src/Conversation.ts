@@ -171,7 +171,9 @@ class PassiveConversation implements Passive, InFlight.Host {
       (onDeadline) => new DeadlineTimer.DeadlineTimer(env.runtime, env.clock, onDeadline),
       options.timeout === undefined ? Infinity : DeadlineTimer.millis(options.timeout),
       this,
-      options.maxPending
+      options.maxPending,
+      // An earlier connection of the same session has counted from 1.
+      transport.isResumed === true ? env.clock.unsafeCurrentTimeMillis() : 0
     )
     this.inflight = new InFlight.InFlight(
       env,
@@ -225,7 +227,8 @@ class PassiveConversation implements Passive, InFlight.Host {
     params?: Message.Params,
     options?: RequestOptions
   ): Effect.Effect<Message.Params, CallError> => {
-    const { canRequest, unsafeSend } = this.transport
+    const { canRequest, canResume, unsafeSend } = this.transport
+    if (options?.resumptionToken !== undefined && canResume !== true) return Effect.fail(cannotResume(method))
     const call = this.calls.request(unsafeSend, method, params, options)
     return canRequest === undefined
       ? call
@@ -363,6 +366,9 @@ const refuse = (request: Message.Request, channel: Channel, code: number, messag
 }
 
 const dying = (defect: Cause.Cause<never>): Work => ({ effect: Effect.failCause(defect), reply: Outcome.fromExit })
+
+const cannotResume = (method: string): TransportError =>
+  new TransportError({ reason: "Write", message: `"${method}" was not sent: this transport cannot resume requests` })
 
 const errorOf = (cause: Cause.Cause<TransportError>): TransportError | undefined =>
   Cause.isInterruptedOnly(cause) ? undefined : Option.getOrElse(

@@ -12,11 +12,12 @@ import type { LocalError } from "./LocalError.js"
 import { NoBackChannel } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import type * as Progress from "./Progress.js"
+import type { SendOptions } from "./Transport.js"
 
 /** Why a call failed: the error that the peer answered, or a failure on this side. */
 export type CallError = JsonRpcError | LocalError
 
-export interface RequestOptions {
+export interface RequestOptions extends SendOptions {
   /**
    * How long to wait, from the moment the request is handed to the transport. `0` fails at once with `RequestTimeout`.
    * Default: the timeout of the conversation; without one, the wait has no limit.

@@ -36,13 +36,24 @@ export type Delivery = Message.Incoming | Undelivered
 
 export const isUndelivered = (delivery: Delivery): delivery is Undelivered => delivery instanceof Undelivered
 
+/** How a request goes on when its connection is lost. Only transports that can resume requests read it. */
+export interface SendOptions {
+  /**
+   * Waits for the answer to a request that was sent before, also by an earlier connection, from where this token names. The
+   * request is not sent again. A transport that cannot resume requests fails it with a `TransportError`.
+   */
+  readonly resumptionToken?: string | undefined
+  /** Runs whenever the request can be resumed from a later place, after what came before that place was read. */
+  readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
+}
+
 export interface Transport {
   /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe; fails when the pipe fails. */
   readonly incoming: Stream.Stream<Delivery, TransportError>
   /** Sends a message, in order. Suspends while too much waits; fails with `Write` when the pipe is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, TransportError>
   /** Sends a message without suspending, in order; `false` when the pipe is closed. Never throws. */
-  readonly unsafeSend: (message: Message.Message) => boolean
+  readonly unsafeSend: (message: Message.Message, options?: SendOptions) => boolean
   /**
    * Passes every incoming message to `receive` until the peer closes the pipe: a faster way to read the same messages,
    * for pipes that need no stream in between. Default: `incoming` is read.
@@ -50,6 +61,10 @@ export interface Transport {
   readonly run?: (receive: (incoming: Delivery) => void) => Effect.Effect<void, TransportError>
   /** Whether requests can be sent now; if not, they fail with `NoBackChannel`. Default: always. */
   readonly canRequest?: (() => boolean) | undefined
+  /** Whether requests can be resumed. Default: false. */
+  readonly canResume?: boolean | undefined
+  /** Whether it goes on with a session of an earlier connection, which may have used any id so far. Default: false. */
+  readonly isResumed?: boolean | undefined
 }
 
 /** A stream of transports: each element is one new conversation. */

@@ -98,9 +98,17 @@ export interface UrlElicitation {
  */
 export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequired")<{
   readonly elicitations: ReadonlyArray<UrlElicitation>
+  readonly message: string
 }> {
-  override get message(): string {
-    return this.elicitations.length === 1 ? "URL elicitation required" : "URL elicitations required"
+  /** The message is that of the peer; by default it says how many elicitations there are. */
+  constructor(
+    { elicitations, message }: {
+      readonly elicitations: ReadonlyArray<UrlElicitation>
+      readonly message?: string | undefined
+    }
+  ) {
+    const standard = elicitations.length === 1 ? "URL elicitation required" : "URL elicitations required"
+    super({ elicitations, message: message ?? standard })
   }
 }
 
@@ -213,7 +221,7 @@ export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
       return typeof data.uri === "string" ? new ResourceNotFound({ uri: data.uri }) : new PeerError({ code, ...rest })
     case codes.legacy.UrlElicitationRequired:
       return areUrlElicitations(data.elicitations)
-        ? new UrlElicitationRequired({ elicitations: data.elicitations })
+        ? new UrlElicitationRequired({ elicitations: data.elicitations, message })
         : new PeerError({ code, ...rest })
     case codes.modern.HeaderMismatch:
       return new HeaderMismatch({ message })

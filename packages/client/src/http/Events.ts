@@ -8,20 +8,28 @@ import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
 import * as Chunk from "effect/Chunk"
 import * as Stream from "effect/Stream"
+import type { Settings } from "./Settings.js"
 
 /** An event, or the notice that one was dropped because it is too large. */
 export type Event = Sse.Event | Sse.TooLarge
 
-/** The events of a response. Fails with reason `Read`. */
+/** The events of a response. Fails with reason `Read`, also when no byte comes for as long as the timeout. */
 export const fromResponse = (
   response: HttpClientResponse.HttpClientResponse,
-  maxEventBytes: number
+  { maxEventBytes, readTimeout }: Pick<Settings, "maxEventBytes" | "readTimeout">
 ): Stream.Stream<Event, TransportError> =>
   Stream.suspend(() => {
     const decoder = new Sse.Decoder({ maxEventBytes, reportAtEnd: Oversized.needsEnd })
-    return Stream.mapChunks(response.stream, Chunk.flatMap((bytes) => Chunk.unsafeFromArray(decoder.push(bytes))))
-  }).pipe(
-    Stream.mapError((cause) =>
-      new TransportError({ reason: "Read", message: "The stream of events was cut off", cause })
-    )
-  )
+    const bytes = Stream.mapError(response.stream, (cause) => cutOff("The stream of events was cut off", cause))
+    const timed = readTimeout === undefined
+      ? bytes
+      : Stream.timeoutFail(
+        bytes,
+        () => cutOff(`The stream of events brought nothing for ${readTimeout} ms`),
+        readTimeout
+      )
+    return Stream.mapChunks(timed, Chunk.flatMap((bytes) => Chunk.unsafeFromArray(decoder.push(bytes))))
+  })
+
+const cutOff = (message: string, cause?: unknown): TransportError =>
+  new TransportError({ reason: "Read", message, cause })

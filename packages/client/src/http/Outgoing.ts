@@ -7,22 +7,26 @@
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { SendOptions, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type { HttpConnection } from "./HttpConnection.js"
+import * as ResumptionToken from "./ResumptionToken.js"
 
 export interface Sender {
   /** Sends a request and delivers what becomes of it, once. */
-  readonly request: (request: Message.Request, text: string) => Effect.Effect<void>
+  readonly request: (request: Message.Request, text: string, options?: SendOptions) => Effect.Effect<void>
   /** Sends a notification or a response; fails when the server does not accept it. */
   readonly send: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
   /** Whether the server takes the end of a request's connection as its cancel. If not, it gets a notification. */
   readonly cancelsByClosing: boolean
+  /** Whether it can resume a request that was sent before. */
+  readonly canResume: boolean
 }
 
 /** A request that has not ended. */
@@ -31,6 +35,8 @@ interface InFlight {
   isSent: boolean
   /** Whether its cancel is sent to the server. */
   sendsCancel: boolean
+  /** The id that the server knows it by. */
+  readonly sentAs: Message.RequestId
 }
 
 /** The outgoing half of a transport. `senderOf` runs when the turn of a message has come. */
@@ -41,10 +47,10 @@ export const make = (
   const { messages, reader, requests, settings: { acceptTimeout } } = connection
   const inFlight = new Map<Message.RequestId, InFlight>()
 
-  const request = (message: Message.Request, text: string): Effect.Effect<void> =>
+  const request = (message: Message.Request, text: string, options: SendOptions | undefined): Effect.Effect<void> =>
     Effect.withFiberRuntime<void>((fiber) => {
       const { id } = message
-      const entry: InFlight = { fiber, isSent: false, sendsCancel: true }
+      const entry: InFlight = { fiber, isSent: false, sendsCancel: true, sentAs: sentAs(id, options) }
       inFlight.set(id, entry)
       fiber.addObserver(() => {
         if (inFlight.get(id) === entry) inFlight.delete(id)
@@ -52,7 +58,9 @@ export const make = (
       const sending = Effect.flatMap(senderOf(message), (sender) => {
         entry.isSent = true
         entry.sendsCancel = !sender.cancelsByClosing
-        return sender.request(message, text)
+        return options?.resumptionToken !== undefined && !sender.canResume
+          ? reader.deliver(new Undelivered(id, cannotResume(message.method)))
+          : sender.request(message, text, options)
       })
       // The caller of an interrupted request does not wait for it any more; the caller of one that died does.
       return Effect.catchAllCause(requests.run(sending), (cause) =>
@@ -85,12 +93,13 @@ export const make = (
    */
   const take = (
     message: Message.Message,
-    onFailure: (error: TransportError) => Effect.Effect<void>
+    onFailure: (error: TransportError) => Effect.Effect<void>,
+    options?: SendOptions
   ): Effect.Effect<void, TransportError> | undefined => {
     const text = connection.isOpen() ? Json.stringify(message) : undefined
     if (text === undefined) return undefined
     if (Message.isRequest(message)) {
-      connection.fork(request(message, text))
+      connection.fork(request(message, text, options))
       return Effect.void
     }
     const cancelled = cancelledBy(message)
@@ -99,7 +108,9 @@ export const make = (
       return Effect.void
     }
     // Started here and not by the fiber that waits for it: messages start in the order in which they are taken.
-    const sending = connection.forkMessage(other(message, text))
+    const sending = connection.forkMessage(
+      cancelled === undefined ? other(message, text) : other(message, cancelOf(message, cancelled.sentAs))
+    )
     const accepted = connection.forkMessage(Effect.tapError(accepting(sending), onFailure))
     // The server is notified of a cancel before the client stops reading.
     cancelled?.fiber.unsafeInterruptAsFork(FiberId.none)
@@ -124,7 +135,7 @@ export const make = (
     })
 
   return {
-    unsafeSend: (message) => take(message, log(message)) !== undefined,
+    unsafeSend: (message, options) => take(message, log(message), options) !== undefined,
     // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
     send: (message) =>
       Effect.zipRight(
@@ -137,6 +148,25 @@ export const make = (
 const INITIALIZED = "notifications/initialized"
 
 const CANCELLED = "notifications/cancelled"
+
+const sentAs = (id: Message.RequestId, options: SendOptions | undefined): Message.RequestId =>
+  options?.resumptionToken === undefined
+    ? id
+    : Either.match(ResumptionToken.parse(options.resumptionToken), {
+      onLeft: () => id,
+      onRight: ({ requestId }) => requestId
+    })
+
+const cancelOf = (message: Message.Message, requestId: Message.RequestId): string => {
+  const { params } = message as Message.Notification
+  return Json.stringify(Message.notification(CANCELLED, { ...params, requestId }))!
+}
+
+const cannotResume = (method: string): TransportError =>
+  new TransportError({
+    reason: "Write",
+    message: `"${method}" was not sent: requests can be resumed over Streamable HTTP up to 2025-11-25 only`
+  })
 
 const died = (reason: "Read" | "Write", message: string, cause: Cause.Cause<unknown>): TransportError =>
   new TransportError({ reason, message, cause })

@@ -9,7 +9,7 @@ import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
-import type { Options } from "../RemoteOptions.js"
+import type { Options, RemoteSession } from "../RemoteOptions.js"
 import { reconnect } from "../RemoteOptions.js"
 
 /** Times are in milliseconds. The services that the effects need are in the runtime of the connection. */
@@ -19,6 +19,8 @@ export interface Settings {
   readonly headersEffect: Effect.Effect<Headers.Input, unknown> | undefined
   readonly authorize: Options["authorize"]
   readonly onRenewed: Effect.Effect<void, unknown> | undefined
+  readonly onSession: Options["onSession"]
+  readonly session: RemoteSession | undefined
   readonly standalone: boolean
   readonly reconnect: Schedule.Schedule<unknown, unknown>
   readonly maxResumes: number
@@ -32,6 +34,9 @@ export interface Settings {
   readonly maxResponseNodes: number
   readonly acceptTimeout: number
   readonly closeTimeout: number
+  /** `undefined` for no limit. */
+  readonly readTimeout: number | undefined
+  readonly terminateOnClose: boolean
   readonly tracing: boolean
 }
 
@@ -58,6 +63,8 @@ export const fromOptions = <R>(given: Options<R>): Settings => {
     headersEffect: isEffect ? options.headers as Effect.Effect<Headers.Input, unknown> : undefined,
     authorize: options.authorize,
     onRenewed: options.onRenewed,
+    onSession: options.onSession,
+    session: options.transport === "sse" ? undefined : options.session,
     standalone: options.standalone ?? true,
     reconnect: options.reconnect ?? reconnect,
     maxResumes: options.maxResumes ?? 5,
@@ -71,6 +78,8 @@ export const fromOptions = <R>(given: Options<R>): Settings => {
     maxResponseNodes: options.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
     acceptTimeout: Duration.toMillis(options.acceptTimeout ?? "30 seconds"),
     closeTimeout: Duration.toMillis(options.closeTimeout ?? "1 second"),
+    readTimeout: options.readTimeout === undefined ? undefined : Duration.toMillis(options.readTimeout),
+    terminateOnClose: options.terminateOnClose ?? true,
     tracing: options.tracing ?? false
   }
 }

@@ -2,24 +2,28 @@
  * An answer that comes on a stream of events, after the messages that the server sends before it. After the answer the
  * stream is read for a moment longer: when the server ends it, its connection can be used again.
  *
- * `Post` reads an answer so when its response is a stream; `ResumedEvents` goes on where the stream is cut off.
+ * `Post` reads an answer so when its response is a stream; `ResumedEvents` goes on where the stream is cut off. A token names
+ * the place for a later connection, which reads the rest of the stream in the name of a request of its own.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
 import type { LocalError, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { SessionExpired } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Answer from "../http/Answer.js"
-import * as Events from "../http/Events.js"
+import type * as Events from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
+import * as ResumptionToken from "../http/ResumptionToken.js"
+import * as EventStream from "./EventStream.js"
 import type { HttpSession } from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 import * as ResumedEvents from "./ResumedEvents.js"
@@ -35,16 +39,38 @@ export interface Options {
   readonly watchSession: <A, E>(effect: Effect.Effect<A, E>, onExpired: Effect.Effect<unknown>) => Effect.Effect<A, E>
 }
 
-/** Reads the events of a response. Succeeds after the answer; fails when the answer will not come. */
+export interface Reading {
+  readonly request: Message.Request
+  readonly onAnswer: Answer.OnAnswer
+  /** Receives a token whenever the request can be resumed from a later place. */
+  readonly onToken: ((token: string) => Effect.Effect<void>) | undefined
+}
+
+/** Reads the rest of a stream that a token names. The first attempt is made at once. */
+export const resumeFrom = (
+  options: Options,
+  { token, ...reading }: Reading & { readonly token: string }
+): Effect.Effect<void, LocalError> =>
+  Effect.flatMap(
+    ResumptionToken.parse(token),
+    (place) =>
+      read(options, { ...reading, place, body: EventStream.open(options.connection, options.session, place.eventId) })
+  )
+
+/** Reads the events of a body. Succeeds after the answer; fails when the answer will not come. */
 export const read = (
   { connection, session, watchSession }: Options,
-  response: HttpClientResponse.HttpClientResponse,
-  { id, method }: Message.Request,
-  onAnswer: Answer.OnAnswer
+  { body, onAnswer, onToken, place, request }: Reading & {
+    readonly body: Stream.Stream<Events.Event, TransportError | EventStream.NoEventStream>
+    /** Where the body begins, when an earlier connection has sent the request, under an id of its own. */
+    readonly place?: ResumptionToken.Place
+  }
 ): Effect.Effect<void, LocalError> =>
   Effect.gen(function*() {
+    const { method } = request
+    const id = place?.requestId ?? request.id
     const outcome = yield* Deferred.make<void, LocalError>()
-    const point = yield* Ref.make(ResumePoint.initial)
+    const point = yield* Ref.make<ResumePoint.ResumePoint>({ ...ResumePoint.initial, lastEventId: place?.eventId })
     const oversized = yield* Ref.make<number | undefined>(undefined)
     const questions = yield* Ref.make<ReadonlyArray<Message.RequestId>>([])
 
@@ -55,9 +81,12 @@ export const read = (
           return Deferred.fail(outcome, Answer.unreadable(method, message.message))
         }
         if (Answer.isAnswer(message, id)) {
-          return Effect.zipRight(onAnswer(message), Deferred.succeed(outcome, undefined))
+          return Effect.zipRight(
+            onAnswer(place === undefined ? message : { ...message, id: request.id }),
+            Deferred.succeed(outcome, undefined)
+          )
         }
-        const deliver = Incoming.deliver(current, [message])
+        const deliver = Incoming.deliver(current, [place === undefined ? message : translated(message, id, request.id)])
         if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
         // Older questions were answered long ago.
         const remember = Ref.update(questions, (ids) => [...ids, message.id].slice(-MAX_IN_FLIGHT))
@@ -78,7 +107,18 @@ export const read = (
           const isUnidentified = messages.every((dropped) => Message.isMalformed(dropped) && dropped.id === undefined)
           return isUnidentified ? Effect.zipRight(Ref.set(oversized, maxEventBytes), handling) : handling
         })
-      )
+      ).pipe(onToken === undefined ? identity : Effect.zipRight(giveToken(event, onToken)))
+
+    const giveToken = (event: Events.Event, give: (token: string) => Effect.Effect<void>): Effect.Effect<void> => {
+      if (event instanceof Sse.TooLarge || event.id === undefined) return Effect.void
+      return Effect.flatMap(Ref.get(point), ({ lastEventId }) =>
+        lastEventId === undefined ? Effect.void : Effect.catchAllCause(
+          Effect.suspend(() =>
+            give(ResumptionToken.make(id, lastEventId))
+          ),
+          (cause) => Effect.logWarning("onResumptionToken failed", cause)
+        ))
+    }
 
     const isComplete = Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
       isOver ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
@@ -95,9 +135,13 @@ export const read = (
           onEvent
         ))
 
-    const body = Events.fromResponse(response, connection.settings.maxEventBytes)
     const reading = Effect.matchEffect(Stream.runForEach(body, onEvent), {
-      onFailure: resume,
+      onFailure: (error): Effect.Effect<void, LocalError> =>
+        error._tag === "TransportError" ? resume(error) : Effect.fail(
+          error.status === 404
+            ? new SessionExpired({ method })
+            : Answer.lost(method, `the stream cannot be resumed: ${error.message}`)
+        ),
       onSuccess: () =>
         resume(undefined)
     })
@@ -114,7 +158,11 @@ export const read = (
         ))
       ))
 
-    yield* Effect.raceFirst(Effect.catchAll(reading, (error) => Deferred.fail(outcome, error)), ending).pipe(
+    yield* Effect.raceFirst(
+      Effect.catchAll(reading, (error) =>
+        Deferred.fail(outcome, error)),
+      ending
+    ).pipe(
       // What fails here is the outcome, which is next.
       Effect.ignore,
       Effect.onInterrupt(() =>
@@ -127,3 +175,10 @@ export const read = (
 
 const tooLarge = (method: string, bytes: number): TransportError =>
   Answer.lost(method, `an event has more than ${bytes} bytes`)
+
+/** Progress of the request under its earlier id is progress of the request that resumes it. */
+const translated = (message: Message.Incoming, from: Message.RequestId, to: Message.RequestId): Message.Incoming =>
+  !Message.isMalformed(message) && Message.isNotification(message) && message.method === Progress.METHOD &&
+    message.params?.progressToken === from
+    ? Message.notification(message.method, { ...message.params, progressToken: to })
+    : message

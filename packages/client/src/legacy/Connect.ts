@@ -1,6 +1,6 @@
 /**
- * Makes a session of the legacy era over an open conversation: makes the handshake (`Initialize`), and answers the server's
- * requests with the client's features.
+ * Makes a session of the legacy era over an open conversation: makes the handshake (`Initialize`), unless an earlier
+ * connection has made it, and answers the server's requests with the client's features.
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import type { ConnectError } from "../ClientError.js"
 import * as Features from "../Features.js"
 import * as Calls from "../session/Calls.js"
-import type { NegotiatedSession, Options } from "../session/NegotiatedSession.js"
+import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
 import * as InboundHandlers from "./InboundHandlers.js"
@@ -17,13 +17,14 @@ import * as Initialize from "./Initialize.js"
 import * as MethodTable from "./MethodTable.js"
 
 export const connect = (
-  { conversation, hub, setEra }: Opening,
+  { conversation, hub, isResumed, setEra }: Opening,
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
-    const { enforceCapabilities, features, refuseUnassociated, timeouts } = options
+    const { enforceCapabilities, features, prior, refuseUnassociated, timeouts, versions } = options
+    const resumed = isResumed && prior !== undefined && isSpoken(prior, versions) ? prior : undefined
     // Requests that arrive before the handshake is over are answered in the requested revision.
-    let version = Initialize.requestedOf(options.versions)
+    let version = resumed?.version ?? Initialize.requestedOf(versions)
     setEra({
       onRequest: InboundHandlers.make({
         conversation,
@@ -37,13 +38,13 @@ export const connect = (
     })
     const outbound = options.telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation
     const capabilities = Features.capabilities(features)
-    const facts = yield* Initialize.run(outbound, {
+    const facts = resumed ?? (yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo,
       capabilities,
-      versions: options.versions,
+      versions,
       timeout: timeouts.get(Methods.initialize.name),
       report: hub.report
-    })
+    }))
     version = facts.version
     const declared = { client: capabilities, server: facts.serverCapabilities }
     return {
@@ -61,3 +62,6 @@ export const connect = (
       ended: conversation.ended
     }
   })
+
+const isSpoken = (prior: ServerFacts, versions: ReadonlyArray<LegacyVersion>): prior is ServerFacts<LegacyVersion> =>
+  (versions as ReadonlyArray<string>).includes(prior.version)

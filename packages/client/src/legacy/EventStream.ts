@@ -43,7 +43,7 @@ export const open = (
           )))
       }
       if (MediaType.of(response.headers["content-type"]) === MediaType.EVENTS) {
-        return Events.fromResponse(response, settings.maxEventBytes)
+        return Events.fromResponse(response, settings)
       }
       const message = `GET ${request.url} was answered with ${status} and no stream of events`
       return Stream.fromEffect(

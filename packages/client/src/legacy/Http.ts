@@ -30,7 +30,10 @@ export interface Http extends Sender {
 export const make = (connection: HttpConnection, fallback: Post.Fallback | undefined): Effect.Effect<Http> =>
   Effect.gen(function*() {
     const { fork, isOpen, reader, settings } = connection
-    const session = yield* Ref.make(HttpSession.initial(connection))
+    const earlier = settings.session
+    const session = yield* Ref.make(
+      earlier === undefined ? HttpSession.initial(connection) : HttpSession.resumed(connection, earlier)
+    )
     const opening = yield* Ref.make<Message.Request | undefined>(undefined)
     const standalone = yield* Ref.make<Fiber.RuntimeFiber<void> | undefined>(undefined)
 
@@ -49,25 +52,43 @@ export const make = (connection: HttpConnection, fallback: Post.Fallback | undef
       connection,
       session,
       send,
-      opening: Effect.map(Ref.get(opening), (request) => request!)
+      opening: Ref.get(opening)
     })
     const renewBeside = (id: string) => fork(Effect.ignore(renewal.renew(id)))
 
     const accepted = (message: Message.Message): Effect.Effect<void> =>
       Effect.suspend(() => {
         const isInitialized = Message.isNotification(message) && message.method === Methods.initialized.name
-        if (!isInitialized || !settings.standalone || !isOpen()) return Effect.void
-        const fiber = fork(Standalone.run(connection, session))
-        return Effect.flatMap(Ref.getAndSet(standalone, fiber), (last) =>
-          last === undefined ? Effect.void : Fiber.interruptFork(last))
+        return isInitialized && isOpen() ? Effect.zipRight(announce, listen) : Effect.void
       })
+
+    const listen: Effect.Effect<void> = Effect.suspend(() => {
+      if (!settings.standalone) return Effect.void
+      const fiber = fork(Standalone.run(connection, session))
+      return Effect.flatMap(
+        Ref.getAndSet(standalone, fiber),
+        (last) => last === undefined ? Effect.void : Fiber.interruptFork(last)
+      )
+    })
+
+    /** Tells the application which session has begun. */
+    const announce = Effect.map(Ref.get(session), ({ id, version }) => {
+      if (settings.onSession === undefined || id === undefined || version === undefined) return
+      fork(Effect.catchAllCause(
+        Effect.suspend(() => settings.onSession!({ id, version })),
+        (cause) => Effect.logWarning("onSession failed", cause)
+      ))
+    })
+
+    if (earlier !== undefined) yield* listen
 
     const options: Post.Options = { connection, session, fallback, ...renewal }
     return {
       cancelsByClosing: false,
+      canResume: true,
       send,
-      request: (request, text) => {
-        const post = Post.run(options, request, text, reader.deliver)
+      request: (request, text, resumption) => {
+        const post = Post.run(options, request, text, reader.deliver, resumption)
         return Effect.catchAll(
           HttpSession.isInitialize(request) ? Effect.zipRight(Ref.set(opening, request), post) : post,
           (error) => reader.deliver(new Undelivered(request.id, error))
@@ -75,7 +96,7 @@ export const make = (connection: HttpConnection, fallback: Post.Fallback | undef
       },
       // SHOULD end the session that is not needed any more (2025-11-25 basic/transports#session-management)
       terminate: Effect.flatMap(Ref.get(session), (current) =>
-        current.id === undefined
+        current.id === undefined || !settings.terminateOnClose
           ? Effect.void
           : connection.send(HttpSession.terminate(current), Body.discard))
     }

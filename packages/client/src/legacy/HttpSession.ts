@@ -15,6 +15,7 @@ import type { HttpConnection } from "../http/HttpConnection.js"
 import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { HttpRefused } from "../HttpRefused.js"
+import type { RemoteSession } from "../RemoteOptions.js"
 
 /** How many characters a session id may have: servers put what they know of the session into it, signed. */
 const MAX_ID = 8192
@@ -36,6 +37,10 @@ export interface HttpSession {
 /** The session before `initialize`: it has neither id nor revision. */
 export const initial = (connection: HttpConnection, url: URL = connection.url): HttpSession =>
   make(connection, url, undefined, undefined)
+
+/** A session that an earlier connection has begun. */
+export const resumed = (connection: HttpConnection, { id, version }: RemoteSession): HttpSession =>
+  make(connection, connection.url, id, version)
 
 const make = (
   connection: HttpConnection,

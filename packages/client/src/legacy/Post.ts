@@ -10,11 +10,13 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { SendOptions } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Answer from "../http/Answer.js"
 import * as Body from "../http/Body.js"
+import * as Events from "../http/Events.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefused } from "../HttpRefused.js"
@@ -40,7 +42,8 @@ export const run = (
   options: Options,
   request: Message.Request,
   text: string,
-  onAnswer: Answer.OnAnswer
+  onAnswer: Answer.OnAnswer,
+  resumption?: SendOptions
 ): Effect.Effect<void, LocalError> => {
   const { connection, fallback, renew, session } = options
   const { id, method } = request
@@ -78,7 +81,10 @@ export const run = (
     headers: HttpClientResponse.HttpClientResponse["headers"]
   ): Effect.Effect<void, LocalError> => {
     const type = MediaType.of(headers["content-type"])
-    if (type === MediaType.EVENTS) return AnswerStream.read(options, response, request, end)
+    if (type === MediaType.EVENTS) {
+      const body = Events.fromResponse(response, connection.settings)
+      return AnswerStream.read(options, { request, body, onAnswer: end, onToken: resumption?.onResumptionToken })
+    }
     if (type === MediaType.JSON) {
       return Effect.flatMap(Body.text(response, connection.settings.maxBodyBytes, headers), fromBody)
     }
@@ -124,5 +130,12 @@ export const run = (
     return (opens ? fallback?.(refused, request, text) : undefined) ?? Effect.fail(Refusal.toError(refused))
   }
 
-  return attempt(true)
+  return resumption?.resumptionToken === undefined
+    ? attempt(true)
+    : AnswerStream.resumeFrom(options, {
+      request,
+      token: resumption.resumptionToken,
+      onAnswer: end,
+      onToken: resumption.onResumptionToken
+    })
 }

@@ -35,8 +35,8 @@ export interface Renewal {
 export interface Options {
   readonly connection: HttpConnection
   readonly session: Ref.Ref<HttpSession.HttpSession>
-  /** The request that began the first session. */
-  readonly opening: Effect.Effect<Message.Request>
+  /** The request that began the first session; `undefined` when an earlier connection sent it. */
+  readonly opening: Effect.Effect<Message.Request | undefined>
   /** Sends `initialized`. */
   readonly send: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
 }
@@ -88,7 +88,12 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
 
     const begin: Effect.Effect<void, TransportError> = Effect.gen(function*() {
       const { version } = yield* Ref.get(session)
-      const answer = yield* Effect.catchAll(initialize, (error) => isPassing(error) ? notBegun(error) : end(error))
+      const first = yield* opening
+      if (first === undefined) return yield* end(undefined, "an earlier connection had begun it")
+      const answer = yield* Effect.catchAll(
+        initialize(first),
+        (error) => isPassing(error) ? notBegun(error) : end(error)
+      )
       if (!Message.isSuccess(answer)) {
         const error = new JsonRpcError.JsonRpcError(JsonRpcError.toObject(answer.error))
         return yield* end(error, `the server answered: ${error.message}`)
@@ -108,10 +113,10 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
     })
 
     /** Gives the answer when it comes; the rest of its response is read in the background. */
-    const initialize: Effect.Effect<Message.Response, LocalError> = Effect.gen(function*() {
+    const initialize = Effect.fnUntraced(function*(first: Message.Request) {
       const answer = yield* Deferred.make<Message.Response, LocalError>()
       const number = yield* Ref.updateAndGet(count, (n) => n + 1)
-      const request = { ...yield* opening, id: `effect-mcp-renewal-${number}` }
+      const request = { ...first, id: `effect-mcp-renewal-${number}` }
       const post = Post.run(
         { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
         request,

@@ -68,7 +68,7 @@ export const open = (connection: HttpConnection): Effect.Effect<Sender, Transpor
       connection.send(HttpSession.get(current, undefined), (response) =>
         Effect.zipRight(
           check(response),
-          Stream.runForEach(fromResponse(response, settings.maxEventBytes), onEvent)
+          Stream.runForEach(fromResponse(response, settings), onEvent)
         )))
 
     const listener = connection.fork(Effect.flatMap(Effect.exit(reading), (exit) =>
@@ -95,6 +95,7 @@ export const open = (connection: HttpConnection): Effect.Effect<Sender, Transpor
     )
     return {
       cancelsByClosing: false,
+      canResume: false,
       send,
       request: (request, text) =>
         Effect.catchAll(

@@ -86,7 +86,7 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
       { id, method }: Message.Request,
       response: Response
     ): Effect.Effect<Message.Response, LocalError> =>
-      Events.fromResponse(response, settings.maxEventBytes).pipe(
+      Events.fromResponse(response, settings).pipe(
         Stream.mapEffect((event) => {
           if (event instanceof Sse.TooLarge) {
             return Effect.fail(Answer.lost(method, `an event has more than ${event.maxEventBytes} bytes`))
@@ -166,6 +166,7 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
 
     return {
       cancelsByClosing: true,
+      canResume: false,
       request: (request, text) =>
         Effect.matchEffect(served(request, text), {
           onFailure: (error) =>

@@ -33,5 +33,6 @@ export const open = (
       if (Message.isRequest(message)) isModern = Era.ofMessage(message) === "modern"
       return isModern ? Effect.succeed(modern) : Ref.get(sender)
     }
-    return { incoming, run, ...Outgoing.make(connection, senderOf) }
+    const isResumed = settings.session !== undefined
+    return { incoming, run, canResume: true, isResumed, ...Outgoing.make(connection, senderOf) }
   }))

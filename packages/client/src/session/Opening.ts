@@ -29,6 +29,8 @@ export interface EraHandlers {
 export interface Opening {
   readonly conversation: Conversation.Conversation
   readonly hub: NotificationHub
+  /** Whether the transport goes on with a session of an earlier connection. */
+  readonly isResumed: boolean
   readonly setEra: (handlers: EraHandlers) => void
 }
 
@@ -75,6 +77,7 @@ export const open = (
     return {
       conversation,
       hub,
+      isResumed: transport.isResumed === true,
       setEra: (handlers) => {
         era = handlers
       }

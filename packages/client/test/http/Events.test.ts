@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, TestClock } from "effect"
+import { Effect, Schedule, TestClock } from "effect"
 import * as ScriptedServer from "./ScriptedServer.js"
 
 /** A conversation that reads the standalone stream. */
@@ -29,6 +29,20 @@ describe("Events", () => {
         const { headers } = yield* pair.expect("GET")
         assert.strictEqual(headers["last-event-id"], "1")
       }
+    }))
+
+  it.scoped("count as cut off when no byte comes for as long as `readTimeout`; a comment is enough", () =>
+    Effect.gen(function*() {
+      const { pair, stream } = yield* reading({ readTimeout: "1 minute", reconnect: Schedule.spaced("1 second") })
+      yield* stream.push("id: 7\ndata: \n\n")
+      yield* TestClock.adjust("50 seconds")
+      yield* stream.push(": still here\n\n")
+      yield* TestClock.adjust("59 seconds")
+      yield* pair.quiet
+      assert.isFalse(stream.isOver())
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* pair.expect("GET")).headers["last-event-id"], "7")
+      assert.isTrue(stream.isOver())
     }))
 
   it.scoped("that are too large cost themselves only", () =>

@@ -11,6 +11,8 @@ describe("Settings", () => {
       transport: "auto",
       authorize: undefined,
       onRenewed: undefined,
+      onSession: undefined,
+      session: undefined,
       standalone: true,
       maxResumes: 5,
       maxRedirects: 3,
@@ -23,6 +25,8 @@ describe("Settings", () => {
       maxResponseNodes: 1_000_000,
       acceptTimeout: 30_000,
       closeTimeout: 1_000,
+      readTimeout: undefined,
+      terminateOnClose: true,
       tracing: false
     })
   })

@@ -96,6 +96,12 @@ describe("Streamable HTTP", () => {
       yield* pair.quiet
     }))
 
+  it.scoped("does not end its session with `terminateOnClose: false`", () =>
+    Effect.gen(function*() {
+      const pair = yield* Effect.scoped(ScriptedServer.pair({ id: "s-1", terminateOnClose: false }))
+      assert.lengthOf(pair.deleted, 0)
+    }))
+
   it.scoped("ends no session when there is none", () =>
     Effect.gen(function*() {
       const pair = yield* Effect.scoped(ScriptedServer.pair())

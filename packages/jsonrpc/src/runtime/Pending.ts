@@ -16,7 +16,7 @@ import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Progress from "../Progress.js"
-import type { Undelivered } from "../Transport.js"
+import type { SendOptions, Undelivered } from "../Transport.js"
 import * as Attempt from "./Attempt.js"
 import * as DeadlineTimer from "./DeadlineTimer.js"
 import * as Json from "./Json.js"
@@ -36,7 +36,7 @@ const RUNNING = 64
 const MAX_TEXT = 16 * 1024 * 1024
 
 /** Sends a message at once; `false` when the transport is closed. */
-export type Send = (message: Message.Message) => boolean
+export type Send = (message: Message.Message, options?: SendOptions) => boolean
 
 type CallExit = Effect.Effect<Message.Params, CallError>
 
@@ -44,6 +44,8 @@ interface Call {
   readonly id: Message.RequestId
   readonly method: string
   readonly send: Send
+  /** What the transport needs to send it. */
+  readonly options: SendOptions | undefined
   readonly resume: (exit: CallExit) => void
   readonly cancelOnAbandon: boolean
   readonly started: number
@@ -64,7 +66,6 @@ interface Call {
 export class Pending {
   private readonly calls = new Map<Message.RequestId, Call>()
   private madeTimer: DeadlineTimer.DeadlineTimer | undefined
-  private lastId = 0
   private closed: ConnectionClosed | undefined
   private pauses = 0
   private pausedAt = 0
@@ -79,7 +80,8 @@ export class Pending {
     private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
     private readonly defaultTimeoutMillis: number,
     private readonly host: { readonly neverWaits: (method: string) => boolean },
-    private readonly maxPending = MAX_PENDING
+    private readonly maxPending = MAX_PENDING,
+    private lastId = 0
   ) {}
 
   private get timer(): DeadlineTimer.DeadlineTimer {
@@ -165,6 +167,7 @@ export class Pending {
       id,
       method,
       send,
+      options,
       resume,
       cancelOnAbandon: options?.cancelOnAbandon !== false,
       started: now,
@@ -204,7 +207,7 @@ export class Pending {
     call.isSent = true
     this.sent++
     this.text += call.text
-    const sent = Attempt.attempt(() => call.send(message), (defect) => {
+    const sent = Attempt.attempt(() => call.send(message, call.options), (defect) => {
       this.resume(call, Effect.failCause(defect))
       return true
     })
