@@ -164,15 +164,6 @@ describe("A request over Streamable HTTP", () => {
     }))
 })
 
-describe("A request whose answer begins with a byte order mark", () => {
-  it.scoped("has this answer", () =>
-    Effect.gen(function*() {
-      const body = `\uFEFF{"jsonrpc":"2.0","id":2,"result":{"n":1}}`
-      const { ended } = yield* outcome((exchange) => exchange.reply(200, JSON_TYPE, body))
-      assert.deepStrictEqual<unknown>(ended, { n: 1 })
-    }))
-})
-
 describe("A request without a valid answer", () => {
   const bodies: ReadonlyArray<readonly [string, string | Uint8Array, RegExp]> = [
     ["is no JSON", "<html>", /not JSON/],
