@@ -31,6 +31,7 @@ const stages = [
   ["types", tool("typescript/bin/tsc", "-b", "tsconfig.json")],
   ["public API", script("api.mjs", "--check")],
   ["methods", script("methods.mjs", "--check")],
+  ["deviations", script("deviations.mjs", "--check")],
   ["docs", script("docs.mjs")],
   ["tarballs", script("packages.mjs", "--dry-run")]
 ]

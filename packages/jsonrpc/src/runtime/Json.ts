@@ -38,7 +38,13 @@ export class Refused {
  * Parses one JSON document. Never throws. A member named `__proto__` is refused, because code that copies the object
  * could make the peer's value a prototype.
  */
-export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown => {
+export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown =>
+  parseDocument(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text, maxDepth)
+
+/** A parser may ignore it (RFC 8259, section 8.1). */
+const BYTE_ORDER_MARK = 0xfeff
+
+const parseDocument = (text: string, maxDepth: number): unknown => {
   if (!mayBeJson(text)) return notJson
   let value: unknown
   try {

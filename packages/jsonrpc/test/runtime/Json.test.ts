@@ -11,6 +11,13 @@ const refusal = (text: string, maxDepth?: number): Json.Refused["reason"] | unde
 }
 
 describe("Json.parse", () => {
+  it("ignores a byte order mark, and no second one", () => {
+    assert.deepStrictEqual(Json.parse("\uFEFF{\"a\":[1]}"), { a: [1] })
+    for (const text of ["\uFEFF", "\uFEFF\uFEFF{}", "{}\uFEFF", " \uFEFF{}"]) {
+      assert.deepInclude(Json.parse(text) as object, { _tag: "Refused", reason: "syntax" })
+    }
+  })
+
   it("returns the value of any JSON document", () => {
     FastCheck.assert(FastCheck.property(FastCheck.jsonValue({ maxDepth: 5 }), (value) => {
       const text = JSON.stringify(value)

@@ -1,0 +1,129 @@
+// Writes docs/deviations.md: what peers do that the specification does not allow, and what this library does. The rows come
+// from the table that the tests of the node package run over every transport, `packages/node/test/deviations/Table.ts`.
+// `--check` writes nothing and exits 1 when the page is stale.
+import { build } from "esbuild"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { root } from "./workspace.mjs"
+
+const page = "docs/deviations.md"
+
+const specification = "https://modelcontextprotocol.io/specification/2025-11-25/"
+
+/** How many characters of an example are shown. */
+const MAX_EXAMPLE = 110
+
+/** The rows, from the TypeScript of the tests. */
+export const readTable = async (at = root) => {
+  const { outputFiles } = await build({
+    entryPoints: [join(at, "packages/node/test/deviations/Table.ts")],
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "node",
+    logLevel: "error"
+  })
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`)
+}
+
+const line = (cells) => `| ${cells.join(" | ")} |`
+
+const table = (head, rows) => [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
+
+const visible = (text) =>
+  text.replace(
+    /[\p{Cc}\u2028\u2029\uFEFF]/gu,
+    (character) =>
+      character === "\n"
+        ? "\\n"
+        : character === "\r"
+        ? "\\r"
+        : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+
+const code = (text) => {
+  const shown = visible(text)
+  const cut = shown.length > MAX_EXAMPLE ? `${shown.slice(0, MAX_EXAMPLE)}…` : shown
+  const fence = cut.includes("`") ? "``" : "`"
+  return `${fence}${cut.replaceAll("|", "\\|")}${fence}`
+}
+
+const textOf = (message) => typeof message === "string" ? message : JSON.stringify(message)
+
+/** What shows the deviation best: the part of the message that differs from row to row. */
+export const exampleOf = (row) => {
+  if (row.http?.body !== undefined) {
+    const { body, headers = {}, status = 200 } = row.http
+    return [String(status), headers["content-type"] ?? "", body].filter((part) => part !== "").join(" ")
+  }
+  if (row.http !== undefined) {
+    const { headers = {}, method = "POST", path = "/mcp" } = row.http
+    const shown = Object.entries(headers).map(([name, value]) => value === null ? `no ${name}` : `${name}: ${value}`)
+    return [`${method} ${path}`, ...shown].join(", ")
+  }
+  if (row.reply !== undefined) return textOf(row.reply)
+  if (row.message !== undefined) {
+    const { message } = row
+    return message.jsonrpc === "2.0" && message.id === "$id" && typeof message.method === "string" &&
+        message.params !== undefined
+      ? textOf(message.params)
+      : textOf(message)
+  }
+  if (row.sends !== undefined) {
+    return textOf(row.sends.length > 1 && row.sends[0].id === "$id" ? row.sends[1] : row.sends[0])
+  }
+  return textOf(row.initialize ?? row.result)
+}
+
+const transports = { memory: "memory", stdio: "stdio", http: "HTTP" }
+
+const rowOf = (row) =>
+  [
+    code(row.method === "" ? "(empty)" : row.method.replace(/,.*/, "")),
+    row.rule === undefined ? row.deviation : `${row.deviation} ([rule](${specification}${row.rule}))`,
+    code(exampleOf(row)),
+    row.does,
+    row.revisions ?? "all",
+    (row.over ?? Object.keys(transports)).map((name) => transports[name]).join(", ")
+  ].map((cell, at) => at === 2 ? cell : cell.replaceAll("|", "\\|"))
+
+const head = ["Method", "What it does", "Example", "What we do", "Revisions", "Tested over"]
+
+/** The text of the page. */
+export const pageOf = ({ clients, servers }) =>
+  `# Peers that deviate
+
+<!-- Written by \`node scripts/deviations.mjs\`, from packages/node/test/deviations. Change the rows there. -->
+
+What a peer may do that the specification does not allow, or that implementations read in two ways, and what this library
+does. Every row is a test, over each transport that it names. There are ${clients.length + servers.length} rows.
+
+The rule behind them: this library is strict in what it sends. Both sides read \`null\` in an optional member as its
+absence, but never inside \`arguments\`, \`structuredContent\`, \`_meta\` or a schema. A client leaves out what it cannot
+read of a server's message where the rest keeps its meaning, and reports each loss as a \`Mended\` diagnostic, with the
+place and the reason and nothing of the value. A server mends nothing else. "All" revisions are those up to 2025-11-25.
+
+## Clients that deviate, and our server
+
+${table(head, clients.map(rowOf))}
+
+## Servers that deviate, and our client
+
+${table(head, servers.map(rowOf))}
+`
+
+const main = async () => {
+  const text = pageOf(await readTable())
+  const path = join(root, page)
+  if (existsSync(path) && readFileSync(path, "utf8") === text) return
+  if (process.argv.includes("--check")) {
+    console.error(`${page} is stale: run \`node scripts/deviations.mjs\``)
+    process.exitCode = 1
+    return
+  }
+  writeFileSync(path, text)
+  console.log(`wrote ${page}`)
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) await main()
