@@ -3,11 +3,14 @@
  * The exit code is 1 when an attack did not end as expected.
  */
 import * as Canary from "./Canary.js"
+import * as HostileClients from "./HostileClients.js"
 import * as HttpRequests from "./HttpRequests.js"
 import { Report } from "./Report.js"
 import * as Victim from "./Victim.js"
 
 const [suite, only] = process.argv.slice(2)
+
+const wants = (name: string): boolean => suite === undefined || suite === name
 
 const report = new Report(process.env.CI !== undefined)
 
@@ -15,16 +18,29 @@ const overHttp = async (shell: Victim.Shell): Promise<void> => {
   const begin = performance.now()
   const victim = await Victim.start(shell)
   const canary = await Canary.make(victim.port)
-  await HttpRequests.run(victim, canary, report, only)
+  if (wants("requests")) {
+    await HttpRequests.run(victim, canary, report, only)
+    report.group(`requests to ${shell}`, begin)
+  }
+  if (wants("peers")) {
+    const second = performance.now()
+    await HostileClients.overHttp(victim, shell, canary, report, only)
+    report.group(`clients of ${shell}`, second)
+  }
   await canary.close()
-  report.group(`requests to ${shell}`, begin)
   const { code, millis } = await victim.stop()
   console.log(shell, code, millis)
 }
 
-if (suite === undefined || suite === "requests") {
+if (wants("requests") || wants("peers")) {
   await overHttp("node")
   await overHttp("platform")
+}
+if (wants("peers")) {
+  const begin = performance.now()
+  await HostileClients.inMemory(report, only)
+  await HostileClients.overStdio(report, only)
+  report.group("clients in memory and over stdio", begin)
 }
 console.log(`${report.total} attacks, ${report.faults} failed`)
 process.exitCode = report.faults === 0 ? 0 : 1

@@ -288,8 +288,10 @@ export class InFlight {
   }
 
   private interrupt(request: ActiveRequest, reason: "cancelled" | "closing"): void {
-    request.reason ??= reason
-    if (request.reason === "cancelled") request.open = false
+    // A fiber keeps the cause of every interruption: a second one would cost more than the first.
+    if (request.reason !== undefined) return
+    request.reason = reason
+    if (reason === "cancelled") request.open = false
     if (request.places.waits(request)) return this.leaveUnanswered(request)
     request.fiber?.unsafeInterruptAsFork(FiberId.none)
   }

@@ -3,7 +3,7 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
-import { Deferred, Effect } from "effect"
+import { Cause, Deferred, Effect, Exit, Queue } from "effect"
 import { connect, endless, refusal, side } from "../ScriptedPeer.js"
 
 describe("notifications/cancelled", () => {
@@ -22,6 +22,20 @@ describe("notifications/cancelled", () => {
         assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(id, {}))
       }))
   }
+
+  it.scoped("stops a request once, however often it is cancelled: a fiber keeps the cause of each interruption", () =>
+    Effect.gen(function*() {
+      const causes = yield* Queue.unbounded<number>()
+      const t = yield* connect(side({
+        wait: () =>
+          Effect.onExit(Effect.never, (exit) => Queue.offer(causes, Exit.isFailure(exit) ? Cause.size(exit.cause) : 0))
+      }))
+      yield* t.peer.request(1, "wait")
+      for (let i = 0; i < 100; i++) {
+        t.conversation.receive(Message.notification("notifications/cancelled", { requestId: 1 }))
+      }
+      assert.strictEqual(yield* Queue.take(causes), 1)
+    }))
 
   it.scoped("stops that request only", () =>
     Effect.gen(function*() {

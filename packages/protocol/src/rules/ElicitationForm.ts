@@ -65,13 +65,13 @@ export const problems = ({ properties, required = [] }: RequestedSchema): Readon
  * An answer with the form's defaults for the fields that it lacks.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#supported-schema-types
  */
-export const withDefaults = ({ properties }: RequestedSchema, content: ElicitContent = {}): ElicitContent =>
-  Object.fromEntries([
-    ...Object.entries(properties).flatMap(([name, field]) =>
-      field.default === undefined || Object.hasOwn(content, name) ? [] : [[name, field.default] as const]
-    ),
-    ...Object.entries(content)
-  ])
+export const withDefaults = ({ properties }: RequestedSchema, content: ElicitContent = {}): ElicitContent => {
+  const lacking = Object.entries(properties).flatMap(([name, field]) =>
+    field.default === undefined || Object.hasOwn(content, name) ? [] : [[name, field.default] as const]
+  )
+  // An answer may have many fields that the form does not have: it is copied only when it lacks one.
+  return lacking.length === 0 ? content : { ...content, ...Object.fromEntries(lacking) }
+}
 
 /** Why a value does not fit a field; `undefined` when it fits. */
 const problemOf = (field: PrimitiveSchema, value: ElicitValue): string | undefined => {

@@ -1,0 +1,181 @@
+/**
+ * The transports on which hostile clients send their texts, each with the same face: standard streams of a process, a pair
+ * in memory, HTTP with a session, and HTTP+SSE.
+ */
+import type { Message } from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Mailbox from "effect/Mailbox"
+import * as Scope from "effect/Scope"
+import * as http from "node:http"
+import { post } from "../Canary.js"
+import type { Victim } from "../Victim.js"
+import * as Features from "../victim/Features.js"
+
+export interface Wire {
+  /** Sends one text. `session` headers are added over HTTP. */
+  readonly send: (text: string) => void
+  readonly close: () => Promise<void>
+}
+
+export type OnMessage = (message: any) => void
+
+const agent = new http.Agent({ keepAlive: true })
+
+const each = (text: string, type: string | undefined, onMessage: OnMessage): void => {
+  const texts = type?.includes("event-stream") === true
+    ? text.split("\n").flatMap((line) => line.startsWith("data: ") && line.length > 6 ? [line.slice(6)] : [])
+    : text === ""
+    ? []
+    : [text]
+  for (const one of texts) deliver(one, onMessage)
+}
+
+const deliver = (text: string, onMessage: OnMessage): void => {
+  const value: unknown = JSON.parse(text)
+  if (Array.isArray(value)) value.forEach(onMessage)
+  else onMessage(value)
+}
+
+/** The standard streams of the victim itself: all attacks share one conversation, or begin one each. */
+export const stdio = ({ child }: Victim, onMessage: OnMessage): Wire => {
+  let rest = ""
+  const read = (chunk: string): void => {
+    const lines = (rest + chunk).split("\n")
+    rest = lines.pop()!
+    for (const line of lines) deliver(line, onMessage)
+  }
+  child.stdin!.on("error", () => {})
+  child.stdout!.setEncoding("utf8").on("data", read)
+  return {
+    send: (text) => child.stdin!.write(text + "\n"),
+    close: async () => {
+      child.stdout!.off("data", read)
+    }
+  }
+}
+
+/** A server in this process, for every conversation anew. */
+export const memory = async (onMessage: OnMessage): Promise<Wire> => {
+  const scope = await Effect.runPromise(Scope.make())
+  const inbox = await Effect.runPromise(Mailbox.make<ReturnType<typeof MessageText.parse>>())
+  const quiet = Layer.merge(Features.server, Logger.remove(Logger.defaultLogger))
+  const context = await Effect.runPromise(Layer.buildWithScope(quiet, scope))
+  const unsafeSend = (message: Message): boolean => {
+    const text = MessageText.stringify(message)
+    if (text !== undefined) setImmediate(() => deliver(text, onMessage))
+    return true
+  }
+  const transport = {
+    incoming: Mailbox.toStream(inbox),
+    unsafeSend,
+    send: (message: Message) => Effect.sync(() => void unsafeSend(message))
+  }
+  const serve = Effect.flatMap(Dispatcher, ({ accept }) => accept(transport))
+  await Effect.runPromise(Scope.extend(Effect.forkScoped(Effect.provide(serve, context)), scope))
+  return {
+    send: (text) => void inbox.unsafeOffer(MessageText.parse(text)),
+    close: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+/** A session over HTTP; requests of the server arrive on the streams of the calls. */
+export const session = (port: number, onMessage: OnMessage): Wire => {
+  let id: string | undefined
+  const requests = new Set<http.ClientRequest>()
+  const waiting: Array<string> = []
+  const exchange = (text: string): void => {
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...(id === undefined ? undefined : { "mcp-session-id": id })
+    }
+    const request = http.request({
+      port,
+      host: "127.0.0.1",
+      path: "/mcp",
+      method: "POST",
+      headers,
+      agent: id === undefined ? false : agent
+    }, (response) => {
+      const type = response.headers["content-type"]
+      const streams = type?.includes("event-stream") === true
+      let rest = ""
+      if (id === undefined) {
+        id = String(response.headers["mcp-session-id"])
+        for (const text of waiting.splice(0)) exchange(text)
+      }
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        const events = (rest + chunk).split("\n\n")
+        rest = streams ? events.pop()! : rest + chunk
+        if (streams) { for (const event of events) each(event, type, onMessage) }
+      })
+      response.on("error", () => {})
+      response.on("end", () => {
+        if (!streams) each(rest, type, onMessage)
+      })
+      response.on("close", () => requests.delete(request))
+    })
+    requests.add(request)
+    request.on("error", () => requests.delete(request))
+    request.end(text)
+  }
+  let isFirst = true
+  return {
+    // The first message is the handshake: the others wait for the session.
+    send: (text) => {
+      if (!isFirst && id === undefined) return void waiting.push(text)
+      isFirst = false
+      exchange(text)
+    },
+    close: async () => {
+      for (const request of requests) request.destroy()
+      if (id !== undefined) await post(port, undefined, { "mcp-session-id": id }, false, "DELETE")
+    }
+  }
+}
+
+/** The two endpoints of 2024-11-05. */
+export const sse = (port: number, onMessage: OnMessage): Promise<Wire> =>
+  new Promise((resolve, reject) => {
+    let rest = ""
+    let endpoint: string | undefined
+    const stream = http.get({
+      port,
+      host: "127.0.0.1",
+      path: "/sse",
+      agent: false,
+      headers: { accept: "text/event-stream" }
+    }, (response) => {
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        const events = (rest + chunk).split("\n\n")
+        rest = events.pop()!
+        for (const event of events) {
+          if (!event.includes("event: endpoint")) each(event, "text/event-stream", onMessage)
+          else {
+            endpoint = /data: (.*)/.exec(event)![1]!
+            resolve({ send, close: async () => void stream.destroy() })
+          }
+        }
+      })
+      response.on("error", () => {})
+    })
+    stream.on("error", reject)
+    const send = (text: string): void => {
+      const path = endpoint!.replace(/^https?:\/\/[^/]+/, "")
+      const request = http.request({
+        port,
+        host: "127.0.0.1",
+        path,
+        method: "POST",
+        agent,
+        headers: { "content-type": "application/json" }
+      }, (response) => response.resume())
+      request.on("error", () => {})
+      request.end(text)
+    }
+  })
