@@ -1,0 +1,441 @@
+/**
+ * The keywords of JSON Schema (draft 2020-12, 2019-09 and draft-07), each as a function from its value in a schema to the
+ * check that it makes. `UntrustedSchema` runs the checks and resolves the references.
+ *
+ * A check spends from the budget for all that it visits, whatever the schema and the value are.
+ */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import type { SchemaError } from "./ExternalSchema.js"
+import * as LinearPattern from "./LinearPattern.js"
+import type { Budget } from "./WorkBudget.js"
+
+export type Draft = "2020-12" | "2019-09" | "draft-07"
+
+/** What other keywords have looked at in one object or array: `unevaluated…` is about the rest. */
+export interface Evaluated {
+  readonly properties: Set<string>
+  readonly items: Set<number>
+}
+
+/** One check of a value: how it reports errors, and where in the value the check is. */
+export interface Run {
+  readonly budget: Budget
+  readonly path: Array<string>
+  /** Adds an error at the path. */
+  readonly fail: (message: string) => false
+  readonly errors: Array<SchemaError>
+}
+
+export type Check = (value: unknown, run: Run, evaluated: Evaluated | undefined) => boolean
+
+/** What a keyword is made of: its value, the schema that it stands in, and the checks of other schemas. */
+export interface Source {
+  /** The work of reading the schema. */
+  readonly budget: Budget
+  readonly schema: JsonObject
+  readonly draft: Draft
+  readonly compile: (schema: unknown) => Check
+}
+
+/** Throws `Invalid` for a value that the keyword cannot have. */
+export type Keyword = (value: any, source: Source) => Check
+
+/** Why a schema cannot be used, as the end of a sentence whose subject is the schema. */
+export class Invalid extends Error {}
+
+const all = (checks: ReadonlyArray<Check>): Check => (value, run, evaluated) => {
+  let valid = true
+  for (const check of checks) valid = check(value, run, evaluated) && valid
+  return valid
+}
+
+/** The check one level deeper in the value. */
+const inside = (check: Check, value: unknown, key: string | number, run: Run): boolean => {
+  run.path.push(String(key))
+  const valid = check(value, run, undefined)
+  run.path.pop()
+  return valid
+}
+
+/** Runs a check; when it fails, its errors, and what it evaluated, do not count. */
+const attempt = (check: Check, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean => {
+  run.budget.spend(2)
+  const before = run.errors.length
+  const own = evaluated && { properties: new Set<string>(), items: new Set<number>() }
+  const valid = check(value, run, own)
+  if (!valid) run.errors.length = before
+  else if (own !== undefined) merge(own, evaluated!, run.budget)
+  return valid
+}
+
+/** Adds what was evaluated in a part to the whole. */
+export const merge = (part: Evaluated, whole: Evaluated, budget: Budget): void => {
+  budget.spend(3 * (part.properties.size + part.items.size))
+  for (const name of part.properties) whole.properties.add(name)
+  for (const index of part.items) whole.items.add(index)
+}
+
+const mark = <A>(evaluated: Set<A> | undefined, one: A, budget: Budget): void => {
+  if (evaluated === undefined) return
+  budget.spend(2)
+  evaluated.add(one)
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => Predicate.isRecord(value)
+
+// ---- the values of keywords
+
+const expect = <A>(is: (value: unknown) => value is A, what: string) => (value: unknown): A => {
+  if (is(value)) return value
+  throw new Invalid(`must be ${what}`)
+}
+const count = expect((value): value is number => Number.isInteger(value) && Number(value) >= 0, "a whole number")
+const number = expect(Predicate.isNumber, "a number")
+const text = expect(Predicate.isString, "a string")
+const texts = expect(
+  (value): value is ReadonlyArray<string> => Array.isArray(value) && value.every(Predicate.isString),
+  "an array of strings"
+)
+const list = expect((value): value is ReadonlyArray<unknown> => Array.isArray(value), "an array")
+const record = expect(isObject, "an object")
+const schemas = (value: unknown, { compile }: Source): ReadonlyArray<Check> => list(value).map(compile)
+const checksOf = (value: unknown, { compile }: Source): ReadonlyMap<string, Check> =>
+  new Map(Object.entries(record(value)).map(([key, schema]) => [key, compile(schema)]))
+const pattern = (source: string, budget: Budget): LinearPattern.LinearPattern =>
+  Either.getOrThrowWith(
+    LinearPattern.make(source, budget),
+    (why) => new Invalid(`has the regular expression ${Json.stringify(source.slice(0, 100))}, which ${why}`)
+  )
+const patternsOf = ({ budget, schema: { patternProperties } }: Source): ReadonlyArray<LinearPattern.LinearPattern> =>
+  patternProperties === undefined ? [] : Object.keys(record(patternProperties)).map((source) => pattern(source, budget))
+
+// ---- values of any type
+
+const types: Readonly<Record<string, (value: unknown) => boolean>> = {
+  null: Predicate.isNull,
+  boolean: Predicate.isBoolean,
+  number: Predicate.isNumber,
+  integer: Number.isInteger,
+  string: Predicate.isString,
+  array: Array.isArray,
+  object: isObject
+}
+
+const isTypes = expect(
+  (value): value is ReadonlyArray<string> => Array.isArray(value) && value.every((name) => Object.hasOwn(types, name)),
+  `one of ${Object.keys(types).join(", ")}, or an array of these`
+)
+
+/** Equal for equal values, whatever the order of members. */
+const canonical = (value: unknown, budget: Budget): string => {
+  budget.spend(4)
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, budget)).join()}]`
+  if (isObject(value)) {
+    const members = Object.keys(value).sort().map((key) => `${Json.stringify(key)}:${canonical(value[key], budget)}`)
+    return `{${members.join()}}`
+  }
+  const text = String(Json.stringify(value))
+  budget.spend(text.length / 8)
+  return text
+}
+
+const oneOfValues = (values: ReadonlyArray<unknown>, message: string, { budget }: Source): Check => {
+  const known = new Set(values.map((value) => canonical(value, budget)))
+  return (value, run) => known.has(canonical(value, run.budget)) || run.fail(message)
+}
+
+const any: Readonly<Record<string, Keyword>> = {
+  type: (value) => {
+    const names = isTypes(Array.isArray(value) ? value : [value])
+    const is = names.map((name) => types[name]!)
+    return (value, run) => is.some((is) => is(value)) || run.fail(`must be ${names.join(" or ")}`)
+  },
+  enum: (values, source) =>
+    oneOfValues(list(values), `must be one of the ${list(values).length} values of the enum`, source),
+  const: (value, source) => oneOfValues([value], "must be the constant of the schema", source),
+  allOf: (value, source) => all(schemas(value, source)),
+  anyOf: (value, source) => {
+    const checks = schemas(value, source)
+    return (value, run, evaluated) => {
+      let valid = false
+      for (const check of checks) {
+        if (attempt(check, value, run, evaluated)) valid = true
+        // Which others match matters only to `unevaluated…`.
+        if (valid && evaluated === undefined) return true
+      }
+      return valid || run.fail("must match a schema of anyOf")
+    }
+  },
+  oneOf: (value, source) => {
+    const checks = schemas(value, source)
+    return (value, run, evaluated) => {
+      let matches = 0
+      for (const check of checks) if (attempt(check, value, run, evaluated)) matches++
+      return matches === 1 || run.fail(`must match one schema of oneOf; it matches ${matches}`)
+    }
+  },
+  not: (value, { compile }) => {
+    const check = compile(value)
+    return (value, run) => !attempt(check, value, run, undefined) || run.fail("must not match the schema of not")
+  },
+  if: (value, { compile, schema }) => {
+    const [condition, then, otherwise] = [value, schema["then"] ?? true, schema["else"] ?? true].map(compile)
+    return (value, run, evaluated) =>
+      attempt(condition!, value, run, evaluated)
+        ? then!(value, run, evaluated)
+        : otherwise!(value, run, evaluated)
+  }
+}
+
+// ---- numbers and strings
+
+const numbers = (holds: (value: number, limit: number) => boolean, words: string): Keyword => (given) => {
+  const limit = number(given)
+  return (value, run) => typeof value !== "number" || holds(value, limit) || run.fail(`must be ${words} ${limit}`)
+}
+
+/** How many characters, when more or less than half of the code units decide nothing. */
+const lengths = (holds: (length: number, limit: number) => boolean, words: string): Keyword => (given) => {
+  const limit = count(given)
+  return (value, run) => {
+    if (typeof value !== "string") return true
+    const [least, most] = [Math.ceil(value.length / 2), value.length]
+    if (holds(least, limit) && holds(most, limit)) return true
+    if (holds(least, limit) || holds(most, limit)) {
+      run.budget.spend(most)
+      let length = 0
+      for (const _ of value) length++
+      if (holds(length, limit)) return true
+    }
+    return run.fail(`must have ${words} ${limit} characters`)
+  }
+}
+
+const scalars: Readonly<Record<string, Keyword>> = {
+  multipleOf: numbers((value, step) => {
+    const times = value / step
+    return Number.isInteger(times) || Math.abs(times - Math.round(times)) < 1e-9 * Math.abs(times)
+  }, "a multiple of"),
+  maximum: numbers((value, limit) => value <= limit, "at most"),
+  exclusiveMaximum: numbers((value, limit) => value < limit, "less than"),
+  minimum: numbers((value, limit) => value >= limit, "at least"),
+  exclusiveMinimum: numbers((value, limit) => value > limit, "greater than"),
+  maxLength: lengths((length, limit) => length <= limit, "at most"),
+  minLength: lengths((length, limit) => length >= limit, "at least"),
+  pattern: (given, { budget }) => {
+    const matches = pattern(text(given), budget)
+    return (value, run) => typeof value !== "string" || matches(value, run.budget) || run.fail("must match the pattern")
+  }
+}
+
+// ---- arrays
+
+const arrays =
+  (check: (items: ReadonlyArray<unknown>, run: Run, evaluated: Evaluated | undefined) => boolean): Check =>
+  (value, run, evaluated) => !Array.isArray(value) || check(value, run, evaluated)
+
+const itemsFrom = (start: number, check: Check): Check =>
+  arrays((items, run, evaluated) => {
+    let valid = true
+    for (let n = start; n < items.length; n++) {
+      run.budget.spend(0.25)
+      valid = inside(check, items[n], n, run) && valid
+      mark(evaluated?.items, n, run.budget)
+    }
+    return valid
+  })
+
+const firstItems = (checks: ReadonlyArray<Check>): Check =>
+  arrays((items, run, evaluated) => {
+    let valid = true
+    for (let n = 0; n < Math.min(items.length, checks.length); n++) {
+      valid = inside(checks[n]!, items[n], n, run) && valid
+      mark(evaluated?.items, n, run.budget)
+    }
+    return valid
+  })
+
+const lists: Readonly<Record<string, Keyword>> = {
+  maxItems: (given) => {
+    const limit = count(given)
+    return arrays((items, run) => items.length <= limit || run.fail(`must have at most ${limit} items`))
+  },
+  minItems: (given) => {
+    const limit = count(given)
+    return arrays((items, run) => items.length >= limit || run.fail(`must have at least ${limit} items`))
+  },
+  uniqueItems: (unique) =>
+    arrays((items, run) =>
+      unique !== true || new Set(items.map((item) => canonical(item, run.budget))).size === items.length ||
+      run.fail("must not contain the same item twice")
+    ),
+  contains: (given, { compile, draft, schema }) => {
+    const check = compile(given)
+    const counts = draft !== "draft-07"
+    const min = counts && schema["minContains"] !== undefined ? count(schema["minContains"]) : 1
+    const max = counts && schema["maxContains"] !== undefined ? count(schema["maxContains"]) : Infinity
+    return arrays((items, run, evaluated) => {
+      let found = 0
+      for (let n = 0; n < items.length; n++) {
+        run.budget.spend(1)
+        if (!attempt((item) => inside(check, item, n, run), items[n], run, undefined)) continue
+        found++
+        if (draft === "2020-12") mark(evaluated?.items, n, run.budget)
+      }
+      return (found >= min && found <= max) || run.fail(`contains ${found} items that match contains`)
+    })
+  },
+  prefixItems: (given, source) => source.draft === "2020-12" ? firstItems(schemas(given, source)) : nothing,
+  items: (given, source) =>
+    source.draft !== "2020-12" && Array.isArray(given)
+      ? firstItems(schemas(given, source))
+      : itemsFrom(
+        source.draft === "2020-12" && Array.isArray(source.schema["prefixItems"])
+          ? source.schema["prefixItems"].length
+          : 0,
+        source.compile(given)
+      ),
+  additionalItems: (given, { compile, draft, schema }) =>
+    draft !== "2020-12" && Array.isArray(schema["items"]) ? itemsFrom(schema["items"].length, compile(given)) : nothing,
+  unevaluatedItems: (given, { compile, draft }) => {
+    if (draft === "draft-07") return nothing
+    const check = compile(given)
+    return arrays((items, run, evaluated) => {
+      let valid = true
+      for (let n = 0; n < items.length; n++) {
+        run.budget.spend(1)
+        if (evaluated!.items.has(n)) continue
+        valid = inside(check, items[n], n, run) && valid
+        mark(evaluated!.items, n, run.budget)
+      }
+      return valid
+    })
+  }
+}
+
+// ---- objects
+
+const nothing: Check = () => true
+
+const objects =
+  (check: (members: Record<string, unknown>, run: Run, evaluated: Evaluated | undefined) => boolean): Check =>
+  (value, run, evaluated) => !isObject(value) || check(value, run, evaluated)
+
+const keys = (members: object, { budget }: Run): ReadonlyArray<string> => {
+  const names = Object.keys(members)
+  budget.spend(2 * names.length)
+  return names
+}
+
+/** The members whose names these accept. */
+const members = (
+  accepts: (name: string, run: Run, evaluated: Evaluated | undefined) => boolean,
+  check: Check
+): Check =>
+  objects((members, run, evaluated) => {
+    let valid = true
+    for (const name of keys(members, run)) {
+      if (!accepts(name, run, evaluated)) continue
+      valid = inside(check, members[name], name, run) && valid
+      mark(evaluated?.properties, name, run.budget)
+    }
+    return valid
+  })
+
+const has = (names: ReadonlyArray<string>): Check =>
+  objects((members, run) => {
+    run.budget.spend(names.length)
+    let valid = true
+    for (const name of names) {
+      if (!Object.hasOwn(members, name)) valid = run.fail(`must have the member ${Json.stringify(name.slice(0, 100))}`)
+    }
+    return valid
+  })
+
+/** Checks the object where it has a member of the name. */
+const dependent = (checks: ReadonlyMap<string, Check>): Check =>
+  objects((members, run, evaluated) => {
+    run.budget.spend(checks.size)
+    let valid = true
+    for (const [name, check] of checks) {
+      if (Object.hasOwn(members, name)) valid = check(members, run, evaluated) && valid
+    }
+    return valid
+  })
+
+const records: Readonly<Record<string, Keyword>> = {
+  maxProperties: (given) => {
+    const limit = count(given)
+    return objects((members, run) =>
+      keys(members, run).length <= limit || run.fail(`must have at most ${limit} members`)
+    )
+  },
+  minProperties: (given) => {
+    const limit = count(given)
+    return objects((members, run) =>
+      keys(members, run).length >= limit || run.fail(`must have at least ${limit} members`)
+    )
+  },
+  required: (given) => has(texts(given)),
+  dependentRequired: (given, { draft }) =>
+    draft === "draft-07"
+      ? nothing
+      : dependent(new Map(Object.entries(record(given)).map(([name, names]) => [name, has(texts(names))]))),
+  dependentSchemas: (given, source) => source.draft === "draft-07" ? nothing : dependent(checksOf(given, source)),
+  dependencies: (given, { compile }) =>
+    dependent(
+      new Map(
+        Object.entries(record(given)).map(([name, value]) => [
+          name,
+          Array.isArray(value) ? has(texts(value)) : compile(value)
+        ])
+      )
+    ),
+  properties: (given, source) => {
+    const checks = checksOf(given, source)
+    return objects((members, run, evaluated) => {
+      run.budget.spend(checks.size)
+      let valid = true
+      for (const [name, check] of checks) {
+        if (!Object.hasOwn(members, name)) continue
+        valid = inside(check, members[name], name, run) && valid
+        mark(evaluated?.properties, name, run.budget)
+      }
+      return valid
+    })
+  },
+  patternProperties: (given, source) =>
+    all([...checksOf(given, source)].map(([expression, check]) => {
+      const matches = pattern(expression, source.budget)
+      return members((name, { budget }) => matches(name, budget), check)
+    })),
+  additionalProperties: (given, source) => {
+    const { compile, schema } = source
+    const known = new Set(Object.keys(isObject(schema["properties"]) ? schema["properties"] : {}))
+    const patterns = patternsOf(source)
+    return members(
+      (name, { budget }) => !known.has(name) && !patterns.some((matches) => matches(name, budget)),
+      compile(given)
+    )
+  },
+  propertyNames: (given, { compile }) => {
+    const check = compile(given)
+    return objects((members, run) => {
+      let valid = true
+      for (const name of Object.keys(members)) {
+        run.budget.spend(1)
+        valid = inside(check, name, name, run) && valid
+      }
+      return valid
+    })
+  },
+  unevaluatedProperties: (given, { compile, draft }) =>
+    draft === "draft-07" ? nothing : members((name, _, evaluated) => !evaluated!.properties.has(name), compile(given))
+}
+
+export const keywords: ReadonlyMap<string, Keyword> = new Map(
+  Object.entries({ ...any, ...scalars, ...lists, ...records })
+)
