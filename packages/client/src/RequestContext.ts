@@ -9,6 +9,7 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 
 export interface RequestContextService {
   /** The id of the request, as the server wrote it. */
@@ -16,6 +17,11 @@ export interface RequestContextService {
   readonly method: string
   /** `_meta` of the request, with all its members. */
   readonly meta: RequestMeta
+  /**
+   * The reason that the server gave when it cancelled the request; `None` before, and when it gave none. For finalizers of
+   * the handler, such as those of `Effect.onInterrupt`.
+   */
+  readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
    * Reports progress, if the server has requested it; otherwise nothing is sent. Each `progress` must be greater than the
    * one before; others are dropped.

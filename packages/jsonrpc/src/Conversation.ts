@@ -30,6 +30,7 @@ import * as Batch from "./runtime/Batch.js"
 import * as ConversationEnv from "./runtime/ConversationEnv.js"
 import * as DeadlineTimer from "./runtime/DeadlineTimer.js"
 import { Diagnostics } from "./runtime/Diagnostics.js"
+import * as Drop from "./runtime/Drop.js"
 import * as InFlight from "./runtime/InFlight.js"
 import * as Pending from "./runtime/Pending.js"
 import type { Channel, PerClient, Side, Work } from "./Side.js"
@@ -237,7 +238,9 @@ class PassiveConversation implements Passive, InFlight.Host {
 
   readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
     Effect.suspend(() =>
-      this.closing ? Effect.void : Effect.ignore(this.transport.send(Message.notification(method, params)))
+      this.closing
+        ? Drop.drop
+        : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => Drop.drop)
     )
 
   readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
@@ -322,7 +325,7 @@ class PassiveConversation implements Passive, InFlight.Host {
     if (this.closing) return
     const { method, params } = notification
     if (method === Pending.CANCELLED && Message.isRequestId(params?.requestId)) {
-      this.inflight.cancel(channel, params.requestId)
+      this.inflight.cancel(channel, params.requestId, params.reason)
     } else if (method === Progress.METHOD && this.calls.onProgress(params)) {
       return
     }

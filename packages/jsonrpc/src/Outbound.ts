@@ -34,6 +34,8 @@ export interface RequestOptions extends SendOptions {
   readonly onProgress?: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
   /** Whether to cancel the request at the peer when the caller is interrupted or the time is over. Default: true. */
   readonly cancelOnAbandon?: boolean | undefined
+  /** The reason that the peer is given when the caller is interrupted. Default: "the caller was interrupted". */
+  readonly cancelReason?: string | undefined
 }
 
 export interface Outbound {

@@ -76,6 +76,8 @@ export interface IncomingRequest extends Outbound {
   readonly id: Message.RequestId
   readonly method: string
   readonly channel: Channel
+  /** Why the peer has cancelled the request, at most 1,024 characters; `undefined` when it has not, or gave no reason. */
+  readonly cancelReason: string | undefined
 }
 
 /** A side made of two handlers, which run in the context of this effect. */

@@ -15,6 +15,7 @@ import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import type { Principal } from "./Principal.js"
 
 export interface RequestContextService {
@@ -37,6 +38,11 @@ export interface RequestContextService {
   readonly principal: Principal | undefined
   /** `_meta` of the message, with all its members. */
   readonly meta: RequestMeta
+  /**
+   * The reason that the client gave when it cancelled the request; `None` before, and when it gave none. For finalizers of
+   * the handler, such as those of `Effect.onInterrupt`.
+   */
+  readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
    * Sends the progress of the request, if the client requested it; otherwise does nothing. `progress` must be greater than
    * in the call before: others are dropped. Suspends while the client reads more slowly than the handler sends.

@@ -12,6 +12,7 @@ import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import type { ProgressParams } from "@effect-mcp/protocol/Progress"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { RequestContextService } from "../RequestContext.js"
 
 export class LegacyRequestContext implements RequestContextService {
@@ -33,6 +34,10 @@ export class LegacyRequestContext implements RequestContextService {
 
   get meta(): RequestMeta {
     return (this.request.params?._meta ?? {}) as RequestMeta
+  }
+
+  get cancelReason(): RequestContextService["cancelReason"] {
+    return Effect.sync(() => Option.fromNullable(this.incoming.cancelReason))
   }
 
   // Functions of getters, so that a function that was taken out of the context can still be called.

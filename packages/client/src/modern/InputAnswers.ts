@@ -61,6 +61,7 @@ const requestContext = (id: string, { method, params }: InputRequired.InputReque
   id,
   method,
   meta: ((params as JsonObject | undefined)?._meta ?? {}) as RequestMeta,
+  cancelReason: Effect.succeedNone,
   progress: () => Effect.void,
   notify: () => Effect.void
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import { RequestContext } from "@effect-mcp/client/RequestContext"
 import * as TestClient from "@effect-mcp/testing/TestClient"
-import { Effect } from "effect"
+import { Effect, Option, Queue } from "effect"
 
 const answering = (answer: Effect.Effect<unknown, never, RequestContext>) =>
   Effect.map(
@@ -33,6 +33,25 @@ describe("The context of a request", () => {
     Effect.gen(function*() {
       const server = yield* answering(Effect.flatMap(RequestContext, ({ progress }) => progress(1)))
       yield* server.expectResult(yield* server.request("ours/do"))
+    }))
+
+  it.scoped("has the reason that the server cancels with, for finalizers of the handler", () =>
+    Effect.gen(function*() {
+      const reasons = yield* Queue.unbounded<Option.Option<string>>()
+      const server = yield* answering(Effect.flatMap(RequestContext, ({ cancelReason }) =>
+        Effect.flatMap(cancelReason, (before) =>
+          Queue.offer(reasons, before)).pipe(
+            Effect.zipRight(Effect.never),
+            Effect.onInterrupt(() =>
+              Effect.flatMap(cancelReason, (after) => Queue.offer(reasons, after))
+            )
+          )))
+      const requestId = yield* server.request("ours/do")
+      yield* server.notify("notifications/cancelled", { requestId, reason: "enough" })
+      assert.deepStrictEqual([yield* Queue.take(reasons), yield* Queue.take(reasons)], [
+        Option.none(),
+        Option.some("enough")
+      ])
     }))
 
   it.scoped("sends notifications to the server", () =>

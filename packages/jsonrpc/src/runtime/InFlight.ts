@@ -22,11 +22,15 @@ import * as Outcome from "../Outcome.js"
 import type { Channel, IncomingRequest, PerClient, Work } from "../Side.js"
 import * as Attempt from "./Attempt.js"
 import type { ConversationEnv } from "./ConversationEnv.js"
+import * as Drop from "./Drop.js"
 import * as MessageSize from "./MessageSize.js"
 import type { Pending } from "./Pending.js"
 import type { Limits } from "./Places.js"
 import { Places } from "./Places.js"
 import { otherForm } from "./RequestIds.js"
+
+/** How many characters of the reason of a cancel are kept. */
+const MAX_REASON = 1024
 
 /** The conversation whose requests these are. */
 export interface Host {
@@ -44,6 +48,7 @@ export interface Host {
 export class ActiveRequest implements IncomingRequest {
   fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
   reason: "cancelled" | "closing" | undefined
+  cancelReason: string | undefined
   answered = false
   cancellable = true
   open = true
@@ -73,13 +78,13 @@ export class ActiveRequest implements IncomingRequest {
       this.open
         ? Effect.acquireUseRelease(
           Effect.sync(() => this.sending++),
-          () => Effect.ignore(this.channel.send(Message.notification(method, params))),
+          () => Effect.catchAll(this.channel.send(Message.notification(method, params)), () => Drop.drop),
           () =>
             Effect.sync(() => {
               if (--this.sending === 0) this.onSent?.()
             })
         )
-        : Effect.void
+        : Drop.drop
     )
   }
 }
@@ -220,13 +225,15 @@ export class InFlight {
   }
 
   /** Interrupts the request that the peer has cancelled. Ids that are unknown or already answered are ignored. */
-  cancel(channel: Channel, id: Message.RequestId): void {
+  cancel(channel: Channel, id: Message.RequestId, reason: unknown): void {
     const other = otherForm(id)
     const found = this.channels.get(channel)?.get(id) ?? this.search(id) ??
       (other === undefined ? undefined : this.channels.get(channel)?.get(other) ?? this.search(other))
     if (found === undefined) return
     if (found === "several") return this.host.report(Diagnostic.AmbiguousCancel({ id }))
-    if (found.cancellable) this.interrupt(found, "cancelled")
+    if (!found.cancellable) return
+    if (typeof reason === "string") found.cancelReason ??= reason.slice(0, MAX_REASON)
+    this.interrupt(found, "cancelled")
   }
 
   isHandler(fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean {

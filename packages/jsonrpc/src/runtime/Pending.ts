@@ -139,7 +139,9 @@ export class Pending {
         })),
         (cause) =>
           Effect.zipRight(
-            call === undefined ? Effect.void : this.abandon(call, "the caller was interrupted"),
+            call === undefined
+              ? Effect.void
+              : this.abandon(call, options?.cancelReason ?? "the caller was interrupted"),
             Effect.failCause(cause)
           )
       )

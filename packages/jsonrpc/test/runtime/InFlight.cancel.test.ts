@@ -265,3 +265,27 @@ describe("a cancelled request", () => {
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(0, { ok: true }))
     }))
 })
+
+describe("the reason of a cancel", () => {
+  const reasons: ReadonlyArray<readonly [name: string, sent: unknown, seen: string | undefined]> = [
+    ["is seen by the finalizers of the handler", "the user has left", "the user has left"],
+    ["is cut to 1,024 characters", "x".repeat(5000), "x".repeat(1024)],
+    ["is absent when the peer gives none", undefined, undefined],
+    ["is absent when it is no text", { a: 1 }, undefined]
+  ]
+  for (const [name, reason, expected] of reasons) {
+    it.scoped(name, () =>
+      Effect.gen(function*() {
+        const seen = yield* Deferred.make<readonly [before: string | undefined, after: string | undefined]>()
+        const t = yield* connect(side({
+          work: (_, incoming) => {
+            const before = incoming.cancelReason
+            return Effect.onInterrupt(Effect.never, () => Deferred.succeed(seen, [before, incoming.cancelReason]))
+          }
+        }))
+        yield* t.peer.request(1, "work")
+        yield* t.peer.notify("notifications/cancelled", { requestId: 1, reason })
+        assert.deepStrictEqual(yield* Deferred.await(seen), [undefined, expected])
+      }))
+  }
+})

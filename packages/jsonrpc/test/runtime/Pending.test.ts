@@ -436,3 +436,19 @@ describe("calls beyond those that may be in flight", () => {
       assert.deepStrictEqual(server.diagnostics, [])
     }))
 })
+
+describe("the reason of our cancel", () => {
+  for (const cancelReason of [undefined, "the user has left"]) {
+    it.scoped(
+      cancelReason === undefined ? "says by default that the caller was interrupted" : "may be given with the call",
+      () =>
+        Effect.gen(function*() {
+          const t = yield* connect()
+          const { fiber, request } = yield* calling(t, "m", undefined, { cancelReason })
+          yield* Fiber.interrupt(fiber)
+          const reason = cancelReason ?? "the caller was interrupted"
+          assert.deepStrictEqual<unknown>(requestOf(yield* t.peer.receive).params, { requestId: request.id, reason })
+        })
+    )
+  }
+})

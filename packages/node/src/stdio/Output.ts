@@ -63,6 +63,7 @@ export class Output {
 
   /** Accepts a message without suspending; `false` when the output has ended or the message has no JSON form. */
   readonly unsafeSend = (message: Message.Message): boolean => {
+    if (this.outbox.isEnded) return false
     const line = LineFraming.encode(message)
     return line !== undefined && this.accept(line)
   }
@@ -70,6 +71,7 @@ export class Output {
   /** Suspends while the output is full, then accepts the message. */
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
     Effect.suspend(() => {
+      if (this.outbox.isEnded) return Effect.fail(closed)
       const line = LineFraming.encode(message)
       return line === undefined ? Effect.fail(unencodable) : this.push(line)
     })

@@ -12,6 +12,7 @@ import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { Call } from "../Middleware.js"
 import type { Principal } from "../Principal.js"
 import type { RequestContextService } from "../RequestContext.js"
@@ -20,6 +21,8 @@ import * as RequestOrigin from "./RequestOrigin.js"
 /** Sends to the sender of one message, on the channel that the message came on. */
 export interface RequestChannel extends Outbound {
   readonly channel: Channel
+  /** Why the client has cancelled the request. */
+  readonly cancelReason?: string | undefined
 }
 
 export abstract class RequestFacts {
@@ -64,6 +67,10 @@ export abstract class RequestFacts {
 
   get closeStream(): Effect.Effect<void> {
     return this.origin.closeStream
+  }
+
+  get cancelReason(): RequestContextService["cancelReason"] {
+    return Effect.sync(() => Option.fromNullable(this.outbound.cancelReason))
   }
 
   // Functions of getters, so that a function that was taken out of the session can still be called.

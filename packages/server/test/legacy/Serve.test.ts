@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Deferred, Effect, Layer } from "effect"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { Deferred, Effect, Layer, Option } from "effect"
 import {
   act,
   call,
@@ -196,16 +197,19 @@ describe("A legacy conversation", () => {
   it.scoped("SHOULD NOT answer a cancelled request", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
-      const stopped = yield* Deferred.make<void>()
-      const forever = Effect.zipRight(Deferred.succeed(started, undefined), Effect.never).pipe(
-        Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
-      )
+      const stopped = yield* Deferred.make<Option.Option<string>>()
+      const forever = Effect.flatMap(RequestContext, ({ cancelReason }) =>
+        Effect.zipRight(Deferred.succeed(started, undefined), Effect.never).pipe(
+          Effect.onInterrupt(() =>
+            Effect.flatMap(cancelReason, (reason) => Deferred.succeed(stopped, reason))
+          )
+        ))
       yield* Effect.gen(function*() {
         const peer = yield* connect()
         const id = yield* call(peer, "act")
         yield* Deferred.await(started)
         yield* peer.notify("notifications/cancelled", { requestId: id, reason: "enough" })
-        yield* Deferred.await(stopped)
+        assert.deepStrictEqual(yield* Deferred.await(stopped), Option.some("enough"))
         yield* peer.expectSilence
         assert.strictEqual((yield* result(peer, "greet", { name: "Ada" })).isError, undefined)
       }).pipe(Effect.provide(serve(Layer.merge(act(forever), GreetLive))))
