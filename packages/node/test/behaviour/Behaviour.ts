@@ -27,13 +27,19 @@ export interface Behaviour {
   readonly until?: LegacyVersion | undefined
   /** The kinds of transports that have the behaviour. Default: all. */
   readonly over?: ReadonlyArray<Kind> | undefined
+  /** `true` when the server must remember the client from one request to the next. Default: it need not. */
+  readonly sessions?: boolean | undefined
   /** `true` for transports whose streams can be resumed, `false` for the others. Default: both. */
   readonly resumes?: boolean | undefined
   readonly run: (setting: Setting["Type"]) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
 /** Whether a transport has the behaviour. */
-export const applies = ({ over, resumes, since, until }: Behaviour, transport: TestedTransport): boolean =>
+export const applies = (
+  { over, resumes, sessions = false, since, until }: Behaviour,
+  transport: TestedTransport
+): boolean =>
+  (transport.sessions || !sessions) &&
   (over === undefined || over.includes(transport.kind)) && (resumes === undefined || transport.resumes === resumes) &&
   (since === undefined || Version.isAtLeast(transport.version, since)) &&
   (until === undefined || Version.isAtLeast(until, transport.version))

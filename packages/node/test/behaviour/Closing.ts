@@ -13,6 +13,7 @@ const failure = <A, E>(exit: Exit.Exit<A, E>): E =>
 export const behaviours: ReadonlyArray<Behaviour> = [
   {
     name: "each client has a session layer of its own, from its handshake on",
+    sessions: true,
     run: ({ connect, served }) =>
       Effect.gen(function*() {
         const one = yield* connect()
@@ -26,6 +27,7 @@ export const behaviours: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a client that closes releases its session layer, and no other",
+    sessions: true,
     run: ({ connect, served }) =>
       Effect.gen(function*() {
         const one = yield* connect()
@@ -38,6 +40,7 @@ export const behaviours: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a client that closes during a call interrupts the handler, and then releases its session layer",
+    sessions: true,
     run: ({ connect, served }) =>
       Effect.gen(function*() {
         const client = yield* connect()
@@ -67,7 +70,7 @@ export const behaviours: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a server that closes interrupts the handlers, and answers each open call once",
-    run: ({ connect, ownServer }) =>
+    run: ({ connect, ownServer, transport }) =>
       Effect.gen(function*() {
         const served = yield* ownServer
         const client = yield* connect({}, served)
@@ -75,7 +78,7 @@ export const behaviours: ReadonlyArray<Behaviour> = [
         const held = yield* hold(client, served, name)
         yield* served.close
         assert.deepInclude(failure(yield* Effect.exit(held.exit)) as object, { _tag: "PeerError", code: -32000 })
-        yield* served.reports.until(`${client.name} closed`)
+        yield* served.reports.until(`${transport.sessions ? client.name : "?"} closed`)
         assert.include(served.reports.lines(), `${name} stopped`)
       })
   },

@@ -15,6 +15,7 @@ const names = {
 
 const changes = (["tool", "resource", "prompt"] as const).map((kind): Behaviour => ({
   name: `the server SHOULD notify that its list of ${kind}s has changed, when one is added and when one is removed`,
+  sessions: true,
   rule: `2025-11-25 server/${kind}s#list-changed-notification`,
   run: ({ connect, ownServer }) =>
     Effect.gen(function*() {
@@ -34,6 +35,7 @@ const changes = (["tool", "resource", "prompt"] as const).map((kind): Behaviour 
 const subscriptions: ReadonlyArray<Behaviour> = [
   {
     name: "the server notifies of updates to a resource, from the subscription until its end",
+    sessions: true,
     rule: "2025-11-25 server/resources#subscriptions",
     run: ({ connect, ownServer }) =>
       Effect.gen(function*() {
@@ -56,6 +58,7 @@ const subscriptions: ReadonlyArray<Behaviour> = [
   },
   {
     name: "the server refuses a subscription to an unknown URI",
+    sessions: true,
     run: ({ client }) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* Effect.flip(client.subscribeResource("test://nowhere")))._tag, "ResourceNotFound")
@@ -63,6 +66,7 @@ const subscriptions: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a client is notified only of the resources that it has subscribed to",
+    sessions: true,
     // A server on stdio has one client.
     over: ["memory", "direct", "http", "sse"],
     run: ({ connect, ownServer }) =>

@@ -23,6 +23,7 @@ const accepting = Features.elicitation(() =>
 const answers: ReadonlyArray<Behaviour> = [
   {
     name: "a tool requests samples from the client's model",
+    sessions: true,
     run: ({ connect }) =>
       Effect.gen(function*() {
         const client = yield* connect({ features: parrot })
@@ -39,6 +40,7 @@ const answers: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a rejected sampling request fails the tool, and the client gets the reason",
+    sessions: true,
     run: ({ connect }) =>
       Effect.gen(function*() {
         const client = yield* connect({
@@ -55,6 +57,7 @@ const answers: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a tool elicits a form, and fields without an answer get their defaults",
+    sessions: true,
     since: "2025-06-18",
     run: ({ connect }) =>
       Effect.gen(function*() {
@@ -71,6 +74,7 @@ const answers: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a tool gets the answers decline and cancel to a form",
+    sessions: true,
     since: "2025-06-18",
     run: ({ connect }) =>
       Effect.gen(function*() {
@@ -85,6 +89,7 @@ const answers: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a tool elicits the visit of a URL, and the client gets the notification that it is complete",
+    sessions: true,
     since: "2025-11-25",
     run: ({ connect }) =>
       Effect.gen(function*() {
@@ -106,6 +111,7 @@ const answers: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a tool lists the client's roots, again after they have changed",
+    sessions: true,
     run: ({ connect }) =>
       Effect.gen(function*() {
         const changes = yield* Queue.unbounded<void>()
@@ -144,6 +150,7 @@ const answers: ReadonlyArray<Behaviour> = [
 const concurrent: ReadonlyArray<Behaviour> = [
   {
     name: "a client calls the server while it answers a request of the server",
+    sessions: true,
     run: ({ connect }) =>
       Effect.gen(function*() {
         const connected = yield* Deferred.make<RecordedClient>()
@@ -171,6 +178,7 @@ const concurrent: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a cancelled call cancels the server's request to the client, and interrupts the client's handler",
+    sessions: true,
     run: ({ connect }) =>
       Effect.gen(function*() {
         const requested = yield* Deferred.make<void>()

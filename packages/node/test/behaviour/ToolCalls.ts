@@ -180,6 +180,7 @@ const running: ReadonlyArray<Behaviour> = [
   },
   {
     name: "the server sends logs of the level that the client set or higher, in order and before the result",
+    sessions: true,
     rule: "2025-11-25 server/utilities/logging#setting-log-level",
     run: ({ connect }) =>
       Effect.gen(function*() {
@@ -203,6 +204,7 @@ const running: ReadonlyArray<Behaviour> = [
   },
   {
     name: "the server SHOULD interrupt the handler of a cancelled call, and continue to serve",
+    sessions: true,
     rule: "2025-11-25 basic/utilities/cancellation#behavior-requirements",
     run: ({ client, served }) =>
       Effect.gen(function*() {
@@ -232,6 +234,7 @@ const running: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a client SHOULD cancel a call that exceeds its timeout, and the server interrupts the handler",
+    sessions: true,
     rule: "2025-11-25 basic/lifecycle#timeouts",
     run: ({ client, served }) =>
       Effect.gen(function*() {

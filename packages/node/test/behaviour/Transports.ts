@@ -65,6 +65,8 @@ export interface TestedTransport {
   readonly version: LegacyVersion
   /** Whether streams can be resumed. */
   readonly resumes: boolean
+  /** Whether the server remembers a client from one request to the next. */
+  readonly sessions: boolean
   /** Opens the resources that all servers of the transport share; the inner effect starts a server. */
   readonly open: Effect.Effect<Effect.Effect<Served, never, Scope.Scope>, never, Scope.Scope>
 }
@@ -73,8 +75,10 @@ const tested = (
   name: string,
   kind: Kind,
   open: TestedTransport["open"],
-  { resumes = false, version = Version.latestLegacy }: Partial<Pick<TestedTransport, "version" | "resumes">> = {}
-): TestedTransport => ({ name, kind, version, resumes, open })
+  { resumes = false, sessions = true, version = Version.latestLegacy }: Partial<
+    Pick<TestedTransport, "version" | "resumes" | "sessions">
+  > = {}
+): TestedTransport => ({ name, kind, version, resumes, sessions, open })
 
 /** A server in this process. */
 const inThisProcess = <A, E, R>(
@@ -218,6 +222,12 @@ export const transports: ReadonlyArray<TestedTransport> = [
     "http",
     listening(NodeHttpClient.layerUndici, { responses: "stream" }, EventStore.layerMemory()),
     { resumes: true }
+  ),
+  tested(
+    "Streamable HTTP without sessions",
+    "http",
+    listening(FetchHttpClient.layer, { sessions: false }, Layer.empty),
+    { sessions: false }
   ),
   tested("Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer), { resumes: true }),
   tested("HTTP+SSE", "sse", listening(FetchHttpClient.layer, {}, Layer.empty, "sse"))

@@ -56,9 +56,9 @@ export const unsupportedMediaType: HttpRefusal = make(
 )
 
 export const unsupportedTransferCoding: HttpRefusal = make(
-  501,
+  400,
   JsonRpcError.UNAVAILABLE,
-  "Not Implemented: the only Transfer-Encoding that the server reads is chunked",
+  "Bad Request: the only Transfer-Encoding that the server reads is chunked",
   { connection: "close" }
 )
 

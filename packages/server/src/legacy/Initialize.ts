@@ -78,8 +78,13 @@ export const advertised = (server: Pick<Server, "capabilities">, connection: Con
 const offered = ({ capabilities }: Pick<Server, "capabilities">, { scope }: Connection): ServerCapabilities =>
   scope === undefined ? withoutNotifications(capabilities()) : capabilities()
 
-/** The capabilities of a server that cannot send notifications, because it has no conversation with the client. */
-const withoutNotifications = ({ prompts, resources, tools, ...rest }: ServerCapabilities): ServerCapabilities => ({
+/**
+ * The capabilities of a server that has no conversation with the client: it can send no notifications outside of requests,
+ * and it does not know the log level that the client has set, so it MUST NOT send logs either (2025-11-25 server/utilities/logging).
+ */
+const withoutNotifications = (
+  { logging: _, prompts, resources, tools, ...rest }: ServerCapabilities
+): ServerCapabilities => ({
   ...rest,
   ...(prompts === undefined ? undefined : { prompts: {} }),
   ...(resources === undefined ? undefined : { resources: {} }),

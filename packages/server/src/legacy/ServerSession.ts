@@ -59,8 +59,12 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
   get log(): ServerSessionService["log"] {
     return (level, data, logger) =>
       Effect.suspend(() => {
-        const threshold = this.connection.level
-        if (!this.server.logging || (threshold !== undefined && !Logging.isAtLeast(level, threshold))) {
+        const { level: threshold, scope } = this.connection
+        // Without a conversation the server does not declare `logging`: it could not keep the level.
+        if (
+          !this.server.logging || scope === undefined ||
+          (threshold !== undefined && !Logging.isAtLeast(level, threshold))
+        ) {
           return Effect.void
         }
         // `data` is required, and JSON has no `undefined`.

@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Handler from "@effect-mcp/server/Handler"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Effect } from "effect"
-import { initialize, withEndpoint } from "../http/TestExchange.js"
-import { GreetLive, serve, until } from "../Serving.js"
+import { call, initialize, withEndpoint } from "../http/TestExchange.js"
+import { act, GreetLive, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
 
@@ -29,6 +30,39 @@ describe("a session of a principal", () => {
       sessions: { max: 20 },
       authenticate: ({ headers: { authorization } }) => Effect.succeed({ id: authorization! })
     }))
+})
+
+describe("a malformed response", () => {
+  it.effect("of another principal does not fail a question to the client; the client's own does", () => {
+    const outcomes: Array<string> = []
+    const asking = act(
+      Effect.flatMap(
+        ServerSession,
+        (session) => Effect.map(Effect.exit(session.listRoots), ({ _tag }) => outcomes.push(_tag))
+      )
+    )
+    return withEndpoint(serve(asking), (http) =>
+      Effect.gen(function*() {
+        const ada = yield* http.open(undefined, { roots: {} }, { authorization: "ada" })
+        const ask = (id: number) =>
+          Effect.gen(function*() {
+            const exchange = ada.post(call(id, "act"))
+            yield* until(() => exchange.isStream && exchange.messages.length === 1)
+            return exchange.messages[0].id
+          })
+        const first = yield* ask(1)
+        const malformed = (id: unknown) => ({ jsonrpc: "1.0", id, result: {} })
+        for (const authorization of ["bob", "eve"]) {
+          assert.strictEqual(ada.post(malformed(first), { authorization }).status, 400)
+        }
+        ada.post(Message.success(first, { roots: [] }))
+        yield* until(() => outcomes.length === 1)
+        const second = yield* ask(2)
+        assert.strictEqual(ada.post(malformed(second)).status, 400)
+        yield* until(() => outcomes.length === 2)
+        assert.deepStrictEqual(outcomes, ["Success", "Failure"])
+      }), { authenticate: ({ headers: { authorization } }) => Effect.succeed({ id: authorization! }) })
+  })
 })
 
 describe("a notification", () => {

@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Deferred, Effect, Exit, TestClock } from "effect"
+import { Deferred, Effect, Exit, Layer, TestClock } from "effect"
 import type { TestExchange } from "../http/TestExchange.js"
 import { answered, call, initialize, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
@@ -72,17 +75,48 @@ describe("without sessions", () => {
   it.effect("a handler can send notifications to the client, and no requests", () => {
     let outcome: Exit.Exit<unknown, unknown> | undefined
     const handler = Effect.flatMap(ServerSession, (session) =>
-      session.log("info", "hello").pipe(
+      session.progress(1).pipe(
         Effect.zipRight(Effect.exit(session.request("roots/list"))),
         Effect.map((exit) => outcome = exit)
       ))
     return withEndpoint(serve(act(handler)), (http) =>
       Effect.gen(function*() {
-        const exchange = yield* http.ask(call(1, "act"))
+        const exchange = yield* http.ask(call(1, "act", {}, "token"))
         assert.isTrue(exchange.isStream)
-        assert.deepStrictEqual(exchange.messages.map(({ id, method }) => id ?? method), ["notifications/message", 1])
+        assert.deepStrictEqual(exchange.messages.map(({ id, method }) => id ?? method), ["notifications/progress", 1])
         assert.isTrue(outcome !== undefined && Exit.isFailure(outcome))
         assert.include(String(outcome), "NoBackChannel")
+      }), stateless)
+  })
+
+  it.effect("MUST declare `logging` to send logs: it cannot keep a log level, so it does neither", () =>
+    withEndpoint(
+      serve(act(Effect.flatMap(ServerSession, (session) => session.log("error", "hello")))),
+      (http) =>
+        Effect.gen(function*() {
+          for (const version of ["2024-11-05", "2025-11-25"]) {
+            const { json } = yield* http.ask(initialize(version))
+            assert.notProperty(json.result.capabilities, "logging")
+          }
+          const refused = yield* http.ask(Message.request(1, "logging/setLevel", { level: "debug" }))
+          assert.strictEqual(refused.json.error.code, -32601)
+          const called = yield* http.ask(call(1, "act"))
+          assert.isFalse(called.isStream)
+          assert.property(called.json, "result")
+        }),
+      stateless
+    ))
+
+  it.effect("promises no notifications outside of requests: neither `listChanged` nor `subscribe`", () => {
+    const features = Layer.mergeAll(
+      GreetLive,
+      McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed("A")),
+      McpServer.prompt(Prompt.make("p"), () => Effect.succeed("p"))
+    )
+    return withEndpoint(serve(features), (http) =>
+      Effect.gen(function*() {
+        const { json } = yield* http.ask(initialize())
+        assert.deepStrictEqual(json.result.capabilities, { tools: {}, resources: {}, prompts: {} })
       }), stateless)
   })
 
