@@ -55,6 +55,14 @@ describe("McpError", () => {
     }
   })
 
+  it("keeps the message of the peer about URLs to elicit", () => {
+    const error = new McpError.UrlElicitationRequired({ elicitations: [page], message: "Sign in first" })
+    const wire = McpError.toWire(error, "legacy")
+    expect(wire).toEqual({ code: -32042, message: "Sign in first", data: { elicitations: [page] } })
+    expect(McpError.fromWire(wire).message).toBe("Sign in first")
+    expect(McpError.fromWire(wire)).toEqual(error)
+  })
+
   it("sends no URLs to elicit to a modern peer", () => {
     const error = new McpError.UrlElicitationRequired({ elicitations: [page] })
     expect(McpError.toWire(error, "modern")).toEqual({ code: -32603, message: "URL elicitation required" })

@@ -8,6 +8,7 @@ import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { Delivery, Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { Version } from "@effect-mcp/protocol/Version"
+import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -90,4 +91,17 @@ export interface Options {
    * question to a person has `elicitationTimeout`. Default: 60 seconds.
    */
   readonly requestTimeout?: Duration.DurationInput | undefined
+  /**
+   * Runs for each handler that died, after the log has its cause: for a service that collects errors, and for tests. At
+   * most 64 run at once for one client; further ones are dropped.
+   */
+  readonly onDefect?: ((defect: Defect) => Effect.Effect<void>) | undefined
+}
+
+/** A handler that died. The client received "Internal error". */
+export interface Defect {
+  readonly method: string
+  /** What the handler serves, `tool "search"` for example; `undefined` for the handler of a notification. */
+  readonly subject: string | undefined
+  readonly cause: Cause.Cause<unknown>
 }

@@ -68,7 +68,10 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
   readonly cache?: ServerCacheOptions | undefined
   /** How requests are served whose handlers ask the client, from 2026-07-28 on. */
   readonly rounds?: RoundOptions | undefined
-  /** Capabilities to advertise beside those of the features, for example `experimental` and `extensions`. */
+  /**
+   * Capabilities to advertise beside those of the features, for example `experimental` and `extensions`, or `tools` of a
+   * server that adds its first tool later: clients are served only what was advertised to them.
+   */
   readonly capabilities?: ServerCapabilities | undefined
   /**
    * A layer that is built for each client during the handshake, and released with its session. Handlers may use its

@@ -24,6 +24,11 @@ export interface RequestContextService {
   readonly method: string
   /** The revision of the request. */
   readonly version: Version
+  /**
+   * The revision that the client requested in `initialize`, which may not be the one that was agreed on; `undefined` where
+   * there was no handshake.
+   */
+  readonly requestedVersion: string | undefined
   /** The name that the client gave itself. For people to read: a client may give itself any name. */
   readonly clientInfo: Implementation | undefined
   /** The capabilities that the client declared. */
@@ -61,6 +66,18 @@ export interface RequestContextService {
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
   /** Sends a notification outside of any request. It is dropped when the client has gone. */
   readonly notifyStandalone: (method: string, params?: JsonObject) => Effect.Effect<void>
+  /**
+   * Notify this client that a list has changed, if the server advertised that it does. The server notifies all clients when
+   * a feature is added or removed; these are for lists that differ from client to client. They do nothing at 2026-07-28, where a client listens to changes.
+   */
+  readonly toolListChanged: Effect.Effect<void>
+  readonly resourceListChanged: Effect.Effect<void>
+  readonly promptListChanged: Effect.Effect<void>
+  /**
+   * Notifies this client that the content of a resource has changed, if the client has subscribed to it.
+   * `McpServer.resourceUpdated` notifies all clients that have.
+   */
+  readonly resourceUpdated: (uri: string) => Effect.Effect<void>
   /**
    * Notifies the client that a person has finished at a page that the server asked to open. Any handler may send it.
    */

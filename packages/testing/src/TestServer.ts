@@ -14,8 +14,10 @@ import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { Registry } from "@effect-mcp/server/Registry"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestTransport from "./TestTransport.js"
 
@@ -27,6 +29,11 @@ export interface Options extends TestTransport.Options {
   /** Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
   readonly server?: McpServer.Options | undefined
+  /**
+   * Whether the layer, when it closes, dies with the causes of all handlers that died: a test then fails with the bug and
+   * not with "Internal error" only. Default: false.
+   */
+  readonly raiseDefects?: boolean | undefined
   readonly client?: ClientSession.Options | undefined
 }
 
@@ -53,7 +60,11 @@ export const layer = <D extends Definition.Definition.Any, E = never, R = never>
   features: Layer.Layer<never, E, R>,
   options: Options = {}
 ): Layer.Layer<Client.Client | Dispatcher, E | ConnectError, Exclude<R, Registry>> => {
-  const server = McpServer.layer(options.info ?? { name: "test", version: "0.0.0" }, features, options.server)
+  const serve = (server: McpServer.Options | undefined) =>
+    McpServer.layer(options.info ?? { name: "test", version: "0.0.0" }, features, server)
+  const server = options.raiseDefects === true
+    ? Layer.unwrapScoped(Effect.map(raising(options.server), serve))
+    : serve(options.server)
   const client = Layer.scoped(
     Client.Client,
     Effect.gen(function*() {
@@ -73,6 +84,22 @@ export const layer = <D extends Definition.Definition.Any, E = never, R = never>
   )
   return Layer.provideMerge(client, server)
 }
+
+/** The options of a server whose defects end the current scope with their causes. */
+const raising = (options: McpServer.Options | undefined): Effect.Effect<McpServer.Options, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const causes: Array<Cause.Cause<unknown>> = []
+    yield* Effect.addFinalizer(() =>
+      Effect.failCause(Cause.flatMap(causes.reduce(Cause.sequential, Cause.empty), Cause.die)).pipe(
+        Effect.when(() => causes.length > 0)
+      )
+    )
+    return {
+      ...options,
+      onDefect: (defect) =>
+        Effect.zipRight(Effect.sync(() => causes.push(defect.cause)), options?.onDefect?.(defect) ?? Effect.void)
+    }
+  })
 
 /** The keys that the definition has and the server does not list. Lists nothing for an empty definition. */
 const missing = <A>(

@@ -10,7 +10,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import { Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Effect, Exit, Layer, Schema } from "effect"
 
 class Negative extends Schema.TaggedError<Negative>()("Negative", { n: Schema.Number }) {}
 
@@ -107,4 +107,40 @@ describe("TestServer.connector", () => {
       }))
       yield* Effect.repeat(Effect.yieldNow(), { until: () => dispatcher.conversations() === 0 })
     }).pipe(Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, SumsLive))))
+})
+
+describe("A test server that raises defects", () => {
+  const Broken = Tool.make("broken")
+  const call = Effect.flatMap(Client.Client, (client) => client.callTool("broken"))
+  const run = (live: Effect.Effect<void>, options?: TestServer.Options) =>
+    Effect.exit(Effect.provide(
+      call,
+      TestServer.layer(Definition.make(Broken), McpServer.tool(Broken, () => live), { raiseDefects: true, ...options })
+    ))
+
+  for (const transport of ["wire", "direct"] as const) {
+    it.effect(`dies with the cause of a handler that died, over ${transport}`, () =>
+      Effect.gen(function*() {
+        const exit = yield* run(Effect.dieMessage("the bug"), { transport })
+        assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+        assert.include(String(exit), "the bug")
+      }))
+  }
+
+  it.effect("does not die without one, and passes defects on to the option of the server", () =>
+    Effect.gen(function*() {
+      assert.isTrue(Exit.isSuccess(yield* run(Effect.void)))
+      const seen: Array<string | undefined> = []
+      const server = {
+        onDefect: ({ subject }: { readonly subject: string | undefined }) => Effect.sync(() => seen.push(subject))
+      }
+      yield* run(Effect.dieMessage("the bug"), { server: server as never })
+      assert.deepStrictEqual(seen, [`tool "broken"`])
+    }))
+
+  it.effect("hides them by default", () =>
+    Effect.gen(function*() {
+      const exit = yield* run(Effect.dieMessage("the bug"), { raiseDefects: false })
+      assert.isTrue(Exit.isSuccess(exit) && exit.value.isError)
+    }))
 })

@@ -62,8 +62,13 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
         decoders["notifications/elicitation/complete"]
       )
       const decoded = new Map([logs, updates, completed].map((one) => [one.method, one as Decoded<unknown>]))
+      const isRepeated = repeatedIds()
       return {
         publish: (notification) => {
+          // MUST ignore ids that are completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
+          if (notification.method === completed.method && isRepeated(notification.params?.elicitationId)) {
+            return undefined
+          }
           notifications.publish(notification)
           const problem = decoded.get(notification.method)?.publishParams(notification.params)
           return problem === undefined ? undefined : report(problem)
@@ -89,6 +94,25 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
     }),
     ({ end }) => end
   )
+
+/** How many ids of completed elicitations are remembered, and how long an id may be, in characters. */
+const MAX_IDS = 1024
+const MAX_ID = 256
+
+/** Tells whether an id came before. It remembers the last ids only. */
+const repeatedIds = (): (id: unknown) => boolean => {
+  const seen = new Set<string>()
+  return (id) => {
+    if (typeof id !== "string" || id.length > MAX_ID) return false
+    if (seen.has(id)) return true
+    seen.add(id)
+    for (const oldest of seen) {
+      if (seen.size <= MAX_IDS) break
+      seen.delete(oldest)
+    }
+    return false
+  }
+}
 
 /**
  * A mailbox for each listener. A `PubSub` would lose the newest value when it is offered to without a fiber, and on

@@ -114,6 +114,26 @@ describe("The notifications of a hub", () => {
       assert.deepStrictEqual(received, [["tools", "prompts", "resources"], ["a:b"], ["1"]])
     }))
 
+  it.scoped("MUST ignore a completed elicitation that comes again, and remember the last ids only", () =>
+    Effect.gen(function*() {
+      const { end, publish, streams } = yield* make
+      const ids = yield* waiting(Stream.runCollect(streams.elicitationsCompleted))
+      const all = yield* waiting(Stream.runCollect(streams.notifications))
+      const complete = (elicitationId: string) =>
+        publish(Message.notification("notifications/elicitation/complete", { elicitationId }))
+      const many = Array.from({ length: 1024 }, (_, n) => `id ${n}`)
+      const long = "x".repeat(300)
+      for (const id of ["a", "a", "b", "a", long, long, ...many, "a"]) {
+        complete(id)
+        // The listeners read before more comes than they may hold.
+        yield* Effect.yieldNow()
+      }
+      yield* end
+      const expected = ["a", "b", long, long, ...many, "a"]
+      assert.deepStrictEqual(Chunk.toArray(yield* Fiber.join(ids)), expected)
+      assert.lengthOf(Chunk.toArray(yield* Fiber.join(all)), expected.length)
+    }))
+
   it.scoped("are not kept for a listener that has stopped", () =>
     Effect.gen(function*() {
       const { end, publish, report, streams: { diagnostics, notifications } } = yield* make

@@ -18,6 +18,7 @@ import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
+import * as Defects from "../runtime/Defects.js"
 import * as Release from "../runtime/Release.js"
 import type { Server } from "../runtime/Server.js"
 
@@ -54,6 +55,7 @@ export const make = (
     const serverScope = yield* Effect.scope
     const connections = new Set<Connection>()
     const closes = new Set<Effect.Effect<void>>()
+    const report = Defects.report(options)
     let closing = false
 
     const start = (transport: Transport) => {
@@ -68,6 +70,7 @@ export const make = (
           maxWaiting: options.maxWaiting,
           maxWaitingText: options.maxWaitingText,
           closeTimeout: options.closeTimeout,
+          report,
           timeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
           // Before `initialize` no revision is agreed on.
           batches: () => connection.accepted && Version.hasBatches(connection.version)

@@ -32,6 +32,8 @@ export class Connection {
   /** Completes when the `initialize` that is being served has ended. */
   handshake: Deferred.Deferred<void> | undefined
   version: LegacyVersion = Version.latestLegacy
+  /** The revision that the client requested in `initialize`. */
+  requestedVersion: string | undefined
   clientInfo: Implementation | undefined
   clientCapabilities: ClientCapabilities = {}
   /** The capabilities that the server advertised to this client. */

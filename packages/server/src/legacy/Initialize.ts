@@ -20,7 +20,7 @@ import type { Connection } from "./Connection.js"
 import type { LegacyServerSession } from "./ServerSession.js"
 
 /**
- * The limit of `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the conversation.
+ * The limit of `protocolVersion`, `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the conversation.
  */
 export const MAX_FACTS = 65_536
 
@@ -37,15 +37,16 @@ export const serve = (
   if (connection.accepted) {
     return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is initialized already" }))
   }
-  const facts = Json.stringify([params.clientInfo, params.capabilities])
+  const facts = Json.stringify([params.protocolVersion, params.clientInfo, params.capabilities])
   if (facts === undefined || facts.length > MAX_FACTS) {
     return Effect.fail(
       new InvalidParams({
-        message: `Invalid params: clientInfo and capabilities have more than ${MAX_FACTS} characters`
+        message: `Invalid params: protocolVersion, clientInfo and capabilities have more than ${MAX_FACTS} characters`
       })
     )
   }
   connection.version = Version.negotiate(params.protocolVersion, server.versions.filter(Version.isLegacy))
+  connection.requestedVersion = params.protocolVersion
   connection.clientInfo = params.clientInfo
   // A capability that the revision does not know has no meaning: the server must not use it.
   connection.clientCapabilities = Narrow.compile(ClientCapabilities, connection.version)(

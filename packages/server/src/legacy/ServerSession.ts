@@ -24,19 +24,24 @@ import type { Server } from "../runtime/Server.js"
 import type { AskError, ServerSessionService } from "../ServerSession.js"
 import * as LegacyAsk from "./Ask.js"
 import type { Connection } from "./Connection.js"
+import * as Subscriptions from "./Subscriptions.js"
 
 export class LegacyServerSession extends RequestFacts implements ServerSessionService {
   constructor(
     readonly connection: Connection,
     received: Request | Notification,
     outbound: RequestChannel,
-    private readonly server: LegacyAsk.Settings & Pick<Server, "logging">
+    private readonly server: LegacyAsk.Settings & Pick<Server, "logging" | "router">
   ) {
     super(received, outbound)
   }
 
   get version(): LegacyVersion {
     return this.connection.version
+  }
+
+  get requestedVersion(): string | undefined {
+    return this.connection.requestedVersion
   }
 
   get clientInfo(): Implementation | undefined {
@@ -79,6 +84,28 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
 
   override get notify(): ServerSessionService["notify"] {
     return this.notifyOn(this.outbound)
+  }
+
+  get toolListChanged(): Effect.Effect<void> {
+    return this.connection.announce(Methods.toolListChanged)
+  }
+
+  get resourceListChanged(): Effect.Effect<void> {
+    return this.connection.announce(Methods.resourceListChanged)
+  }
+
+  get promptListChanged(): Effect.Effect<void> {
+    return this.connection.announce(Methods.promptListChanged)
+  }
+
+  get resourceUpdated(): ServerSessionService["resourceUpdated"] {
+    return (uri) =>
+      Effect.suspend(() =>
+        // Where the application handles subscriptions itself, it knows who has subscribed.
+        this.server.router.handler(Methods.subscribe.name) === undefined
+          ? Subscriptions.updated(this.connection, uri)
+          : this.connection.announce(Methods.resourceUpdated, { uri }, uri)
+      )
   }
 
   get elicitationComplete(): ServerSessionService["elicitationComplete"] {

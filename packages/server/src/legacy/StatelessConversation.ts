@@ -18,6 +18,7 @@ import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Options } from "../Dispatcher.js"
+import * as Defects from "../runtime/Defects.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { Connection } from "./Connection.js"
 import type { Serving } from "./Serve.js"
@@ -52,7 +53,8 @@ export const make = (
         limit: options.maxInFlight ?? MAX_IN_FLIGHT,
         clientOf: (channel) => RequestOrigin.of(channel).principal?.id
       },
-      closeTimeout: options.closeTimeout
+      closeTimeout: options.closeTimeout,
+      report: Defects.report(options)
     })
     feed.receiveWith(started.receive)
     return started

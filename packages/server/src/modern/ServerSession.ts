@@ -57,6 +57,10 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
     return this.envelope.version
   }
 
+  get requestedVersion(): undefined {
+    return undefined
+  }
+
   get clientInfo(): Implementation | undefined {
     return this.envelope.clientInfo
   }
@@ -106,6 +110,23 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
   }
 
   get notifyStandalone(): ServerSessionService["notifyStandalone"] {
+    return () => Effect.void
+  }
+
+  // Only a subscription of the client carries changes, and it belongs to no other request.
+  get toolListChanged(): Effect.Effect<void> {
+    return Effect.void
+  }
+
+  get resourceListChanged(): Effect.Effect<void> {
+    return Effect.void
+  }
+
+  get promptListChanged(): Effect.Effect<void> {
+    return Effect.void
+  }
+
+  get resourceUpdated(): ServerSessionService["resourceUpdated"] {
     return () => Effect.void
   }
 

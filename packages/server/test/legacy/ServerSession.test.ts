@@ -1,15 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as Tool from "@effect-mcp/definition/Tool"
 import type { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as Handler from "@effect-mcp/server/Handler"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import type { RequestContextService } from "@effect-mcp/server/RequestContext"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Deferred, Effect } from "effect"
-import { act, call, connect, result, serve, unchecked, until } from "../Serving.js"
+import { Deferred, Effect, Layer } from "effect"
+import { act, call, connect, result, serve, unchecked, uninitialized, until } from "../Serving.js"
 
 const withContext = (
   f: (context: RequestContextService) => Effect.Effect<unknown>,
@@ -324,4 +329,66 @@ describe("What the agreed revision does not know, or the server did not declare"
         assert.deepStrictEqual(codes, [-32601, -32601, -32601, -32601])
       }).pipe(Effect.scoped, Effect.provide(serve(features)))
     }))
+})
+
+describe("What the client sent in initialize", () => {
+  it.scoped("is readable, with the revision that it requested and did not get", () =>
+    Effect.gen(function*() {
+      const peer = yield* uninitialized
+      yield* peer.initialize({ version: "2099-01-01" })
+      const { content } = yield* result(peer, "act")
+      assert.deepStrictEqual(content, [{ type: "text", text: "2099-01-01 2025-11-25" }])
+    }).pipe(Effect.provide(serve(McpServer.tool(
+      Tool.make("act"),
+      () => Effect.map(RequestContext, ({ requestedVersion, version }) => `${requestedVersion} ${version}`)
+    )))))
+})
+
+describe("One client", () => {
+  const verbs = withContext((context) =>
+    Effect.all([
+      context.toolListChanged,
+      context.resourceListChanged,
+      context.promptListChanged,
+      context.resourceUpdated("file:///a"),
+      context.resourceUpdated("file:///b")
+    ])
+  )
+  const A = McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed(""))
+
+  it.scoped("is notified of changes alone, where they were declared, and of the resources that it subscribed to", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      const other = yield* connect()
+      for (const client of [peer, other]) {
+        yield* client.expectResult(yield* client.request("resources/subscribe", { uri: "file:///a" }))
+      }
+      const id = yield* call(peer, "act")
+      const received = yield* Effect.replicateEffect(peer.next, 4)
+      assert.sameDeepMembers(received.map((message) => (message as { readonly method?: string }).method), [
+        "notifications/tools/list_changed",
+        "notifications/resources/list_changed",
+        "notifications/resources/updated",
+        undefined
+      ])
+      assert.deepInclude(received, Message.notification("notifications/resources/updated", { uri: "file:///a" }))
+      assert.isTrue(received.some((message) => Message.isResponse(message) && message.id === id))
+      yield* peer.expectSilence
+      yield* other.expectSilence
+    }).pipe(Effect.provide(serve(Layer.merge(verbs, A)))))
+
+  it.scoped("is notified of any resource where the application handles subscriptions", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* call(peer, "act")
+      const uris = (yield* Effect.replicateEffect(peer.next, 5)).flatMap((message) =>
+        Message.isNotification(message as Message.Message) &&
+          (message as Message.Notification).method === "notifications/resources/updated"
+          ? [(message as Message.Notification).params?.uri]
+          : []
+      )
+      assert.sameMembers(uris, ["file:///a", "file:///b"])
+    }).pipe(Effect.provide(serve(
+      Layer.mergeAll(verbs, A, Handler.request(Methods.subscribe, () => Effect.succeed({})))
+    ))))
 })
