@@ -159,8 +159,7 @@ export const read = (
       ))
 
     yield* Effect.raceFirst(
-      Effect.catchAll(reading, (error) =>
-        Deferred.fail(outcome, error)),
+      Effect.catchAll(reading, (error) => Deferred.fail(outcome, error)),
       ending
     ).pipe(
       // What fails here is the outcome, which is next.
