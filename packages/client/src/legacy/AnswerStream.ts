@@ -109,16 +109,16 @@ export const read = (
         })
       ).pipe(onToken === undefined ? identity : Effect.zipRight(giveToken(event, onToken)))
 
-    const giveToken = (event: Events.Event, give: (token: string) => Effect.Effect<void>): Effect.Effect<void> => {
-      if (event instanceof Sse.TooLarge || event.id === undefined) return Effect.void
-      return Effect.flatMap(Ref.get(point), ({ lastEventId }) =>
-        lastEventId === undefined ? Effect.void : Effect.catchAllCause(
-          Effect.suspend(() =>
-            give(ResumptionToken.make(id, lastEventId))
-          ),
+    /** A request that is answered needs no token. */
+    const giveToken = (event: Events.Event, give: (token: string) => Effect.Effect<void>): Effect.Effect<void> =>
+      event instanceof Sse.TooLarge || event.id === undefined ? Effect.void : Effect.gen(function*() {
+        const { lastEventId } = yield* Ref.get(point)
+        if (lastEventId === undefined || (yield* Deferred.isDone(outcome))) return
+        yield* Effect.catchAllCause(
+          Effect.suspend(() => give(ResumptionToken.make(id, lastEventId))),
           (cause) => Effect.logWarning("onResumptionToken failed", cause)
-        ))
-    }
+        )
+      })
 
     const isComplete = Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
       isOver ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
@@ -159,8 +159,7 @@ export const read = (
       ))
 
     yield* Effect.raceFirst(
-      Effect.catchAll(reading, (error) =>
-        Deferred.fail(outcome, error)),
+      Effect.catchAll(reading, (error) => Deferred.fail(outcome, error)),
       ending
     ).pipe(
       // What fails here is the outcome, which is next.
