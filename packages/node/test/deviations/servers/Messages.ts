@@ -83,6 +83,21 @@ const errors: ReadonlyArray<ServerRow> = ([
 )
 
 const answers: ReadonlyArray<ServerRow> = [
+  sends("answer-late", "answers after the call has timed out", [good], "the call fails; the late answer is reported", {
+    fails: { _tag: "RequestTimeout" },
+    reports: ["UnknownResponse"]
+  }, { ...pipes, isLate: true, rule: "basic/utilities/cancellation#timing-considerations" }),
+  sends(
+    "error-late",
+    "refuses after the call has timed out",
+    [error({ code: -32603, message: "no" })],
+    "the call fails; the late answer is reported",
+    {
+      fails: { _tag: "RequestTimeout" },
+      reports: ["UnknownResponse"]
+    },
+    { ...pipes, isLate: true, rule: "basic/utilities/cancellation#timing-considerations" }
+  ),
   sends(
     "answer-error-null",
     "answers with a result and `error: null`",
