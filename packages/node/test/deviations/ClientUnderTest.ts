@@ -16,6 +16,7 @@ import { Cause, Effect, Exit, Layer, Logger, Stream } from "effect"
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import { PassThrough } from "node:stream"
+import { gzipSync } from "node:zlib"
 import { expect } from "vitest"
 import * as Pipe from "../../src/stdio/Pipe.js"
 import type { HttpResponse, Over, ServerRow } from "./Row.js"
@@ -24,7 +25,7 @@ import { textOf, until } from "./ServerUnderTest.js"
 /** What the server does with a message: the texts that it sends, or an HTTP response. */
 type OnMessage = (message: any) => ReadonlyArray<string> | HttpResponse
 
-type Serve = (onMessage: OnMessage) => Effect.Effect<Connector.Connector, unknown, Scope.Scope>
+type Serve = (onMessage: OnMessage, row: ServerRow) => Effect.Effect<Connector.Connector, unknown, Scope.Scope>
 
 const isResponse = (sent: ReadonlyArray<string> | HttpResponse): sent is HttpResponse => !Array.isArray(sent)
 
@@ -61,10 +62,14 @@ const json = (body: string, headers: Readonly<Record<string, string>> = {}): Htt
   body
 })
 
-const respond = (message: any, sent: ReadonlyArray<string> | HttpResponse): HttpResponse => {
+const respond = (
+  message: any,
+  sent: ReadonlyArray<string> | HttpResponse,
+  { accepts = { status: 202, headers: {}, body: "" }, session: id = "s-1" }: ServerRow
+): HttpResponse => {
   if (isResponse(sent)) return sent
-  if (message.method === undefined || message.id === undefined) return { status: 202, headers: {}, body: "" }
-  const session = message.method === "initialize" ? { "mcp-session-id": "s-1" } : undefined
+  if (message.method === undefined || message.id === undefined) return accepts
+  const session = message.method === "initialize" ? { "mcp-session-id": id } : undefined
   return sent.length === 1
     ? json(sent[0]!, session)
     : {
@@ -73,7 +78,7 @@ const respond = (message: any, sent: ReadonlyArray<string> | HttpResponse): Http
     }
 }
 
-const overHttp: Serve = (onMessage) =>
+const overHttp: Serve = (onMessage, row) =>
   Effect.gen(function*() {
     const server = yield* Effect.acquireRelease(
       Effect.async<http.Server>((resume) => {
@@ -86,11 +91,12 @@ const overHttp: Serve = (onMessage) =>
               return
             }
             const message = JSON.parse(text) as unknown
-            const { body, headers = { "content-type": "application/json" }, status = 200 } = respond(
+            const { body, headers = { "content-type": "application/json" }, isGzip = false, status = 200 } = respond(
               message,
-              onMessage(message)
+              onMessage(message),
+              row
             )
-            response.writeHead(status, headers).end(body)
+            response.writeHead(status, headers).end(isGzip ? gzipSync(body) : body)
           })
         })
         server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
@@ -118,7 +124,10 @@ const capabilities = {
 
 type Verb = (
   client: ClientSessionService,
-  onProgress: (progress: object) => Effect.Effect<void>
+  options: {
+    readonly onProgress: (progress: object) => Effect.Effect<void>
+    readonly timeout: "10 seconds" | "100 millis"
+  }
 ) => Effect.Effect<unknown, unknown>
 
 const verbs: Readonly<Record<string, Verb>> = {
@@ -127,8 +136,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   "ping": (client) => client.ping(),
   "tools/list": (client) => client.listTools(),
   "tools/list, all pages": (client) => Effect.map(Stream.runCollect(client.tools), (all) => Array.from(all)),
-  "tools/call": (client, onProgress) =>
-    client.callTool("t", {}, { checkOutput: false, onProgress, timeout: "10 seconds" }),
+  "tools/call": (client, options) => client.callTool("t", {}, { checkOutput: false, ...options }),
   "resources/list": (client) => client.listResources(),
   "resources/templates/list": (client) => client.listResourceTemplates(),
   "resources/read": (client) => client.readResource("memo://note"),
@@ -168,6 +176,12 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
       reports: [] as Array<string>
     }
     const sends = row.sends ?? (row.http === undefined ? [{ jsonrpc: "2.0", id: "$id", result: row.result }] : [])
+    let late: ReadonlyArray<string> = []
+    const later = (texts: ReadonlyArray<string>): ReadonlyArray<string> => {
+      if (row.isLate !== true) return texts
+      late = texts
+      return []
+    }
     const connector = yield* Effect.orDie(servers[over]((message) => {
       const { id, method, params } = message
       if (method === undefined) {
@@ -190,12 +204,13 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
           ...row.initialize
         })]
       }
+      if (row.isLate === true && method === "ping") return [...late, result(id, {})]
       if (method !== wire) return [result(id, {})]
       const fill = (text: string) => text.replaceAll("\"$token\"", JSON.stringify(params?._meta?.progressToken))
       return row.http === undefined
-        ? sends.map((one) => fill(textOf(one, id)))
+        ? later(sends.map((one) => fill(textOf(one, id))))
         : { ...row.http, body: fill(textOf(row.http.body, id)) }
-    }))
+    }, row))
     const collect = <A>(stream: Stream.Stream<A>, into: Array<A>) =>
       Effect.forkScoped(Stream.runForEach(stream, (one) => Effect.sync(() => void into.push(one))))
     const logger = Logger.make(({ message }) => {
@@ -209,10 +224,15 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
       yield* collect(client.resourceUpdates, seen.updates)
       yield* collect(client.listChanges, seen.changes)
       yield* Effect.yieldNow()
-      const value = yield* verbs[called]!(client, (one) => Effect.sync(() => void seen.progress.push(one)))
+      const call = verbs[called]!(client, {
+        onProgress: (one) => Effect.sync(() => void seen.progress.push(one)),
+        timeout: row.isLate === true ? "100 millis" : "10 seconds"
+      })
+      const value = row.isLate === true ? yield* Effect.merge(call) : yield* call
       return { client, value }
     })
     const outcome = yield* Effect.exit(Effect.provide(session, Logger.replace(Logger.defaultLogger, logger)))
+    if (Exit.isSuccess(outcome) && !ends) yield* Effect.orDie(outcome.value.client.ping())
     if (fails !== undefined) {
       const error: unknown = Exit.isFailure(outcome) ? Cause.squash(outcome.cause) : outcome.value.value
       expect(error).toMatchObject({
@@ -220,9 +240,8 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
         ...(fails.message === undefined ? undefined : { message: expect.stringContaining(fails.message) })
       })
     } else {
-      const { client, value } = yield* Effect.orDie(outcome)
+      const { value } = yield* Effect.orDie(outcome)
       if (row.expected.value !== undefined) expect(value).toEqual(row.expected.value)
-      if (!ends) yield* Effect.orDie(client.ping())
     }
     yield* until("reply", () => seen.replies.length >= replies.length)
     yield* until("log", () => seen.logs.length >= logs.length && seen.updates.length >= updates.length)

@@ -63,6 +63,8 @@ export interface HttpResponse {
   /** Default: JSON. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string
+  /** Whether the body is compressed. Default: false. */
+  readonly isGzip?: boolean
 }
 
 /** A deviating server, and what a client does. */
@@ -78,6 +80,12 @@ export interface ServerRow extends Row {
   readonly initialize?: Readonly<Record<string, unknown>>
   /** The HTTP response to the call, in place of `sends`. */
   readonly http?: HttpResponse
+  /** The HTTP response to each notification. Default: 202 without a body. */
+  readonly accepts?: HttpResponse
+  /** The id of the HTTP session. Default: a short one. */
+  readonly session?: string
+  /** Whether `sends` comes after the call has timed out. Default: false. */
+  readonly isLate?: boolean
   /** What the client calls, where a notification or a request of the server deviates. Default: `method`. */
   readonly during?: string
   readonly expected: {

@@ -15,6 +15,7 @@ import type { Era } from "@effect-mcp/protocol/Era"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
@@ -84,12 +85,13 @@ const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {
 /** The outcome of a result that may not conform to its method: "Internal error" when it does not. */
 export const result = (
   value: unknown,
-  method: Pick<Method.Request, "decodeResult" | "isResult" | "name">,
+  method: Pick<Method.Request, "result" | "isResult" | "name">,
   problem?: Route["problem"] | undefined
 ): Outcome.Outcome => {
   const found = method.isResult(value)
     ? problem?.(value)
-    : Either.match(method.decodeResult(value), { onLeft: wrongAt, onRight: () => "it does not conform" })
+    // Strictly: the decoder of a client would mend the value.
+    : Either.match(SchemaCheck.decoder(method.result)(value), { onLeft: wrongAt, onRight: () => "it does not conform" })
   return found === undefined ? { result: value as Params } : Outcome.died(
     Cause.die(
       new Error(`The handler of "${method.name}" returned a value that is not a result of the method: ${found}`)

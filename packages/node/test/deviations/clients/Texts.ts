@@ -133,6 +133,32 @@ const text: ReadonlyArray<ClientRow> = [
   )
 ]
 
+const hold = "{\"jsonrpc\":\"2.0\",\"id\":\"$id\",\"method\":\"tools/call\",\"params\":{\"name\":\"hold\"}}"
+const second = "{\"jsonrpc\":\"2.0\",\"id\":\"$id\",\"method\":\"ping\"}"
+
+const twice: ReadonlyArray<ClientRow> = [
+  sends(
+    "id-in-flight",
+    "uses an id again while its request is in flight",
+    `${hold}\n${second}`,
+    "-32600 for the second; the first goes on",
+    [invalid],
+    { over: ["stdio"], rule: "basic#requests" }
+  ),
+  sends("id-again", "uses an id again after its request was answered", `${second}\n${second}`, "answers both", [{
+    id: 7,
+    result: {}
+  }, { id: 7, result: {} }], { over: ["stdio"], rule: "basic#requests" }),
+  sends(
+    "cancel-answered",
+    "cancels a request under the id that was answered",
+    `${second}\n{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"$id"}}`,
+    "ignores it",
+    [{ id: 7, result: {} }],
+    { over: ["stdio"], rule: "basic/utilities/cancellation" }
+  )
+]
+
 const batch = [{ jsonrpc: "2.0", id: "$id", method: "ping" }]
 
 const batches: ReadonlyArray<ClientRow> = [
@@ -163,4 +189,4 @@ const batches: ReadonlyArray<ClientRow> = [
   )
 ]
 
-export const rows: ReadonlyArray<ClientRow> = [...text, ...batches]
+export const rows: ReadonlyArray<ClientRow> = [...text, ...twice, ...batches]

@@ -31,7 +31,74 @@ const reads = { value }
 const fails = { fails: { _tag: "TransportError" } }
 const events = (body: string): HttpResponse => ({ headers: stream, body })
 
+const session = (id: string, deviation: string, session: string, does: string): ServerRow => ({
+  id,
+  method: "initialize",
+  during: "tools/call",
+  deviation,
+  session,
+  sends: [{ jsonrpc: "2.0", id: "$id", result: value }],
+  over: ["http"],
+  does,
+  rule: "basic/transports#session-management",
+  expected: reads
+})
+
+const accepts = (id: string, deviation: string, accepts: HttpResponse, does: string): ServerRow => ({
+  id,
+  method: "notifications/initialized",
+  during: "tools/call",
+  deviation,
+  accepts,
+  sends: [{ jsonrpc: "2.0", id: "$id", result: value }],
+  over: ["http"],
+  does,
+  rule: "basic/transports#sending-messages-to-the-server",
+  expected: reads
+})
+
+const accepted = "takes it as accepted"
+
 export const rows: ReadonlyArray<ServerRow> = [
+  session("http-session-long", "gives out a session's id of 2,000 characters", "s".repeat(2000), "sends it back"),
+  session("http-session-empty", "gives out an empty session's id", "", "takes it as none"),
+  session("http-session-space", "gives out a session's id with a space", "a b", "sends it back"),
+  accepts(
+    "http-accept-200",
+    "answers a notification with 200 and no body",
+    { status: 200, headers: {}, body: "" },
+    accepted
+  ),
+  accepts("http-accept-204", "answers a notification with 204", { status: 204, headers: {}, body: "" }, accepted),
+  accepts("http-accept-202-text", "answers a notification with 202 and a text", {
+    status: 202,
+    headers: { "content-type": "text/plain" },
+    body: "Accepted"
+  }, accepted),
+  accepts("http-accept-202-json", "answers a notification with 202 and JSON", {
+    status: 202,
+    headers: json,
+    body: "{\"ok\":true}"
+  }, accepted),
+  accepts("http-accept-200-null", "answers a notification with 200 and `null`", {
+    status: 200,
+    headers: json,
+    body: "null"
+  }, accepted),
+  responds(
+    "http-gzip",
+    "compresses the answer",
+    { headers: { ...json, "content-encoding": "gzip" }, body: answer, isGzip: true },
+    "reads the answer",
+    reads
+  ),
+  responds(
+    "http-gzip-stream",
+    "compresses the stream",
+    { headers: { ...stream, "content-encoding": "gzip" }, body: `data: ${answer}\n\n`, isGzip: true },
+    "reads the answer",
+    reads
+  ),
   responds(
     "http-json-charset",
     "answers `application/json; charset=utf-8`",

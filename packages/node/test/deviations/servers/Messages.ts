@@ -83,6 +83,21 @@ const errors: ReadonlyArray<ServerRow> = ([
 )
 
 const answers: ReadonlyArray<ServerRow> = [
+  sends("answer-late", "answers after the call has timed out", [good], "the call fails; the late answer is reported", {
+    fails: { _tag: "RequestTimeout" },
+    reports: ["UnknownResponse"]
+  }, { ...pipes, isLate: true, rule: "basic/utilities/cancellation#timing-considerations" }),
+  sends(
+    "error-late",
+    "refuses after the call has timed out",
+    [error({ code: -32603, message: "no" })],
+    "the call fails; the late answer is reported",
+    {
+      fails: { _tag: "RequestTimeout" },
+      reports: ["UnknownResponse"]
+    },
+    { ...pipes, isLate: true, rule: "basic/utilities/cancellation#timing-considerations" }
+  ),
   sends(
     "answer-error-null",
     "answers with a result and `error: null`",
@@ -164,8 +179,6 @@ const answers: ReadonlyArray<ServerRow> = [
   )
 ]
 
-const silently = "a client reports a stray line and answers nothing"
-
 const noise: ReadonlyArray<ServerRow> = [
   sends(
     "noise-line",
@@ -173,7 +186,7 @@ const noise: ReadonlyArray<ServerRow> = [
     ["Listening on port 3000", good],
     "reports it, answers nothing, and waits for the answer",
     { value, reports: ["Malformed"] },
-    { over: ["stdio"], rule: "basic/transports#stdio", pending: silently }
+    { over: ["stdio"], rule: "basic/transports#stdio" }
   ),
   sends(
     "noise-json",
@@ -181,19 +194,19 @@ const noise: ReadonlyArray<ServerRow> = [
     ["{\"level\":\"info\"}", good],
     "reports it, answers nothing, and waits for the answer",
     { value, reports: ["Malformed"] },
-    { ...pipes, rule: "basic/transports#stdio", pending: silently }
+    { ...pipes, rule: "basic/transports#stdio" }
   ),
   sends("noise-number", "prints a number", ["42", good], "reports it, answers nothing, and waits for the answer", {
     value,
     reports: ["Malformed"]
-  }, { ...pipes, rule: "basic/transports#stdio", pending: silently }),
+  }, { ...pipes, rule: "basic/transports#stdio" }),
   sends(
     "noise-batch",
-    "sends a batch, which the revision does not have",
-    [[good], good],
-    "reports it, answers nothing, and waits for the answer",
-    { value, reports: ["Malformed"] },
-    { ...pipes, pending: silently }
+    "answers in a batch, which the revision does not have",
+    [[good]],
+    "the call fails at once",
+    decode,
+    { ...pipes, revisions: "all but 2025-03-26" }
   ),
   sends("noise-blank", "prints empty lines", ["", "  ", good], "ignores them", { value }, {
     over: ["stdio"],
@@ -239,8 +252,7 @@ const noise: ReadonlyArray<ServerRow> = [
   sends("batch-pipes", "answers in a batch", [[good]], "reads the answer", { value }, {
     ...pipes,
     version: "2025-03-26",
-    revisions: "2025-03-26",
-    pending: "a client takes batches over every transport"
+    revisions: "2025-03-26"
   }),
   sends("batch-http", "answers in a batch", [[good]], "reads the answer", { value }, {
     over: ["http"],
