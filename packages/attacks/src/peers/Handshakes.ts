@@ -87,6 +87,7 @@ const batches: ReadonlyArray<PeerAttack> = [
     name: "a batch of 64 pings",
     send: () => [batch(range(64).map((n) => request(n, "ping")))],
     expect: { 0: "answer" },
+    over: ["stdio", "memory", "http"],
     version: "2025-03-26"
   },
   {
