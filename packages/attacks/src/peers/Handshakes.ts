@@ -1,5 +1,6 @@
 /**
  * Hostile handshakes, batches, answers to requests of the server, and bytes that only a pipe carries.
+ * `Floods` has many messages at once.
  */
 import type { PeerAttack } from "./Peer.js"
 import { call, notification, one, range, request, wide } from "./Peer.js"
