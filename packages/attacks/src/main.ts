@@ -1,10 +1,12 @@
 /**
- * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `hostile`, `readers`.
+ * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`, `hostile`.
  * The exit code is 1 when an attack did not end as expected.
  */
 import * as Canary from "./Canary.js"
 import * as HostileClients from "./HostileClients.js"
+import * as HostileServers from "./HostileServers.js"
 import * as HttpRequests from "./HttpRequests.js"
+import * as Readers from "./Readers.js"
 import { Report } from "./Report.js"
 import * as Victim from "./Victim.js"
 
@@ -15,24 +17,21 @@ const wants = (name: string): boolean => suite === undefined || suite === name
 const report = new Report(process.env.CI !== undefined)
 
 const overHttp = async (shell: Victim.Shell): Promise<void> => {
-  const begin = performance.now()
   const victim = await Victim.start(shell)
   const canary = await Canary.make(victim.port)
-  if (wants("requests")) {
-    await HttpRequests.run(victim, canary, report, only)
-    report.group(`requests to ${shell}`, begin)
+  const timed = async (name: string, run: () => Promise<void>): Promise<void> => {
+    const begin = performance.now()
+    await run()
+    report.group(`${name} (${shell})`, begin)
   }
-  if (wants("peers")) {
-    const second = performance.now()
-    await HostileClients.overHttp(victim, shell, canary, report, only)
-    report.group(`clients of ${shell}`, second)
-  }
+  if (wants("requests")) await timed("requests", () => HttpRequests.run(victim, canary, report, only))
+  if (wants("peers")) await timed("clients", () => HostileClients.overHttp(victim, shell, canary, report, only))
+  if (wants("readers")) await timed("readers", async () => report.add(await Readers.run(shell, victim, canary)))
   await canary.close()
-  const { code, millis } = await victim.stop()
-  console.log(shell, code, millis)
+  await timed("the end", async () => report.add(await Readers.end(shell, victim)))
 }
 
-if (wants("requests") || wants("peers")) {
+if (suite !== "hostile") {
   await overHttp("node")
   await overHttp("platform")
 }
@@ -42,5 +41,7 @@ if (wants("peers")) {
   await HostileClients.overStdio(report, only)
   report.group("clients in memory and over stdio", begin)
 }
+if (wants("hostile")) await HostileServers.run(report, only)
+
 console.log(`${report.total} attacks, ${report.faults} failed`)
-process.exitCode = report.faults === 0 ? 0 : 1
+process.exit(report.faults === 0 ? 0 : 1)

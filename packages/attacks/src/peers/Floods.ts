@@ -1,5 +1,6 @@
 /**
  * Many messages at once: requests, notifications, answers, cancels, subscriptions. A `ping` after them is answered.
+ * `Values` has single messages that cost much.
  */
 import type { PeerAttack } from "./Peer.js"
 import { call, flood, notification, range, request, wide } from "./Peer.js"

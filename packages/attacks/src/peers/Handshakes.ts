@@ -1,5 +1,6 @@
 /**
  * Hostile handshakes, batches, answers to requests of the server, and bytes that only a pipe carries.
+ * `Floods` has many messages at once.
  */
 import type { PeerAttack } from "./Peer.js"
 import { call, notification, one, range, request, wide } from "./Peer.js"
@@ -87,6 +88,7 @@ const batches: ReadonlyArray<PeerAttack> = [
     name: "a batch of 64 pings",
     send: () => [batch(range(64).map((n) => request(n, "ping")))],
     expect: { 0: "answer" },
+    over: ["stdio", "memory", "http"],
     version: "2025-03-26"
   },
   {

@@ -1,5 +1,6 @@
 /**
  * Hostile values in the parameters of every method, each a single request. The server refuses them without describing them.
+ * `HostileClients` plays them.
  */
 import type { PeerAttack } from "./Peer.js"
 import { deep, one, request, wide } from "./Peer.js"

@@ -1,0 +1,83 @@
+/**
+ * Forty clients that call for 20 MB each and never read it: the server cuts them, gives the memory back, and goes on serving
+ * the canary. Afterwards nothing of any attack may be left, and SIGTERM ends the server.
+ */
+import * as net from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Canary } from "./Canary.js"
+import { call, open } from "./Canary.js"
+import type { Outcome } from "./Report.js"
+import type { Victim } from "./Victim.js"
+
+const READERS = 40
+
+/** How much more memory may be held than before, and how much an endpoint may hold unsent, in bytes. */
+const MARGIN = 100 * 1024 * 1024
+const BOUND = 256 * 1024 * 1024
+
+const request = (session: string): string => {
+  const body = JSON.stringify(call(1, "big", { megabytes: 20 }))
+  return [
+    "POST /mcp HTTP/1.1",
+    "host: localhost",
+    "content-type: application/json",
+    "accept: application/json, text/event-stream",
+    `mcp-session-id: ${session}`,
+    `content-length: ${body.length}`,
+    "",
+    body
+  ].join("\r\n")
+}
+
+const stalled = async (port: number): Promise<net.Socket> => {
+  const session = await open(port)
+  const socket = net.connect(port, "127.0.0.1")
+  socket.on("error", () => {})
+  socket.pause()
+  socket.write(request(session))
+  return socket
+}
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`
+
+export const run = async (shell: string, victim: Victim, canary: Canary): Promise<Outcome> => {
+  const faults: Array<string> = []
+  const before = await victim.measure(true)
+  const sockets: Array<net.Socket> = []
+  let most = 0
+  for (let n = 0; n < READERS; n++) {
+    sockets.push(await stalled(victim.port))
+    most = Math.max(most, (await victim.measure(true)).held)
+    await canary.sing().catch((error: unknown) => faults.push(`the canary: ${String(error)}`))
+  }
+  // The stall timeout of the victim is 3 seconds, and is checked from time to time; then five seconds pass.
+  for (let n = 0; n < 10; n++) {
+    await sleep(1000)
+    most = Math.max(most, (await victim.measure(true)).held)
+    await canary.sing().catch((error: unknown) => faults.push(`the canary: ${String(error)}`))
+  }
+  const after = await victim.measure(true)
+  if (after.held - before.held > MARGIN) faults.push(`${megabytes(after.held - before.held)} more are held than before`)
+  if (most - before.held > BOUND + MARGIN) faults.push(`${megabytes(most - before.held)} were held at once`)
+  if (after.sockets > before.sockets + 2) {
+    faults.push(`${after.sockets} sockets are open, ${before.sockets} were before`)
+  }
+  for (const socket of sockets) socket.destroy()
+  return { name: `${READERS} readers of 20 MB that read nothing (${shell})`, faults }
+}
+
+/** What is left when all clients have gone, and how the server ends. */
+export const end = async (shell: string, victim: Victim): Promise<Outcome> => {
+  const faults: Array<string> = []
+  // Idle sessions end after 30 seconds: those that attacks have left behind, too.
+  let left = await victim.measure(true)
+  for (let n = 0; n < 60 && left.conversations + left.sockets > 0; n++) {
+    await sleep(1000)
+    left = await victim.measure()
+  }
+  if (left.conversations > 0) faults.push(`${left.conversations} conversations are left`)
+  if (left.sockets > 0) faults.push(`${left.sockets} sockets are left`)
+  const { code, millis } = await victim.stop()
+  if (code !== 0 || millis > 7000) faults.push(`SIGTERM ended it with ${code} after ${millis.toFixed(0)} ms`)
+  return { name: `what is left of the attacks (${shell})`, faults }
+}
