@@ -72,7 +72,8 @@ export interface Options {
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
    * Whether structured content is checked against the output schema that the server lists for the tool. When the client
-   * does not have the list yet, it requests it. Default: true.
+   * does not have the list yet, it requests it after the first call. A result that cannot be checked is accepted, and
+   * reported in `diagnostics`: the schema is not valid, or the check would cost too much. Default: true.
    */
   readonly checkOutputs?: boolean | undefined
   /** Whether calls are recorded as spans and metrics. See `Telemetry`. Default: false. */
@@ -187,13 +188,15 @@ export const make = (
       closeTimeout: options.closeTimeout,
       telemetry: options.telemetry === true
     })
-    const session = verbs(negotiated, outputs, options.checkOutputs !== false)
+    // Earlier revisions know no output schemas.
+    const checkOutputs = options.checkOutputs !== false && Version.isAtLeast(negotiated.facts.version, "2025-06-18")
+    const session = verbs(negotiated, outputs, checkOutputs)
     yield* FeatureFibers.announceRootChanges(registered, Effect.ignore(session.rootsListChanged))
     return session
   })
 
 const verbs = (
-  { call, ended, facts, notifications, notify, refusal, request }: NegotiatedSession,
+  { call, ended, facts, notifications, notify, refusal, report, request }: NegotiatedSession,
   outputs: OutputCheck.OutputCheck,
   checkOutputs: boolean
 ): ClientSessionService => {
@@ -219,7 +222,7 @@ const verbs = (
     callTool: (name, args, options) => {
       const result = call("tools/call", args === undefined ? { name } : { name, arguments: args }, options)
       return options?.checkOutput ?? checkOutputs
-        ? Effect.flatMap(result, (result) => outputs.check(name, result, tools))
+        ? Effect.flatMap(result, (result) => outputs.check(name, result, { list: tools, report }))
         : result
     },
     listResources,

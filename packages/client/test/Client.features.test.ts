@@ -229,7 +229,7 @@ describe("The options of a client", () => {
 
   it.scoped("check results against output schemas, unless `checkOutputs` or the option of the call is false", () =>
     Effect.gen(function*() {
-      const strict = yield* TestClient.make()
+      const strict = yield* TestClient.make({ client: { checkOutputs: true } })
       yield* answered(strict.server, strict.client.listTools(), "tools/list", { tools: [promise] })
       const careless = yield* TestClient.make({ client: { checkOutputs: false } })
       yield* answered(careless.server, careless.client.listTools(), "tools/list", { tools: [promise] })

@@ -95,7 +95,10 @@ describe("While the client answers a question of the server", () => {
       const http = yield* ScriptedServer.make()
       const released = yield* Deferred.make<void>()
       const connecting = yield* Effect.forkScoped(Effect.provideService(
-        Client.make(Remote.connector(ScriptedServer.URL, { standalone: false }), { features: slow(released) }),
+        Client.make(Remote.connector(ScriptedServer.URL, { standalone: false }), {
+          checkOutputs: false,
+          features: slow(released)
+        }),
         HttpClient.HttpClient,
         http.client
       ))

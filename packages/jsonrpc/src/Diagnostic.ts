@@ -15,6 +15,7 @@ import * as Json from "./runtime/Json.js"
  * - `Malformed`: input that is no message. It was answered if it resembles a request.
  * - `Mended`: a message that is not valid in all places was accepted: what could not be read was left out, or filled in.
  *   `count` is the number of these places; `places` has the first ten, and nothing of the peer's values.
+ * - `Unchecked`: what the peer sent was accepted without a check that it should pass; `reason` says why.
  * - `UnknownResponse`: an answer to no call that waits; `late` when we issued its id before.
  * - `UnattributedError`: an error response without an id: the peer could not read one of our messages.
  * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
@@ -32,6 +33,7 @@ export type Diagnostic = Data.TaggedEnum<{
     readonly count: number
     readonly places: ReadonlyArray<{ readonly path: string; readonly message: string }>
   }
+  Unchecked: { readonly subject: string; readonly reason: string }
   UnknownResponse: { readonly response: Message.Response; readonly late: boolean }
   UnattributedError: { readonly error: ErrorObject }
   DuplicateRequest: { readonly id: Message.RequestId; readonly method: string }
@@ -53,6 +55,7 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
       `Mended ${count} places of a message of "${method}": ` +
         places.map(({ message, path }) => `${path} ${message}`).join("; ")
     ),
+  Unchecked: ({ reason, subject }) => Effect.logWarning(`${subject} was accepted unchecked: ${reason}`),
   UnknownResponse: ({ late, response }) =>
     Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${Json.stringify(response.id)}`),
   UnattributedError: ({ error }) =>

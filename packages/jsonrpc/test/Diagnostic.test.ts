@@ -44,6 +44,11 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
     "WARN",
     "Mended 2 places of a message of \"m\": a is null"
   ],
+  [
+    Diagnostic.Unchecked({ subject: "The result", reason: "it is large" }),
+    "WARN",
+    "The result was accepted unchecked: it is large"
+  ],
   [Diagnostic.DuplicateRequest({ id: 1, method: "m" }), "DEBUG", "Refused \"m\": id 1 is in flight"],
   [Diagnostic.Overloaded({ method: "m", limit: 64 }), "WARN", "Refused \"m\": 64 are in flight"],
   [Diagnostic.AmbiguousCancel({ id: "a" }), "DEBUG", "Ignored a cancel that matches several requests: \"a\""],
@@ -81,6 +86,7 @@ describe("Diagnostic.log", () => {
     const all: Record<Diagnostic["_tag"], true> = {
       Malformed: true,
       Mended: true,
+      Unchecked: true,
       UnknownResponse: true,
       UnattributedError: true,
       DuplicateRequest: true,

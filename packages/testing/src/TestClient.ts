@@ -33,6 +33,7 @@ export interface Options<E = never, R = never> extends TestTransport.Options {
    * its era, unless it has `versions` of its own.
    */
   readonly version?: string | undefined
+  /** Here `checkOutputs` is false by default: a client that checks requests a list that the script may not expect. */
   readonly client?: Client.Options<E, R> | undefined
 }
 
@@ -54,7 +55,7 @@ export const make = <E = never, R = never>(
     const handshake = Effect.onError(Effect.orDie(opening), () => server.hangUp)
     const versions = isModern ? [version] as const : Version.legacy
     const [accepted, connected] = yield* Effect.all(
-      [Effect.exit(handshake), Effect.exit(Client.make(connector, { versions, ...session }))],
+      [Effect.exit(handshake), Effect.exit(Client.make(connector, { versions, checkOutputs: false, ...session }))],
       { concurrency: 2 }
     )
     if (Exit.isFailure(connected)) {
@@ -72,7 +73,7 @@ export const connected = <E = never, R = never>(
 ): Effect.Effect<TestClient, ConnectError | E, Exclude<R, Features.Features> | Scope.Scope> =>
   Effect.gen(function*() {
     const [server, connector] = yield* TestPeer.server(options)
-    return { client: yield* Client.make(connector, client), server }
+    return { client: yield* Client.make(connector, { checkOutputs: false, ...client }), server }
   })
 
 const isClosed = (cause: Cause.Cause<unknown>): boolean =>

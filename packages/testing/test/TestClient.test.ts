@@ -9,7 +9,13 @@ describe("TestClient", () => {
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
       assert.strictEqual(client.version, "2025-11-25")
-      assert.deepStrictEqual(client.serverCapabilities, {})
+      assert.deepStrictEqual(Object.keys(client.serverCapabilities).sort(), [
+        "completions",
+        "logging",
+        "prompts",
+        "resources",
+        "tools"
+      ])
       const calling = yield* Effect.fork(client.callTool("echo", { text: "hello" }))
       const { id, params } = yield* server.expectRequest("tools/call")
       assert.deepStrictEqual(params, { name: "echo", arguments: { text: "hello" } })

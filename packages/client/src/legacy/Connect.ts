@@ -59,6 +59,7 @@ export const connect = (
       }),
       notify: outbound.notify,
       notifications: hub.streams,
+      report: hub.report,
       ended: conversation.ended
     }
   })

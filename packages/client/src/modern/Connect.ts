@@ -67,6 +67,7 @@ export const connect = (
       refusal,
       notify: outbound.notify,
       notifications: hub.streams,
+      report: hub.report,
       ended: conversation.ended
     }
   })

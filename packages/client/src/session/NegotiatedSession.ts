@@ -13,6 +13,7 @@ import type * as Effect from "effect/Effect"
 import type { FeaturesService } from "../Features.js"
 import type { Notifications } from "../Notifications.js"
 import type { Calls } from "./Calls.js"
+import type { Report } from "./Decoding.js"
 
 /** What the server sent about itself. */
 export interface ServerFacts<V extends Version = Version> {
@@ -27,6 +28,7 @@ export interface NegotiatedSession extends Calls {
   /** Sends any notification, unchecked. */
   readonly notify: Outbound["notify"]
   readonly notifications: Notifications
+  readonly report: Report
   readonly ended: Effect.Effect<void, LocalError>
 }
 

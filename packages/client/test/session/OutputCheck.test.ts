@@ -16,6 +16,9 @@ const given = (structuredContent: unknown, more: JsonObject = {}): JsonObject =>
   ...more
 })
 
+const connected = (options: TestClient.Options<never, never> = {}) =>
+  TestClient.make({ client: { checkOutputs: true }, ...options })
+
 /** Calls the tool; the server answers, and lists its tools if they are requested. */
 const calling = (
   { client, server }: TestClient.TestClient,
@@ -40,7 +43,7 @@ const answer = (server: TestPeer.TestPeer, method: string, result: JsonObject | 
 describe("Structured content", () => {
   it.scoped("is checked against the schema that the server lists, which is requested once", () =>
     Effect.gen(function*() {
-      const t = yield* TestClient.make()
+      const t = yield* connected()
       assert.strictEqual((yield* calling(t, given({ n: 1 }), { tools: [count] }))._tag, "Success")
       assert.strictEqual((yield* calling(t, given({ n: 2 })))._tag, "Success")
       const error = yield* failure(yield* calling(t, given({ n: 1.5 })))
@@ -50,17 +53,17 @@ describe("Structured content", () => {
 
   it.scoped("is checked without another request when the tools were listed before", () =>
     Effect.gen(function*() {
-      const t = yield* TestClient.make()
+      const t = yield* connected()
       yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [count] })
       assert.strictEqual((yield* calling(t, given({ n: "1" })))._tag, "Failure")
-      const more = yield* TestClient.make()
+      const more = yield* connected()
       yield* answered(more.server, Stream.runDrain(more.client.tools), "tools/list", { tools: [count] })
       assert.strictEqual((yield* calling(more, given({})))._tag, "Failure")
     }))
 
   it.scoped("is checked against the schema of the page that came last", () =>
     Effect.gen(function*() {
-      const t = yield* TestClient.make()
+      const t = yield* connected()
       const other = { ...count, name: "other" }
       const page = (tool: object, nextCursor?: string): JsonObject => ({
         tools: [tool],
@@ -74,57 +77,112 @@ describe("Structured content", () => {
 
   it.scoped("that the schema requires and the result does not have fails the call", () =>
     Effect.gen(function*() {
-      const t = yield* TestClient.make()
+      const t = yield* connected()
       yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [count] })
       assert.include((yield* failure(yield* calling(t, given(undefined)))).message, "it has no structured content")
     }))
 
   it.scoped("of a failed tool is not checked", () =>
     Effect.gen(function*() {
-      const t = yield* TestClient.make()
+      const t = yield* connected()
       assert.strictEqual((yield* calling(t, given({ why: "no" }, { isError: true })))._tag, "Success")
     }))
 
-  it.scoped("when it is absent, and the tool is not known, causes no request", () =>
+  it.scoped("that the schema requires fails the call when it is absent, although the tool was not listed before", () =>
     Effect.gen(function*() {
-      const t = yield* TestClient.make()
+      const t = yield* connected()
+      const error = yield* failure(yield* calling(t, given(undefined), { tools: [count] }))
+      assert.include(error.message, "it has no structured content")
+    }))
+
+  it.scoped("needs one list, also for calls that end at the same time", () =>
+    Effect.gen(function*() {
+      const t = yield* connected()
+      const calls = yield* Effect.fork(Effect.all([1, 2, 3].map(() => t.client.callTool("count")), { concurrency: 3 }))
+      for (const _ of [1, 2, 3]) yield* answer(t.server, "tools/call", given({ n: 1 }))
+      yield* answer(t.server, "tools/list", { tools: [count] })
+      assert.lengthOf(yield* Fiber.join(calls), 3)
+    }))
+
+  it.scoped("is not checked, and nothing is listed, in a revision without output schemas", () =>
+    Effect.gen(function*() {
+      const t = yield* connected({ version: "2025-03-26" })
       assert.strictEqual((yield* calling(t, given(undefined)))._tag, "Success")
     }))
 
   it.scoped("of a tool without a schema is not checked", () =>
     Effect.gen(function*() {
-      const t = yield* TestClient.make()
+      const t = yield* connected()
       const plain = { name: "count", inputSchema: { type: "object" } }
       assert.strictEqual((yield* calling(t, given({ n: "any" }), { tools: [plain] }))._tag, "Success")
       assert.strictEqual((yield* calling(t, given({ n: "any" })))._tag, "Success")
     }))
 
-  for (const list of ["refused", { tools: "none" }, { tools: [] }] as const) {
-    it.scoped(`is not lost when the list cannot be read: ${JSON.stringify(list)}`, () =>
+  /** Why results were accepted unchecked. */
+  const reasons = (client: TestClient.TestClient["client"]) =>
+    Effect.gen(function*() {
+      const reported: Array<string> = []
+      yield* Effect.forkScoped(Stream.runForEach(client.diagnostics, (diagnostic) =>
+        Effect.sync(() => {
+          if (diagnostic._tag === "Unchecked") reported.push(`${diagnostic.subject}: ${diagnostic.reason}`)
+        })))
+      yield* Effect.yieldNow()
+      return reported
+    })
+
+  for (
+    const [list, why] of [
+      ["refused", "the tools could not be listed: no"],
+      [{ tools: "none" }, "the tools could not be listed: The result of \"tools/list\""],
+      [{ tools: [] }, "the server does not list the tool"]
+    ] as const
+  ) {
+    it.scoped(`is accepted, and the reason is reported, when there is no schema: ${JSON.stringify(list)}`, () =>
       Effect.gen(function*() {
-        const t = yield* TestClient.make({ oracle: false })
+        const t = yield* connected({ oracle: false })
+        const reported = yield* reasons(t.client)
         assert.strictEqual((yield* calling(t, given({ n: "any" }), list))._tag, "Success")
+        yield* Effect.repeatN(Effect.yieldNow(), 20)
+        assert.lengthOf(reported, 1)
+        assert.include(reported[0], `The result of the tool "count": ${why}`)
       }))
   }
 
+  const large = { items: { anyOf: Array.from({ length: 1000 }, (_, i) => ({ const: `${i}` })) } }
   for (
-    const outputSchema of [
-      { type: "object", properties: { n: { pattern: "(a+)+$" } } },
-      { type: "object", $ref: "https://example.com/schema.json" },
-      { type: "object", properties: { n: { type: "nonsense" } } }
-    ]
+    const [outputSchema, why] of [
+      [{ type: "object", properties: { n: { pattern: "(?=a)b" } } }, "has the regular expression"],
+      [{ type: "object", $ref: "https://example.com/schema.json" }, "cannot be used: \"$ref\" leads to no part of it"],
+      [{ type: "object", properties: { n: { type: "nonsense" } } }, "is not a valid JSON Schema"],
+      [{ type: "object", $schema: "https://example.com/dialect" }, "has the dialect https://example.com/dialect"],
+      [{ type: "object", properties: { n: large } }, "cannot be checked: it is too much work"]
+    ] as const
   ) {
-    it.scoped(`is not checked against a schema that cannot be used safely: ${JSON.stringify(outputSchema)}`, () =>
+    it.scoped(`is accepted, and the reason is reported once, with a schema that cannot be used: ${why}`, () =>
       Effect.gen(function*() {
-        const t = yield* TestClient.make({ oracle: false })
+        const t = yield* connected({ oracle: false })
+        const reported = yield* reasons(t.client)
         yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [{ ...count, outputSchema }] })
-        assert.strictEqual((yield* calling(t, given({ n: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" })))._tag, "Success")
+        const content = given({ n: Array.from({ length: 100_000 }, (_, i) => i) })
+        for (const _ of [1, 2]) assert.strictEqual((yield* calling(t, content))._tag, "Success")
+        yield* Effect.repeatN(Effect.yieldNow(), 20)
+        assert.lengthOf(reported, 1)
+        assert.include(reported[0], `The result of the tool "count": its output schema ${why}`)
       }))
   }
+
+  it.scoped("is checked against patterns in linear time", () =>
+    Effect.gen(function*() {
+      const t = yield* connected()
+      const outputSchema = { type: "object", properties: { n: { pattern: "^(a+)+$" } } }
+      yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [{ ...count, outputSchema }] })
+      assert.strictEqual((yield* calling(t, given({ n: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" })))._tag, "Failure")
+      assert.strictEqual((yield* calling(t, given({ n: "aaaa" })))._tag, "Success")
+    }))
 
   it.scoped("is checked against the new schema after the tools have changed", () =>
     Effect.gen(function*() {
-      const t = yield* TestClient.make({ capabilities: { tools: { listChanged: true } } })
+      const t = yield* connected({ capabilities: { tools: { listChanged: true } } })
       yield* answered(t.server, t.client.listTools(), "tools/list", { tools: [count] })
       const text = { ...count, outputSchema: { type: "object", properties: { n: { type: "string" } } } }
       yield* t.server.notify("notifications/tools/list_changed")
@@ -136,7 +194,7 @@ describe("Structured content", () => {
     Effect.gen(function*() {
       const careless = yield* TestClient.make({ client: { checkOutputs: false } })
       assert.strictEqual((yield* calling(careless, given({ n: "any" })))._tag, "Success")
-      const t = yield* TestClient.make()
+      const t = yield* connected()
       const call = t.client.callTool("count", {}, { checkOutput: false })
       assert.strictEqual((yield* exchange(t.server, call, "tools/call", given({ n: "any" }))).exit._tag, "Success")
     }))

@@ -5,105 +5,29 @@
  * A check spends from the budget for all that it visits, whatever the schema and the value are.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import type { SchemaError } from "./ExternalSchema.js"
 import * as LinearPattern from "./LinearPattern.js"
+import type { Check, Evaluated, Keyword, Run, Source } from "./SchemaCheck.js"
+import {
+  all,
+  attempt,
+  checksOf,
+  count,
+  expect,
+  inside,
+  Invalid,
+  isObject,
+  list,
+  mark,
+  number,
+  record,
+  schemas,
+  text,
+  texts
+} from "./SchemaCheck.js"
 import type { Budget } from "./WorkBudget.js"
 
-export type Draft = "2020-12" | "2019-09" | "draft-07"
-
-/** What other keywords have looked at in one object or array: `unevaluated…` is about the rest. */
-export interface Evaluated {
-  readonly properties: Set<string>
-  readonly items: Set<number>
-}
-
-/** One check of a value: how it reports errors, and where in the value the check is. */
-export interface Run {
-  readonly budget: Budget
-  readonly path: Array<string>
-  /** Adds an error at the path. */
-  readonly fail: (message: string) => false
-  readonly errors: Array<SchemaError>
-}
-
-export type Check = (value: unknown, run: Run, evaluated: Evaluated | undefined) => boolean
-
-/** What a keyword is made of: its value, the schema that it stands in, and the checks of other schemas. */
-export interface Source {
-  /** The work of reading the schema. */
-  readonly budget: Budget
-  readonly schema: JsonObject
-  readonly draft: Draft
-  readonly compile: (schema: unknown) => Check
-}
-
-/** Throws `Invalid` for a value that the keyword cannot have. */
-export type Keyword = (value: any, source: Source) => Check
-
-/** Why a schema cannot be used, as the end of a sentence whose subject is the schema. */
-export class Invalid extends Error {}
-
-const all = (checks: ReadonlyArray<Check>): Check => (value, run, evaluated) => {
-  let valid = true
-  for (const check of checks) valid = check(value, run, evaluated) && valid
-  return valid
-}
-
-/** The check one level deeper in the value. */
-const inside = (check: Check, value: unknown, key: string | number, run: Run): boolean => {
-  run.path.push(String(key))
-  const valid = check(value, run, undefined)
-  run.path.pop()
-  return valid
-}
-
-/** Runs a check; when it fails, its errors, and what it evaluated, do not count. */
-const attempt = (check: Check, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean => {
-  run.budget.spend(2)
-  const before = run.errors.length
-  const own = evaluated && { properties: new Set<string>(), items: new Set<number>() }
-  const valid = check(value, run, own)
-  if (!valid) run.errors.length = before
-  else if (own !== undefined) merge(own, evaluated!, run.budget)
-  return valid
-}
-
-/** Adds what was evaluated in a part to the whole. */
-export const merge = (part: Evaluated, whole: Evaluated, budget: Budget): void => {
-  budget.spend(3 * (part.properties.size + part.items.size))
-  for (const name of part.properties) whole.properties.add(name)
-  for (const index of part.items) whole.items.add(index)
-}
-
-const mark = <A>(evaluated: Set<A> | undefined, one: A, budget: Budget): void => {
-  if (evaluated === undefined) return
-  budget.spend(2)
-  evaluated.add(one)
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> => Predicate.isRecord(value)
-
-// ---- the values of keywords
-
-const expect = <A>(is: (value: unknown) => value is A, what: string) => (value: unknown): A => {
-  if (is(value)) return value
-  throw new Invalid(`must be ${what}`)
-}
-const count = expect((value): value is number => Number.isInteger(value) && Number(value) >= 0, "a whole number")
-const number = expect(Predicate.isNumber, "a number")
-const text = expect(Predicate.isString, "a string")
-const texts = expect(
-  (value): value is ReadonlyArray<string> => Array.isArray(value) && value.every(Predicate.isString),
-  "an array of strings"
-)
-const list = expect((value): value is ReadonlyArray<unknown> => Array.isArray(value), "an array")
-const record = expect(isObject, "an object")
-const schemas = (value: unknown, { compile }: Source): ReadonlyArray<Check> => list(value).map(compile)
-const checksOf = (value: unknown, { compile }: Source): ReadonlyMap<string, Check> =>
-  new Map(Object.entries(record(value)).map(([key, schema]) => [key, compile(schema)]))
 const pattern = (source: string, budget: Budget): LinearPattern.LinearPattern =>
   Either.getOrThrowWith(
     LinearPattern.make(source, budget),

@@ -5,7 +5,7 @@
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import type { Draft } from "./SchemaKeywords.js"
+import type { Draft } from "./SchemaCheck.js"
 import type { Budget } from "./WorkBudget.js"
 
 export type Keyword = "$ref" | "$dynamicRef" | "$recursiveRef"
