@@ -11,11 +11,21 @@ import * as Content from "./Content.js"
 import * as LongRunning from "./LongRunning.js"
 import * as Prompts from "./Prompts.js"
 import * as Resources from "./Resources.js"
+import * as Rounds from "./Rounds.js"
 import * as ServerRequests from "./ServerRequests.js"
+import * as Stateless from "./Stateless.js"
 
-const features = Layer.mergeAll(Content.layer, LongRunning.layer, ServerRequests.layer, Prompts.layer, Resources.layer)
+const features = Layer.mergeAll(
+  Content.layer,
+  LongRunning.layer,
+  ServerRequests.layer,
+  Rounds.layer,
+  Stateless.layer,
+  Prompts.layer,
+  Resources.layer
+)
 
-export const layer = (version?: Version.LegacyVersion) =>
+export const layer = (version?: Version.Version) =>
   McpServer.layer({ name: "everything", title: "Everything", version: "1.0.0" }, features, {
     instructions: "One of each: tools, resources and prompts that show what a server can do.",
     ...(version === undefined ? undefined : { versions: [version] })

@@ -14,7 +14,9 @@ import * as Everything from "./Everything.js"
 
 const { values } = parseArgs({ options: { port: { type: "string" }, version: { type: "string" } } })
 const version = values.version
-if (version !== undefined && !Version.isLegacy(version)) throw new Error(`Unknown version: ${version}`)
+if (version !== undefined && !Version.isLegacy(version) && !Version.isModern(version)) {
+  throw new Error(`Unknown version: ${version}`)
+}
 
 const Http = HttpServer.layer({ port: Number(values.port ?? 3000), ssePath: "/sse", retry: "500 millis" })
 
