@@ -66,6 +66,13 @@ export interface Options {
   readonly maxWaiting?: number | undefined
   /** How many characters the server's waiting requests may have; more get the error -32000. Default: 16 Mi. */
   readonly maxWaitingText?: number | undefined
+  /**
+   * Sends a ping to a server that was silent for `interval`, and ends the session when two in a row bring nothing within
+   * `interval`. Only in revisions that have `ping`. Default: no pings.
+   *
+   * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
+   */
+  readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
   /** How many calls may be in flight; more wait to be sent, and their timeouts run. Default: 1,024. */
   readonly maxCalls?: number | undefined
   /** How long closing waits for handlers of features that cannot be interrupted. Default: 5 seconds. */
@@ -185,6 +192,7 @@ export const make = (
       maxWaiting: options.maxWaiting,
       maxWaitingText: options.maxWaitingText,
       maxCalls: options.maxCalls,
+      heartbeat: options.heartbeat,
       closeTimeout: options.closeTimeout,
       telemetry: options.telemetry === true
     })

@@ -31,6 +31,7 @@ import * as ConversationEnv from "./runtime/ConversationEnv.js"
 import * as DeadlineTimer from "./runtime/DeadlineTimer.js"
 import { Diagnostics } from "./runtime/Diagnostics.js"
 import * as Drop from "./runtime/Drop.js"
+import * as Heartbeat from "./runtime/Heartbeat.js"
 import * as InFlight from "./runtime/InFlight.js"
 import * as Pending from "./runtime/Pending.js"
 import type { Channel, PerClient, Side, Work } from "./Side.js"
@@ -70,6 +71,14 @@ export interface Options {
    * write lines that are no messages, and repeat the client's answers to them. Default: false, an error answers it.
    */
   readonly reportOnly?: boolean | undefined
+  /**
+   * Sends a request of this method after the peer was silent for `interval`, and ends the conversation when two in a row
+   * bring nothing within `interval`. No request is sent while `method` gives `undefined`. Default: none is sent.
+   */
+  readonly heartbeat?: {
+    readonly interval: Duration.DurationInput
+    readonly method: () => string | undefined
+  } | undefined
   /** Whether the peer may send JSON-RPC batches now. Default: never. */
   readonly batches?: (() => boolean) | undefined
 }
@@ -104,6 +113,8 @@ export interface Passive extends Conversation {
    * end it from this side, `close` first and interrupt the reader afterwards: the last answers need the transport.
    */
   readonly read: Effect.Effect<void, TransportError>
+  /** The heartbeat of a conversation that is not read: it fails when the peer is gone, and never succeeds. */
+  readonly heartbeat: Effect.Effect<never, TransportError>
 }
 
 /**
@@ -159,6 +170,7 @@ class PassiveConversation implements Passive, InFlight.Host {
   private readonly calls: Pending.Pending
   private readonly diagnostics: Diagnostics
   private closing = false
+  private received = 0
   private result: Exit.Exit<void, TransportError> | undefined
   private whenEnded: Deferred.Deferred<void, TransportError> | undefined
 
@@ -192,9 +204,17 @@ class PassiveConversation implements Passive, InFlight.Host {
 
   get read(): Effect.Effect<void, TransportError> {
     return Effect.onExit(
-      Effect.suspend(() => Transport.run(this.transport, this.receive)),
+      Effect.suspend(() => {
+        const reading = Transport.run(this.transport, this.receive)
+        return this.options.heartbeat === undefined ? reading : Effect.raceFirst(reading, this.heartbeat)
+      }),
       (exit) => Effect.sync(() => this.end(exit))
     )
+  }
+
+  get heartbeat(): Effect.Effect<never, TransportError> {
+    const { heartbeat } = this.options
+    return heartbeat === undefined ? Effect.never : Heartbeat.watch(this, () => this.received, heartbeat)
   }
 
   get ended(): Effect.Effect<void, TransportError> {
@@ -244,6 +264,7 @@ class PassiveConversation implements Passive, InFlight.Host {
     )
 
   readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
+    this.received++
     if (Transport.isUndelivered(incoming)) return void this.calls.onUndelivered(incoming)
     if (Message.isMalformed(incoming)) return this.onMalformed(incoming, channel)
     if (Message.isResponse(incoming)) return this.onResponse(incoming)

@@ -87,6 +87,13 @@ export interface Options {
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
+   * Sends a ping to a client that was silent for `interval`, and ends its conversation when two in a row bring nothing
+   * within `interval`. Over HTTP it needs a stream that the client reads. Default: no pings.
+   *
+   * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
+   */
+  readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
+  /**
    * How long a request to a client waits for its response, unless the request has a timeout: sampling, roots and `ping`. A
    * question to a person has `elicitationTimeout`. Default: 60 seconds.
    */

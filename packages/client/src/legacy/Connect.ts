@@ -33,6 +33,7 @@ export const connect = (
         report: hub.report,
         version: () => version
       }),
+      ping: Methods.ping.name,
       // MUST support receiving batches (2025-03-26 basic#batching)
       hasBatches: () => Version.hasBatches(version)
     })

@@ -52,6 +52,7 @@ export interface Options<V extends Version = Version> {
   readonly maxWaiting: number | undefined
   readonly maxWaitingText: number | undefined
   readonly maxCalls: number | undefined
+  readonly heartbeat: { readonly interval: Duration.DurationInput } | undefined
   readonly closeTimeout: Duration.DurationInput | undefined
   readonly telemetry: boolean
 }

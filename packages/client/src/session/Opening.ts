@@ -20,6 +20,8 @@ import * as Spans from "./Spans.js"
 export interface EraHandlers {
   /** Without it, requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
+  /** The method that a heartbeat sends. Default: no heartbeat. */
+  readonly ping?: string
   /** Whether the server may send JSON-RPC batches. Default: never. */
   readonly hasBatches?: () => boolean
   /** Runs for each notification after the listeners got it. */
@@ -67,6 +69,7 @@ export const open = (
         closeTimeout,
         report: hub.report,
         reportOnly: true,
+        heartbeat: options.heartbeat === undefined ? undefined : { ...options.heartbeat, method: () => era.ping },
         batches: () => era.hasBatches?.() === true
       }
     )

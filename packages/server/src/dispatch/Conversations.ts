@@ -9,6 +9,7 @@ import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -69,6 +70,10 @@ export const make = (
           maxInFlight: options.maxInFlight,
           maxWaiting: options.maxWaiting,
           maxWaitingText: options.maxWaitingText,
+          heartbeat: options.heartbeat === undefined ? undefined : {
+            ...options.heartbeat,
+            method: () => connection.accepted ? Methods.ping.name : undefined
+          },
           closeTimeout: options.closeTimeout,
           report,
           timeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
@@ -127,8 +132,13 @@ export const make = (
     const feed = (transport: Transport, onEnd: () => void): Dispatcher.FedConversation => {
       const { connection, conversation, release } = start(transport)
       let ending = false
+      const watching = options.heartbeat === undefined ? undefined : Runtime.runFork(
+        runtime,
+        Effect.catchAll(conversation.heartbeat, (error) => Effect.zipRight(logged(error), Effect.sync(onEnd)))
+      )
       const close: Effect.Effect<void> = Effect.suspend(() => {
         const byServer = !ending && closing
+        watching?.unsafeInterruptAsFork(watching.id())
         ending = true
         return Effect.zipRight(
           Effect.zipRight(conversation.close, release),
