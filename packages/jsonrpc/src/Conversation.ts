@@ -370,8 +370,8 @@ class PassiveConversation implements Passive, InFlight.Host {
       ? Batch.messages(malformed.batch)
       : undefined
     if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
-    const { batch, id, kind } = malformed
-    if (batch !== undefined) this.calls.onRefusedBatch(batch, malformed.message)
+    const { id, kind } = malformed
+    if (malformed.batch !== undefined) this.calls.onRefusedBatch(malformed.batch, malformed.message)
     const isResponse = (kind === "response" || kind === "unknown") && this.calls.onMalformed(malformed)
     if (isResponse && kind === "unknown") channel.onUnanswered?.(id!)
     else if (this.isAnswered(malformed)) channel.unsafeSend(Message.malformedResponse(malformed))
@@ -379,9 +379,8 @@ class PassiveConversation implements Passive, InFlight.Host {
   }
 
   private isAnswered({ id, kind }: Message.Malformed): boolean {
-    return this.options.reportOnly === true
-      ? kind === "request" && id !== undefined
-      : kind === "request" || kind === "unknown"
+    const isRequest = kind === "request"
+    return this.options.reportOnly ? isRequest && id !== undefined : isRequest || kind === "unknown"
   }
 }
 

@@ -16,10 +16,11 @@ import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Progress from "../Progress.js"
-import type { SendOptions, Undelivered } from "../Transport.js"
+import type { Undelivered } from "../Transport.js"
 import * as Attempt from "./Attempt.js"
+import type { Call, CallExit, Send } from "./Call.js"
+import { notSent, withProgressToken } from "./Call.js"
 import * as DeadlineTimer from "./DeadlineTimer.js"
-import * as Json from "./Json.js"
 import * as MessageSize from "./MessageSize.js"
 import { ProgressDelivery } from "./ProgressDelivery.js"
 import { otherForm } from "./RequestIds.js"
@@ -34,34 +35,6 @@ const RUNNING = 64
 
 /** How many characters the requests that are sent beyond those may have together. */
 const MAX_TEXT = 16 * 1024 * 1024
-
-/** Sends a message at once; `false` when the transport is closed. */
-export type Send = (message: Message.Message, options?: SendOptions) => boolean
-
-type CallExit = Effect.Effect<Message.Params, CallError>
-
-interface Call {
-  readonly id: Message.RequestId
-  readonly method: string
-  readonly send: Send
-  /** What the transport needs to send it. */
-  readonly options: SendOptions | undefined
-  readonly resume: (exit: CallExit) => void
-  readonly cancelOnAbandon: boolean
-  readonly started: number
-  /** The timeout of the call. */
-  readonly millis: number
-  /** The deadline that neither progress nor a pause extends. */
-  readonly latest: number
-  readonly resetOnProgress: boolean
-  readonly delivery: ProgressDelivery | undefined
-  deadline: number
-  isSent: boolean
-  /** How many characters it counts for while it is in flight. */
-  text: number
-  /** The answer, while progress that arrived before it is still being delivered. */
-  answer: CallExit | undefined
-}
 
 export class Pending {
   private readonly calls = new Map<Message.RequestId, Call>()
@@ -396,14 +369,3 @@ export class Pending {
     return next
   }
 }
-
-// The id of the request serves as its token: it is unique among the calls in flight.
-const withProgressToken = (params: Message.Params | undefined, id: Message.RequestId): Message.Params => ({
-  ...params,
-  _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }
-})
-
-const notSent = (message: Message.Request): CallError =>
-  Json.stringify(message) === undefined
-    ? new TransportError({ reason: "Encode", message: `The parameters of "${message.method}" have no JSON form` })
-    : new ConnectionClosed({})

@@ -300,61 +300,6 @@ describe("requests", () => {
           assert.strictEqual((yield* client.ask(ping)).status, 200)
         }))
     }))
-
-  it.effect("beyond the limit of a session wait, and nothing is sent until they start", () =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      yield* withEndpoint(serve(act(Deferred.await(gate)), { maxInFlight: 2, maxWaiting: 2 }), (http) =>
-        Effect.gen(function*() {
-          const client = yield* http.open()
-          const [, , third, cancelled, fifth] = [1, 2, 3, 4, 5].map((id) =>
-            client.post(call(id, "act"))
-          )
-          assert.strictEqual(fifth!.status, 200)
-          assert.strictEqual(fifth!.json.error.code, -32000)
-          assert.isUndefined(third!.status)
-          client.post(Message.notification("notifications/cancelled", { requestId: 4 }))
-          assert.strictEqual(cancelled!.json.error.code, -32800)
-          // MUST respond promptly to a ping
-          assert.deepStrictEqual((yield* client.ask(ping)).json.result, {})
-          assert.isUndefined(third!.status)
-          yield* Deferred.succeed(gate, undefined)
-          yield* answered(third!)
-          assert.strictEqual(third!.sent["content-type"], "application/json")
-          assert.property(third!.json, "result")
-        }))
-    }))
-
-  it.effect("that wait in a batch of 2025-03-26 are answered in its one array", () =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      yield* withEndpoint(serve(act(Deferred.await(gate)), { maxInFlight: 2, maxWaiting: 2 }), (http) =>
-        Effect.gen(function*() {
-          const client = yield* http.open("2025-03-26")
-          const batch = client.post([1, 2, 3, 4, 5].map((id) =>
-            call(id, "act")
-          ))
-          assert.isUndefined(batch.status)
-          yield* Deferred.succeed(gate, undefined)
-          yield* answered(batch)
-          assert.deepStrictEqual(
-            batch.json.map(({ error, id }: any) => [id, error?.code]).sort(),
-            [[1, undefined], [2, undefined], [3, undefined], [4, undefined], [5, -32000]]
-          )
-        }))
-    }))
-
-  it.effect("that wait are answered once when the session ends", () =>
-    withEndpoint(serve(act(Effect.never), { maxInFlight: 1 }), (http) =>
-      Effect.gen(function*() {
-        const client = yield* http.open()
-        const posts = [1, 2, 3].map((id) => client.post(call(id, "act")))
-        client.delete()
-        for (const post of posts) {
-          yield* answered(post)
-          assert.strictEqual(post.json.error.code, -32000)
-        }
-      })))
 })
 
 describe("batches", () => {
