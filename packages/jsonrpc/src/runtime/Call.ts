@@ -1,5 +1,6 @@
 /**
- * One call of ours: what `Pending` knows about it from before it is sent until its caller is resumed.
+ * One call of ours: what `Pending` knows about it from before it is sent until its caller is resumed, its progress token,
+ * and the error of a call that could not be sent. `Pending` holds the calls and ends them.
  */
 import type * as Effect from "effect/Effect"
 import { ConnectionClosed, TransportError } from "../LocalError.js"
