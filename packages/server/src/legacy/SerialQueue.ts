@@ -3,7 +3,8 @@
  * returns. `ResumableStream` uses it so that an event store never gets two calls about one stream at the same time.
  *
  * No part of Effect does this at that cost: an effect takes 2 µs here and 30 µs under a semaphore, which also lets a
- * newcomer overtake those that wait, and a queue with a consumer costs a fiber for each stream. `running` is true exactly while an effect has not ended.
+ * newcomer overtake those that wait, and a queue with a consumer costs a fiber for each stream. `running` is true exactly while an
+ * effect has not ended.
  */
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type * as Effect from "effect/Effect"
