@@ -9,6 +9,7 @@ import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Decompression from "./Decompression.js"
 
 type Response = HttpClientResponse.HttpClientResponse
 
@@ -62,7 +63,7 @@ const gather = (response: Response, maxBytes: number) => {
   const chunks: Array<Uint8Array> = []
   let size = 0
   return Effect.map(
-    Stream.runForEachWhile(response.stream, (chunk) =>
+    Stream.runForEachWhile(Decompression.bytesOf(response), (chunk) =>
       Effect.sync(() => {
         size += chunk.length
         chunks.push(chunk)
@@ -88,7 +89,7 @@ export const beginning = (response: Response, maxBytes: number): Effect.Effect<s
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
-    const reading = Stream.runForEachWhile(response.stream, (chunk) =>
+    const reading = Stream.runForEachWhile(Decompression.bytesOf(response), (chunk) =>
       Effect.sync(() => {
         const piece = chunk.subarray(0, maxBytes - size)
         size += piece.length

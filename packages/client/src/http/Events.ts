@@ -8,6 +8,7 @@ import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
 import * as Chunk from "effect/Chunk"
 import * as Stream from "effect/Stream"
+import * as Decompression from "./Decompression.js"
 import type { Settings } from "./Settings.js"
 
 /** An event, or the notice that one was dropped because it is too large. */
@@ -20,12 +21,14 @@ export const fromResponse = (
 ): Stream.Stream<Event, TransportError> =>
   Stream.suspend(() => {
     const decoder = new Sse.Decoder({ maxEventBytes, reportAtEnd: Oversized.needsEnd })
-    const bytes = Stream.mapError(response.stream, (cause) => cutOff("The stream of events was cut off", cause))
+    const bytes = Stream.mapError(Decompression.bytesOf(response), (cause) =>
+      cutOff("The stream of events was cut off", cause))
     const timed = readTimeout === undefined
       ? bytes
       : Stream.timeoutFail(
         bytes,
-        () => cutOff(`The stream of events brought nothing for ${readTimeout} ms`),
+        () =>
+          cutOff(`The stream of events brought nothing for ${readTimeout} ms`),
         readTimeout
       )
     return Stream.mapChunks(timed, Chunk.flatMap((bytes) => Chunk.unsafeFromArray(decoder.push(bytes))))

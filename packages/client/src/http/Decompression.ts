@@ -1,0 +1,48 @@
+/**
+ * The bytes of a body as the server meant them. Some of the platform's HTTP clients decompress bodies, and leave the header
+ * that names the compression; others do not, and a server may compress without being asked to. So the first bytes decide:
+ * neither JSON nor an event begins as a compressed body does. What the web's `DecompressionStream` does not know stays.
+ */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Sink from "effect/Sink"
+import * as Stream from "effect/Stream"
+
+/** The formats by the name of the header, and the bytes that they begin with. */
+const formats: ReadonlyMap<string, readonly [format: "gzip" | "deflate", ...magic: ReadonlyArray<number>]> = new Map([
+  ["gzip", ["gzip", 0x1f, 0x8b]],
+  ["x-gzip", ["gzip", 0x1f, 0x8b]],
+  ["deflate", ["deflate", 0x78]]
+])
+
+/** The body. It is decompressed as it is read, so that its reader can stop at a limit. */
+export const bytesOf = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<Uint8Array, unknown> => {
+  const encoding = response.headers["content-encoding"]
+  const known = encoding === undefined ? undefined : formats.get(encoding.trim().toLowerCase())
+  if (known === undefined || typeof DecompressionStream === "undefined") return response.stream
+  const [format, ...magic] = known
+  return Stream.unwrapScoped(Effect.map(
+    Stream.peel(response.stream, Sink.head<Uint8Array>()),
+    ([first, rest]) => {
+      const bytes = Option.toArray(first)
+      const whole = Stream.concat(Stream.fromIterable(bytes), rest)
+      const isCompressed = magic.every((byte, at) => bytes[0]?.[at] === byte)
+      return isCompressed ? decompressed(format, whole) : whole
+    }
+  ))
+}
+
+const decompressed = (
+  format: "gzip" | "deflate",
+  bytes: Stream.Stream<Uint8Array, unknown>
+): Stream.Stream<Uint8Array, unknown> =>
+  Stream.unwrap(Effect.map(Stream.toReadableStreamEffect(bytes), (readable) =>
+    Stream.fromReadableStream(
+      // It takes any bytes; its type names only those of an `ArrayBuffer`.
+      () =>
+        readable.pipeThrough(
+          new DecompressionStream(format) as unknown as ReadableWritablePair<Uint8Array, Uint8Array>
+        ),
+      (cause) => cause
+    )))
