@@ -23,8 +23,6 @@ interface Row {
   readonly over?: ReadonlyArray<Over>
   /** The page of the specification, below that of 2025-11-25. */
   readonly rule?: string
-  /** Why the row does not hold yet. Its test fails as soon as it does. */
-  readonly pending?: string
 }
 
 /** An HTTP request, where more than its body deviates. */
