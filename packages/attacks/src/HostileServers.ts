@@ -69,20 +69,18 @@ const healthy: ServerAttack = { name: "healthy" }
 
 const meet = (connect: Connect, attack: ServerAttack) =>
   use(attack).pipe(
-    Effect.timeout("1500 millis"),
-    Effect.provide(Client.layer(connect(attack), { timeout: "1 second" })),
-    Effect.timeout("6 seconds"),
+    Effect.timeout(attack.expect === "ok" ? "15 seconds" : "1500 millis"),
+    // Where the answer is to come, it may take longer on a machine that has other work.
+    Effect.provide(Client.layer(connect(attack), { timeout: attack.expect === "ok" ? "10 seconds" : "1 second" })),
+    Effect.timeout("20 seconds"),
     Effect.either,
     Logger.withMinimumLogLevel(LogLevel.None)
   )
 
-/** Attacks that still succeed. */
-const pending: ReadonlySet<string> = new Set(["an output schema with 3,000 parts"])
-
 const once = async (transport: string, connect: Connect, attack: ServerAttack, turns: Turns.Turns) => {
   const faults: Array<string> = []
   let longest = Infinity
-  for (let attempt = 0; attempt < (pending.has(attack.name) ? 1 : 3) && longest > LIMIT; attempt++) {
+  for (let attempt = 0; attempt < 3 && longest > LIMIT; attempt++) {
     turns.read()
     const canary = Effect.runPromise(Effect.either(
       use(healthy).pipe(
@@ -102,7 +100,7 @@ const once = async (transport: string, connect: Connect, attack: ServerAttack, t
     if (Either.isLeft(song)) faults.push(`the canary: ${String(song.left)}`)
   }
   if (longest > LIMIT) faults.push(`a turn took ${longest.toFixed(0)} ms of processor time`)
-  return { name: `${transport}: ${attack.name}`, faults, cost: longest, pending: pending.has(attack.name) }
+  return { name: `${transport}: ${attack.name}`, faults, cost: longest }
 }
 
 export const run = async (report: Report, only: string | undefined): Promise<void> => {

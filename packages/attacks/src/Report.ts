@@ -7,8 +7,6 @@ export interface Outcome {
   readonly name: string
   /** What went wrong; empty when the attack ended as expected. */
   readonly faults: ReadonlyArray<string>
-  /** The attack is known to succeed: it is reported, and fails nothing. */
-  readonly pending?: boolean | undefined
   /** Milliseconds of processor time that the attack cost. */
   readonly cost?: number | undefined
 }
@@ -19,13 +17,13 @@ export class Report {
 
   constructor(private readonly isQuiet: boolean) {}
 
-  add({ cost, faults, name, pending }: Outcome): void {
+  add({ cost, faults, name }: Outcome): void {
     const failed = faults.length > 0
-    if (failed && pending !== true) this.failed++
+    if (failed) this.failed++
     else this.passed++
     if (this.isQuiet && !failed) return
     const spent = cost === undefined ? "" : ` (${cost.toFixed(0)} ms)`
-    console.log(`${!failed ? "ok  " : pending === true ? "PEND" : "FAIL"} ${name}${spent}`)
+    console.log(`${failed ? "FAIL" : "ok  "} ${name}${spent}`)
     for (const fault of faults) console.log(`       ${fault}`)
   }
 

@@ -281,11 +281,11 @@ const noise: ReadonlyArray<ServerAttack> = [
       ),
     "ok"
   ),
-  sentInCall("2,000 pings", () => range(2000).map((n) => request(`"p${n}"`, "ping", "{}")), "ok"),
+  sentInCall("1,000 pings", () => range(1000).map((n) => request(`"p${n}"`, "ping", "{}")), "ok"),
   sentInCall(
-    "2,000 elicitations",
+    "1,000 elicitations",
     () =>
-      range(2000).map((n) =>
+      range(1000).map((n) =>
         request(
           `"e${n}"`,
           "elicitation/create",
@@ -309,13 +309,13 @@ const noise: ReadonlyArray<ServerAttack> = [
     "ok"
   ),
   sentInCall(
-    "2,000 samplings",
-    () => range(2000).map((n) => request(`"s${n}"`, "sampling/createMessage", "{\"messages\":[],\"maxTokens\":1}")),
+    "1,000 samplings",
+    () => range(1000).map((n) => request(`"s${n}"`, "sampling/createMessage", "{\"messages\":[],\"maxTokens\":1}")),
     "ok"
   ),
-  sentInCall("2,000 requests for roots", () => range(2000).map((n) => request(`"r${n}"`, "roots/list", "{}")), "ok"),
-  sentInCall("2,000 unknown requests", () => range(2000).map((n) => request(String(n), `unknown/${n}`, "{}")), "ok"),
-  sentInCall("2,000 requests under one id", () => range(2000).map(() => request("1", "ping", "{}")), "ok"),
+  sentInCall("1,000 requests for roots", () => range(1000).map((n) => request(`"r${n}"`, "roots/list", "{}")), "ok"),
+  sentInCall("1,000 unknown requests", () => range(1000).map((n) => request(String(n), `unknown/${n}`, "{}")), "ok"),
+  sentInCall("1,000 requests under one id", () => range(1000).map(() => request("1", "ping", "{}")), "ok"),
   sentInCall(
     "10,000 cancels",
     () => range(10_000).map((n) => notification("notifications/cancelled", `{"requestId":${n}}`)),
