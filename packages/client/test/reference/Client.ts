@@ -163,11 +163,11 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ClientSession._validate_tool_result":
       "is checked against the schema that the server lists, which is requested once",
     "ClientSession._validate_tool_result, not listed":
-      "is not lost when the list cannot be read: ${JSON.stringify(list)}",
+      "is accepted, and the reason is reported, when there is no schema: ${JSON.stringify(list)}",
     "ClientSession._validate_tool_result, no content":
       "that the schema requires and the result does not have fails the call",
     "ClientSession._validate_tool_result, broken schema":
-      "is not checked against a schema that cannot be used safely: ${JSON.stringify(outputSchema)}",
+      "is accepted, and the reason is reported once, with a schema that cannot be used: ${why}",
     "ClientSession._validate_tool_result, changed": "is checked against the new schema after the tools have changed",
     "ClientSession.list_tools": "is checked against the schema of the page that came last"
   },
