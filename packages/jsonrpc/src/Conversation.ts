@@ -313,7 +313,7 @@ class PassiveConversation implements Passive, InFlight.Host {
 
   private onRequest(request: Message.Request, channel: Channel): void {
     if (this.closing) {
-      channel.unsafeSend(Outcome.toMessage(request.id, Outcome.closing))
+      refuse(request, channel, this.unavailableCode(request), Outcome.closing.error!.message)
       return
     }
     const refused = this.inflight.receive(channel, request)
@@ -325,9 +325,14 @@ class PassiveConversation implements Passive, InFlight.Host {
     } else {
       const { limits, running, size } = refused
       const many = `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
-      refuse(request, channel, JsonRpcError.UNAVAILABLE, many)
+      refuse(request, channel, this.unavailableCode(request), many)
       this.report(Diagnostic.Overloaded({ method, limit: limits.running }))
     }
+  }
+
+  private unavailableCode(request: Message.Request): number {
+    const { UNAVAILABLE } = JsonRpcError
+    return Attempt.attempt(() => this.side.unavailableCode?.(request) ?? UNAVAILABLE, () => UNAVAILABLE)
   }
 
   plan(request: Message.Request, active: InFlight.ActiveRequest): Work {
@@ -336,6 +341,10 @@ class PassiveConversation implements Passive, InFlight.Host {
 
   neverWaits(method: string): boolean {
     return Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false)
+  }
+
+  hasOwnLimit(method: string): boolean {
+    return Attempt.attempt(() => this.side.hasOwnLimit?.(method) === true, () => false)
   }
 
   report(diagnostic: Diagnostic): void {

@@ -29,6 +29,10 @@ export interface Side {
    * such as `ping`. Default: none.
    */
   readonly neverWaits?: ((method: string) => boolean) | undefined
+  /** Whether requests of this method take no place from others, because the side itself limits them. Default: none. */
+  readonly hasOwnLimit?: ((method: string) => boolean) | undefined
+  /** The code of the error with which a request is refused while no place is free. Default: `UNAVAILABLE`. */
+  readonly unavailableCode?: ((request: Message.Request) => number) | undefined
 }
 
 /** How one request is served: an effect, and the mapping of its exit to an answer. */

@@ -29,7 +29,14 @@ export interface DispatcherService {
    * Begins a conversation whose messages the caller passes to `receive`; the transport is used to send only. It runs in the
    * server's context until it is closed. `onEnd` runs when the server closes it.
    */
-  readonly open: (transport: Transport, onEnd: () => void) => FedConversation
+  readonly open: (
+    transport: Transport,
+    onEnd: () => void,
+    options?: {
+      /** The revisions that the conversation may have. Default: all that the server supports. */
+      readonly versions?: ReadonlyArray<Version> | undefined
+    }
+  ) => FedConversation
   /**
    * Serves one message that belongs to no conversation, as a client of this revision sent it. The response leaves on the
    * channel; the handler cannot send requests to the client. Returns a function that interrupts the request as long as it

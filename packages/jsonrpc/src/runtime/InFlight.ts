@@ -38,6 +38,8 @@ export interface Host {
   readonly plan: (message: Message.Request, request: ActiveRequest) => Work
   /** Whether requests of this method run also when no place is free. */
   readonly neverWaits: (method: string) => boolean
+  /** Whether requests of this method take no place. */
+  readonly hasOwnLimit: (method: string) => boolean
   readonly report: (diagnostic: Diagnostic) => void
 }
 
@@ -97,6 +99,8 @@ export class InFlight {
   private readonly places: Places<ActiveRequest>
   /** The places of requests that never wait, and run while no other place is free. */
   private extraPlaces: Places<ActiveRequest> | undefined
+  /** Those of requests that take no place from others. */
+  private ownPlaces: Places<ActiveRequest> | undefined
   private clients: Map<string, Places<ActiveRequest>> | undefined
   /** The places that requests wait for. */
   private waitedFor: Set<Places<ActiveRequest>> | undefined
@@ -131,7 +135,11 @@ export class InFlight {
     const { id, method } = message
     let requests = this.channels.get(channel)
     if (requests?.has(id) === true) return "busy"
-    let places = this.perClient === undefined ? this.places : this.placesOf(this.perClient, channel)
+    let places = this.host.hasOwnLimit(method)
+      ? this.ownPlaces ??= new Places({ running: Infinity, waiting: 0, text: 0 })
+      : this.perClient === undefined
+      ? this.places
+      : this.placesOf(this.perClient, channel)
     let waits = !places.enter()
     if (waits && this.host.neverWaits(method)) {
       places = this.extraPlaces ??= new Places({ ...this.limits, waiting: 0 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
@@ -14,47 +15,54 @@ import { clients } from "./OfficialClients.js"
 type Transport = "http" | "sse"
 
 /** A server with tools that a test controls. */
-const served = Effect.gen(function*() {
-  const steering = {
-    registry: undefined as Registry.RegistryService | undefined,
-    stopped: 0,
-    gate: Deferred.unsafeMake<void>(yield* Effect.fiberId)
-  }
-  const progress = (step: number) =>
-    Effect.flatMap(RequestContext.RequestContext, (context) => context.progress(step, { total: 3 }))
-  const features = Layer.mergeAll(
-    McpServer.tool(
-      Tool.make("greet", { parameters: { name: Schema.String } }),
-      ({ name }) => Effect.succeed(`Hello, ${name}!`)
-    ),
-    act(
-      Effect.suspend(() => Effect.zipRight(progress(1), Deferred.await(steering.gate))).pipe(
-        Effect.onInterrupt(() => Effect.sync(() => steering.stopped++))
+const serve = (versions?: McpServer.Options["versions"]) =>
+  Effect.gen(function*() {
+    const steering = {
+      registry: undefined as Registry.RegistryService | undefined,
+      stopped: 0,
+      gate: Deferred.unsafeMake<void>(yield* Effect.fiberId)
+    }
+    const progress = (step: number) =>
+      Effect.flatMap(RequestContext.RequestContext, (context) => context.progress(step, { total: 3 }))
+    const features = Layer.mergeAll(
+      McpServer.tool(
+        Tool.make("greet", { parameters: { name: Schema.String } }),
+        ({ name }) => Effect.succeed(`Hello, ${name}!`)
       ),
-      "wait"
-    ),
-    act(
-      Effect.flatMap(
-        RequestContext.RequestContext,
-        (context) => Effect.zipRight(context.closeStream, Deferred.await(steering.gate))
+      act(
+        Effect.suspend(() => Effect.zipRight(progress(1), Deferred.await(steering.gate))).pipe(
+          Effect.onInterrupt(() => Effect.sync(() => steering.stopped++))
+        ),
+        "wait"
       ),
-      "poll"
-    ),
-    Layer.effectDiscard(Effect.map(Registry.Registry, (registry) => {
-      steering.registry = registry
-    }))
-  )
-  const scope = yield* Effect.scope
-  const context = yield* Layer.buildWithScope(
-    HttpServer.layer({ port: 0, ssePath: "/sse", retry: "10 millis" }).pipe(
-      Layer.provide(EventStore.layerMemory()),
-      Layer.provide(McpServer.layer(info, features))
-    ),
-    scope
-  )
-  const server = yield* Effect.provide(HttpServer.HttpServer, context)
-  return { steering, server, url: server.url, sse: server.url.replace("/mcp", "/sse") }
-})
+      act(
+        Effect.flatMap(
+          RequestContext.RequestContext,
+          (context) => Effect.zipRight(context.closeStream, Deferred.await(steering.gate))
+        ),
+        "poll"
+      ),
+      Layer.effectDiscard(Effect.map(Registry.Registry, (registry) => {
+        steering.registry = registry
+      }))
+    )
+    const scope = yield* Effect.scope
+    const context = yield* Layer.buildWithScope(
+      HttpServer.layer({ port: 0, ssePath: "/sse", retry: "10 millis" }).pipe(
+        Layer.provide(EventStore.layerMemory()),
+        Layer.provide(McpServer.layer(info, features, { versions }))
+      ),
+      scope
+    )
+    const server = yield* Effect.provide(HttpServer.HttpServer, context)
+    return { steering, server, url: server.url, sse: server.url.replace("/mcp", "/sse") }
+  })
+
+/** A server of both eras. */
+const served = serve()
+
+/** A server with sessions and streams that can be resumed, which a client that speaks 2026-07-28 would not use. */
+const servedLegacy = serve(Version.legacy)
 
 const one = (tool: string) => act(Effect.void, tool)
 
@@ -113,7 +121,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
 
       it.scopedLive(`notify of changes outside of requests, ${over}`, () =>
         Effect.gen(function*() {
-          const server = yield* served
+          const server = yield* servedLegacy
           const client = yield* connect(kind === "http" ? server.url : server.sse, kind)
           yield* client.list
           yield* Layer.build(Layer.provide(one("more"), Layer.succeed(Registry.Registry, server.steering.registry!)))
@@ -124,7 +132,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
 
     it.scopedLive("reconnect when the connection is cut during a call", () =>
       Effect.gen(function*() {
-        const server = yield* served
+        const server = yield* servedLegacy
         const { cut, url } = yield* tcpProxy(server.server.port)
         const client = yield* connect(`${url}/mcp`, "http")
         let began = false
@@ -138,7 +146,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
 
     it.scopedLive("reconnect two clients that were cut off, with a resumption token", () =>
       Effect.gen(function*() {
-        const server = yield* served
+        const server = yield* servedLegacy
         const { cut, url } = yield* tcpProxy(server.server.port)
         const first = yield* connect(`${url}/mcp`, "http")
         const sessionId = first.sessionId()
@@ -162,7 +170,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
 
     it.scopedLive("poll for a result when the server closes the stream of a call", () =>
       Effect.gen(function*() {
-        const server = yield* served
+        const server = yield* servedLegacy
         const client = yield* connect(server.url, "http")
         const calling = yield* Effect.fork(client.call("poll"))
         yield* client.list
@@ -172,7 +180,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
 
     it.scopedLive("close: the session ends, and is unknown afterwards", () =>
       Effect.gen(function*() {
-        const server = yield* served
+        const server = yield* servedLegacy
         const client = yield* connect(server.url, "http")
         const id = client.sessionId()!
         assert.strictEqual(server.server.sessions(), 1)
@@ -184,7 +192,7 @@ for (const [name, connectTo] of Object.entries({ ...legacy, ...auto })) {
 
     it.scopedLive("detect that a session is lost", () =>
       Effect.gen(function*() {
-        const server = yield* served
+        const server = yield* servedLegacy
         const client = yield* connect(server.url, "http")
         const id = client.sessionId()!
         yield* Effect.promise(() => fetch(server.url, { method: "DELETE", headers: { "mcp-session-id": id } }))

@@ -37,7 +37,7 @@ export interface Conversations {
   /** Begins a conversation and reads its transport. After the server has closed, the transport is not read. */
   readonly read: (transport: Transport) => ReadConversation
   /** Begins a conversation that its caller feeds. `onEnd` runs when the server closes it. */
-  readonly feed: (transport: Transport, onEnd: () => void) => Dispatcher.FedConversation
+  readonly feed: Dispatcher.DispatcherService["open"]
   /** Runs an effect for each open conversation. */
   readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
   /** The number of open conversations. */
@@ -46,8 +46,8 @@ export interface Conversations {
 
 export const make = (
   server: Pick<Server, "session">,
-  /** The server's side of a conversation. */
-  side: (connection: Connection) => Side,
+  /** The server's side of a conversation that may have these revisions. */
+  side: (connection: Connection, versions: ReadonlyArray<Version.Version> | undefined) => Side,
   options: Dispatcher.Options
 ): Effect.Effect<Conversations, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -59,13 +59,13 @@ export const make = (
     const report = Defects.report(options)
     let closing = false
 
-    const start = (transport: Transport) => {
+    const start = (transport: Transport, versions?: ReadonlyArray<Version.Version>) => {
       // Only a session layer needs a scope for each conversation.
       const scope = server.session === undefined ? undefined : Effect.runSync(Scope.make())
       let connection!: Connection
       const conversation = begin(
         transport,
-        (outbound) => side(connection = new Connection(outbound, scope ?? serverScope)),
+        (outbound) => side(connection = new Connection(outbound, scope ?? serverScope), versions),
         {
           maxInFlight: options.maxInFlight,
           maxWaiting: options.maxWaiting,
@@ -129,8 +129,8 @@ export const make = (
       return { ended: Deferred.await(ended), close, onEnd: (callback) => reader.addObserver(callback) }
     }
 
-    const feed = (transport: Transport, onEnd: () => void): Dispatcher.FedConversation => {
-      const { connection, conversation, release } = start(transport)
+    const feed: Conversations["feed"] = (transport, onEnd, { versions } = {}) => {
+      const { connection, conversation, release } = start(transport, versions)
       let ending = false
       const watching = options.heartbeat === undefined ? undefined : Runtime.runFork(
         runtime,

@@ -33,12 +33,17 @@ export const make = (
     const modern = versions.some(Version.isModern) ? ModernServe.make(server) : undefined
     const conversations = yield* Conversations.make(
       server,
-      (connection) => EraOfConversation.side({ legacy, modern } as EraOfConversation.Eras, connection, versions),
+      (connection, only = versions) =>
+        EraOfConversation.side(
+          { legacy, modern: only.some(Version.isModern) ? modern : undefined } as EraOfConversation.Eras,
+          connection,
+          only
+        ),
       options
     )
     const legacyExchange = legacy === undefined ? undefined : yield* StatelessConversation.make(legacy, options)
     const modernExchange = modern === undefined ? undefined : yield* StatelessConversation.make(
-      { request: (_, request, incoming) => modern.request(request, incoming), neverWaits: modern.neverWaits },
+      { request: (_, request, incoming) => modern.request(request, incoming), hasOwnLimit: modern.hasOwnLimit },
       options
     )
     yield* Changes.announce(registry, (kind) =>

@@ -5,7 +5,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { Side } from "@effect-mcp/jsonrpc/Side"
+import type { Era } from "@effect-mcp/protocol/Era"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type { Connection } from "../legacy/Connection.js"
@@ -32,7 +34,9 @@ export const side = ({ legacy, modern }: Eras, connection: Connection, versions:
       EraOfMessage.of(notification, versions) === "modern"
         ? modern.notification(notification, channel)
         : legacy.notification(connection, notification, channel),
-    neverWaits: (method) => legacy.neverWaits(method) || modern.neverWaits(method)
+    neverWaits: legacy.neverWaits,
+    hasOwnLimit: modern.hasOwnLimit,
+    unavailableCode: (request) => codeIn(EraOfMessage.of(request, versions))
   }
 }
 
@@ -54,7 +58,11 @@ const onlyModern = (modern: Modern, versions: ReadonlyArray<Version>): Side => (
       ? modern.refuse(request, incoming, EraOfMessage.unsupported(request, versions))
       : modern.request(request, incoming),
   onNotification: modern.notification,
-  neverWaits: modern.neverWaits
+  hasOwnLimit: modern.hasOwnLimit,
+  unavailableCode: () => codeIn("modern")
 })
+
+// From 2026-07-28 on, SHOULD NOT send a code from -32000 to -32019.
+const codeIn = (era: Era): number => era === "modern" ? JsonRpcError.INTERNAL_ERROR : JsonRpcError.UNAVAILABLE
 
 const isLegacy = ({ accepted, handshake }: Connection): boolean => accepted || handshake !== undefined

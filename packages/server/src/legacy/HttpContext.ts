@@ -3,6 +3,7 @@
  * event store, if the application provides one.
  */
 import type { FedTransport } from "@effect-mcp/jsonrpc/unstable/Feed"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { DispatcherService, FedConversation } from "../Dispatcher.js"
@@ -12,17 +13,21 @@ import { EventStore } from "../EventStore.js"
 import { EndpointContext } from "../http/EndpointContext.js"
 
 export class HttpContext extends EndpointContext {
+  /** The legacy revisions of the server. */
+  private readonly versions: ReadonlyArray<Version.Version>
+
   constructor(
     { options, runtime, sweeper }: EndpointContext,
     readonly dispatcher: DispatcherService,
     readonly events: EventStoreService | undefined
   ) {
     super(options, sweeper, runtime)
+    this.versions = dispatcher.versions.filter(Version.isLegacy)
   }
 
-  /** Begins the conversation of a transport. The transport's feed passes it the messages, so no fiber reads them. */
+  /** Begins the legacy conversation of a transport. The transport's feed passes it the messages, so no fiber reads them. */
   converse(transport: FedTransport, onEnd: () => void): FedConversation {
-    const conversation = this.dispatcher.open(transport, onEnd)
+    const conversation = this.dispatcher.open(transport, onEnd, { versions: this.versions })
     transport.feed.receiveWith(conversation.receive)
     return conversation
   }

@@ -9,7 +9,7 @@ import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
-import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { Channel, Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
 import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
@@ -31,7 +31,7 @@ export const MAX_EXCHANGES = 4096
  * request, as long as it has no response.
  */
 export const make = (
-  serving: Pick<Serving, "request" | "neverWaits">,
+  serving: Pick<Serving, "request"> & Pick<Side, "neverWaits" | "hasOwnLimit">,
   options: Options
 ): Effect.Effect<
   (incoming: Message.Incoming, channel: Channel, version: LegacyVersion) => () => void,
@@ -44,7 +44,8 @@ export const make = (
     const started = start(transport, {
       onRequest: (request, incoming) => serving.request(connections.get(incoming.channel)!, request, incoming),
       onNotification: () => undefined,
-      neverWaits: serving.neverWaits
+      neverWaits: serving.neverWaits,
+      hasOwnLimit: serving.hasOwnLimit
     }, {
       maxInFlight: options.maxExchanges ?? MAX_EXCHANGES,
       maxWaiting: options.maxWaiting,

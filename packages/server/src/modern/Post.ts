@@ -30,6 +30,8 @@ const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
 export class Post implements Channel {
   /** Set when the request is refused: the status of the response. */
   refusedWith: number | undefined
+  /** Whether the server serves the request already; otherwise it waits for others to end. */
+  started = false
   /** Set by a subscription: ends it with its result. */
   endSubscription: (() => void) | undefined
   private done = false
@@ -92,9 +94,18 @@ export class Post implements Channel {
    * client disconnects, which cancels the request.
    */
   wait(interrupt: () => void): void {
-    const { options: { keepAlive, responses }, sweeper } = this.context
     this.interrupt = interrupt
     this.exchange.onGone(this.gone)
+    // A request that waits for others sends nothing yet.
+    if (this.started) this.begin()
+  }
+
+  onStarted(): void {
+    this.begin()
+  }
+
+  private begin(): void {
+    const { options: { keepAlive, responses }, sweeper } = this.context
     if (this.stream !== undefined || responses === "json") return
     if (responses === "stream") this.open()
     // A connection that is silent for long could be taken for a dead one.
@@ -120,11 +131,13 @@ export class Post implements Channel {
     this.interrupt?.()
   }
 
-  private respond(response: Message.Response): void {
+  private respond(sent: Message.Response): void {
+    const { started, stream } = this
+    const response = started || Message.isSuccess(sent) ? sent : unavailable(sent)
     const text = MessageText.stringify(response) ?? ""
-    const { stream } = this
+    if (!started) this.refusedWith ??= 503
     this.finish()
-    if (stream === undefined && this.context.options.responses !== "stream") {
+    if (stream === undefined && (this.refusedWith !== undefined || this.context.options.responses !== "stream")) {
       const status = Message.isSuccess(response) ? 200 : this.refusedWith ?? Status.ofError(response.error)
       return this.exchange.reply(status, status === 503 ? BUSY_HEADERS : JSON_HEADERS, text)
     }
@@ -143,3 +156,9 @@ export class Post implements Channel {
     return this.stream ??= this.context.stream(this.exchange, this.gone)
   }
 }
+
+// SHOULD NOT send a code from -32000 to -32019: the status says that the server is busy or closing.
+const unavailable = ({ error, ...rest }: Message.Failure): Message.Failure => ({
+  ...rest,
+  error: error.code === JsonRpcError.UNAVAILABLE ? { ...error, code: JsonRpcError.INTERNAL_ERROR } : error
+})

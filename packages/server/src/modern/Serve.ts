@@ -43,8 +43,8 @@ export interface Serving {
   /** Answers a request with an error. The middleware sees both. */
   readonly refuse: (request: Request, incoming: IncomingRequest, error: McpError.McpError) => Work
   readonly notification: (notification: Notification, channel: Channel) => Effect.Effect<void> | undefined
-  /** Whether requests of this method never wait for others to end, and do not count among them. */
-  readonly neverWaits: (method: string) => boolean
+  /** Whether requests of this method take no place from others: they have a limit of their own. */
+  readonly hasOwnLimit: (method: string) => boolean
   /** The open subscriptions of all clients. */
   readonly subscriptions: Subscriptions
 }
@@ -64,6 +64,7 @@ export const make = (server: Server): Serving => {
   }
 
   const request: Serving["request"] = (request, incoming) => {
+    if (incoming.channel instanceof Post) incoming.channel.started = true
     const envelope = ReadEnvelope.of(request, versions)
     if (Either.isLeft(envelope)) return refuse(request, incoming, envelope.left)
     const route = routes.find(request.method, envelope.right.version)
@@ -149,7 +150,7 @@ export const make = (server: Server): Serving => {
     subscriptions,
     request,
     refuse,
-    neverWaits: (method) => method === Methods.listen.name,
+    hasOwnLimit: (method) => method === Methods.listen.name,
     notification: ({ method, params }, channel) => {
       const listener = router.listener(method)
       if (listener === undefined && middleware === undefined) return undefined

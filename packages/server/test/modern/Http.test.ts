@@ -202,6 +202,39 @@ describe("subscriptions/listen over HTTP", () => {
       })))
 })
 
+describe("A POST beyond the limit of requests", () => {
+  it.effect("waits and sends nothing, not even a comment, until another has ended", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* withEndpoint(serve(act(Deferred.await(gate)), { maxExchanges: 1 }), (http) =>
+        Effect.gen(function*() {
+          const first = post(http, request("tools/call", { name: "act" }))
+          const second = post(http, request("tools/call", { name: "act" }))
+          yield* TestClock.adjust("1 minute")
+          assert.deepStrictEqual([first.isStream, second.status], [true, undefined])
+          yield* Deferred.succeed(gate, undefined)
+          assert.strictEqual((yield* answered(second)).status, 200)
+        }))
+    }))
+
+  it.effect("is refused with 503, and not with a code that the revision forbids, when none may wait", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* withEndpoint(
+        serve(act(Deferred.await(gate)), { maxExchanges: 1, maxWaiting: 0 }),
+        (http) =>
+          Effect.gen(function*() {
+            const first = post(http, request("tools/call", { name: "act" }))
+            const second = yield* ask(http, request("tools/call", { name: "act" }))
+            refused(second, 503, -32603)
+            assert.strictEqual(second.sent["retry-after"], "1")
+            yield* Deferred.succeed(gate, undefined)
+            assert.strictEqual((yield* answered(first)).status, 200)
+          })
+      )
+    }))
+})
+
 describe("Closing the endpoint", () => {
   it.effect("answers what is running with 503, and interrupts it", () =>
     Effect.gen(function*() {

@@ -134,6 +134,20 @@ describe("A modern request", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(act(waiting))))
     }))
 
+  it.scoped("SHOULD NOT be refused with a code from -32000 to -32019 when too many requests wait", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function*() {
+        const peer = yield* connect
+        const first = yield* request(peer, "tools/call", { name: "act" })
+        const refused = yield* error(peer, "tools/call", { name: "act" })
+        assert.strictEqual(refused.code, -32603)
+        assert.include(refused.message, "Too many requests")
+        yield* Deferred.succeed(gate, undefined)
+        yield* peer.expectResult(first)
+      }).pipe(Effect.scoped, Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 1, maxWaiting: 0 })))
+    }))
+
   it.scoped("SHOULD NOT be answered with a code from -32000 to -32019 when the server ends the conversation", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()

@@ -182,6 +182,13 @@ describe("subscriptions/listen", () => {
       assert.strictEqual((yield* error(yield* leaving, "subscriptions/listen", { notifications: {} })).code, -32603)
     }).pipe(Effect.scoped, Effect.provide(serve(Readme, { listen: { max: 1, maxResources: 1 } }))))
 
+  it.effect("takes no place from other requests", () =>
+    Effect.gen(function*() {
+      const peer = yield* leaving
+      for (let n = 0; n < 10; n++) yield* listen(peer, {})
+      yield* call(peer, "greet", { arguments: { name: "Ada" } })
+    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { maxInFlight: 1 }))))
+
   it.effect("survives clients that come and go: none is left when all have ended", () =>
     Effect.gen(function*() {
       const peer = yield* leaving
