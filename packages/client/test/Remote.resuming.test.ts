@@ -13,7 +13,7 @@ const remote = (http: ScriptedServer.ScriptedServer, options: Options, session?:
   Effect.provideService(
     Client.make(
       Remote.connector(ScriptedServer.URL, { standalone: false, terminateOnClose: false, ...options }),
-      session
+      { checkOutputs: false, ...session }
     ),
     HttpClient.HttpClient,
     http.client

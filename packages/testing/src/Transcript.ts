@@ -45,6 +45,10 @@ export const line = ({ from, message }: Entry): string => {
   if (Message.isRequest(message)) return words(from, "→", JSON.stringify(message.id), message.method, message.params)
   if (Message.isNotification(message)) return words(from, "·", undefined, message.method, message.params)
   const id = message.id === undefined ? undefined : JSON.stringify(message.id)
+  // A client reads an error without a code as one; the transcript shows what was sent.
+  if (!Message.isSuccess(message) && typeof message.error.code !== "number") {
+    return words(from, "?", undefined, undefined, message)
+  }
   return Message.isSuccess(message)
     ? words(from, "←", id, undefined, message.result)
     : words(from, "✗", id, `${message.error.code} ${JSON.stringify(message.error.message)}`, message.error.data)

@@ -33,7 +33,10 @@ export const problem = (messages: ReadonlyArray<SamplingMessage>): Problem | und
   return unanswered.size === 0 ? undefined : { at: messages.length - 1, message: "a tool use is not answered" }
 }
 
-const broken = (message: Pick<SamplingMessage, "content" | "role">, unanswered: ReadonlySet<string>): string | undefined => {
+const broken = (
+  message: Pick<SamplingMessage, "content" | "role">,
+  unanswered: ReadonlySet<string>
+): string | undefined => {
   const content = blocks(message)
   const results = content.filter(isResult)
   if (results.length > 0) {

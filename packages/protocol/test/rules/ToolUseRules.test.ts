@@ -50,7 +50,10 @@ describe("ToolUseRules", () => {
       [undefined, [text], undefined]
     ] as const
   )("holds an answer to its tool choice %s", (mode, content, problem) => {
-    const found = ToolUseRules.problemOfAnswer({ role: "assistant", content }, mode === undefined ? undefined : { mode })
+    const found = ToolUseRules.problemOfAnswer(
+      { role: "assistant", content },
+      mode === undefined ? undefined : { mode }
+    )
     if (problem === undefined) expect(found).toBeUndefined()
     else expect(found).toContain(problem)
   })

@@ -122,7 +122,7 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
     exchange.body(maxBodyBytes, (body) => {
       if (typeof body !== "string") return Refusal.send(exchange, refusalOfFault(body, maxBodyBytes))
       if (closing) return Refusal.send(exchange, Refusal.closing)
-      target.post(exchange, MessageText.parse(withoutMark(body), options), principal)
+      target.post(exchange, MessageText.parse(body, options), principal)
     })
   }
 
@@ -199,9 +199,6 @@ const isRepeated = ({ rawHeaders }: HttpExchange, name: string): boolean =>
 
 /** "/mcp/" is the same path as "/mcp": some clients add a slash to the URL that they are given. */
 const withoutSlash = (path: string): string => path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
-
-/** A reader of JSON may ignore a byte order mark (RFC 8259, 8.1). */
-const withoutMark = (body: string): string => body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
 
 const isAllowed = (allow: string, method: string): boolean =>
   (method === "POST" || method === "GET" || method === "DELETE") && allow.includes(method)
