@@ -50,6 +50,8 @@ const read = (response: Response) => {
 
 const log = (data: unknown) => Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", data))
 
+const progress = Effect.flatMap(RequestContext.RequestContext, (context) => context.progress(1))
+
 describe("as a web handler", () => {
   it.scoped("serves a session", () =>
     Effect.gen(function*() {
@@ -159,12 +161,12 @@ describe("without sessions", () => {
   it.scoped("a handler runs on after its client has left the stream, at most for abandonAfter", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
-      const waiting = Effect.zipRight(log("begun"), Effect.never).pipe(
+      const waiting = Effect.zipRight(progress, Effect.never).pipe(
         Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
       )
       yield* Effect.gen(function*() {
         const web = yield* handler({ sessions: false })
-        const stream = read(yield* post(web, call(1, "act")))
+        const stream = read(yield* post(web, Message.request(1, "tools/call", { name: "act", _meta: { progressToken: 1 } })))
         while ((yield* stream.next)?.length === 0);
         yield* stream.cancel
         yield* TestClock.adjust("29 seconds")
