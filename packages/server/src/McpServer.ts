@@ -75,7 +75,8 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
    */
   readonly capabilities?: ServerCapabilities | undefined
   /**
-   * A layer that is built for each client during the handshake, and released with its session. Handlers may use its
+   * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, for each
+   * request. Handlers may use its
    * services; two clients never share them. It may require `RequestContext`, which describes the client. When the layer
    * fails, the handshake fails; the client receives an `McpError` as it is.
    */
