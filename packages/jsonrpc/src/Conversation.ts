@@ -233,7 +233,6 @@ class PassiveConversation implements Passive, InFlight.Host {
   }
 
   readonly inFlight = () => this.inflight.size
-
   readonly pending = () => this.calls.size
 
   readonly pauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -313,8 +312,7 @@ class PassiveConversation implements Passive, InFlight.Host {
 
   private onRequest(request: Message.Request, channel: Channel): void {
     if (this.closing) {
-      refuse(request, channel, this.unavailableCode(request), Outcome.closing.error!.message)
-      return
+      return refuse(request, channel, codeOf(this.side, request), Outcome.closing.error!.message)
     }
     const refused = this.inflight.receive(channel, request)
     if (refused === undefined) return
@@ -325,14 +323,9 @@ class PassiveConversation implements Passive, InFlight.Host {
     } else {
       const { limits, running, size } = refused
       const many = `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
-      refuse(request, channel, this.unavailableCode(request), many)
+      refuse(request, channel, codeOf(this.side, request), many)
       this.report(Diagnostic.Overloaded({ method, limit: limits.running }))
     }
-  }
-
-  private unavailableCode(request: Message.Request): number {
-    const { UNAVAILABLE } = JsonRpcError
-    return Attempt.attempt(() => this.side.unavailableCode?.(request) ?? UNAVAILABLE, () => UNAVAILABLE)
   }
 
   plan(request: Message.Request, active: InFlight.ActiveRequest): Work {
@@ -341,10 +334,6 @@ class PassiveConversation implements Passive, InFlight.Host {
 
   neverWaits(method: string): boolean {
     return Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false)
-  }
-
-  hasOwnLimit(method: string): boolean {
-    return Attempt.attempt(() => this.side.hasOwnLimit?.(method) === true, () => false)
   }
 
   report(diagnostic: Diagnostic): void {
@@ -392,6 +381,8 @@ class PassiveConversation implements Passive, InFlight.Host {
     return this.options.reportOnly ? isRequest && id !== undefined : isRequest || kind === "unknown"
   }
 }
+
+const codeOf = (side: Side, sent: Message.Request) => side.unavailableCode?.(sent) ?? JsonRpcError.UNAVAILABLE
 
 const refuse = (request: Message.Request, channel: Channel, code: number, message: string): void => {
   channel.unsafeSend(Message.failure(request.id, { code, message }))

@@ -22,6 +22,7 @@ import type { CacheOptions, ServerCacheOptions } from "./CacheOptions.js"
 import * as Cache from "./CacheOptions.js"
 import type * as Completer from "./Completer.js"
 import * as Dispatch from "./dispatch/Dispatch.js"
+import * as HeaderMarks from "./dispatch/HeaderMarks.js"
 import * as Dispatcher from "./Dispatcher.js"
 import * as Feature from "./Feature.js"
 import * as AdvertisedCapabilities from "./features/AdvertisedCapabilities.js"
@@ -74,7 +75,8 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
    */
   readonly capabilities?: ServerCapabilities | undefined
   /**
-   * A layer that is built for each client during the handshake, and released with its session. Handlers may use its
+   * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, for each
+   * request. Handlers may use its
    * services; two clients never share them. It may require `RequestContext`, which describes the client. When the layer
    * fails, the handshake fails; the client receives an `McpError` as it is.
    */
@@ -172,7 +174,7 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
  * calling program receives. Its requirements stay in the requirements of the layer and are captured when the layer is
  * built.
  *
- * The layer dies when the server has a tool of this name already. When the layer's scope closes, the tool is removed and
+ * The layer dies when the server has a tool of this name already, and when a mark `x-mcp-header` in its schema is not valid. When the layer's scope closes, the tool is removed and
  * clients are notified.
  */
 export const tool = <const Name extends string, Parameters, Arguments, Success, Failure, R = never>(
@@ -183,7 +185,7 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
   Feature.make((registry, context) =>
     Effect.zipRight(
-      NamingRules.warn("tool", definition.advertised),
+      Effect.zipRight(HeaderMarks.check(definition.advertised), NamingRules.warn("tool", definition.advertised)),
       registry.tools.register(Tools.entry(definition, handler, context, registry))
     )
   )

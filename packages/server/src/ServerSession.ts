@@ -2,6 +2,10 @@
  * `RequestContext` with requests to the client: questions to its user or its model, its roots, `ping`. Handlers of tools,
  * prompts and resources have it; in any other handler, a request to the client does not compile.
  *
+ * Up to 2025-11-25 the handler waits for the answer. From 2026-07-28 on a question without an answer interrupts the handler
+ * and ends its request; the client sends the request again with the answer, and the handler runs again from its beginning.
+ * So a handler asks first and acts after, and does not ask in an uninterruptible region.
+ *
  * @since 0.1.0
  */
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
@@ -27,7 +31,10 @@ import type { RequestContextService } from "./RequestContext.js"
 export type AskError = McpError | LocalError
 
 export interface ServerSessionService extends RequestContextService {
-  /** Asks the questions one after another. Gives the answers under the same names. */
+  /**
+   * Gives the answers under the names of the questions. Up to 2025-11-25 the questions are asked one after another; from
+   * 2026-07-28 on all of them leave together, and their names are the keys of the client's responses.
+   */
   readonly ask: <const Q extends Readonly<Record<string, Ask.Question<any>>>>(
     questions: Q,
     options?: RequestOptions
@@ -58,18 +65,18 @@ export interface ServerSessionService extends RequestContextService {
   ) => Effect.Effect<CreateMessageResult, AskError>
   /** The roots of the client: the folders, or other places, that the server may work in. */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
-  /** Waits until the client has answered a `ping`. */
+  /** Waits until the client has answered a `ping`. Fails with `NoBackChannel` from 2026-07-28 on. */
   readonly ping: Effect.Effect<void, AskError>
   /**
    * Sends a request of any method on the channel of this request, and waits for the answer. Fails with `NoBackChannel` where
-   * the client cannot receive requests. Interruption cancels the request at the client.
+   * the client cannot receive requests, and from 2026-07-28 on. Interruption cancels the request at the client.
    */
   readonly request: (
     method: string,
     params?: JsonObject,
     options?: RequestOptions
   ) => Effect.Effect<JsonObject, CallError>
-  /** Sends outside of this request, also after its response. */
+  /** Sends outside of this request, also after its response. From 2026-07-28 on it refuses requests and drops notifications. */
   readonly standalone: Outbound
 }
 

@@ -19,7 +19,7 @@ import { NoBackChannel } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Outcome from "../Outcome.js"
-import type { Channel, IncomingRequest, PerClient, Work } from "../Side.js"
+import type { Channel, IncomingRequest, PerClient, Side, Work } from "../Side.js"
 import * as Attempt from "./Attempt.js"
 import type { ConversationEnv } from "./ConversationEnv.js"
 import * as Drop from "./Drop.js"
@@ -38,8 +38,7 @@ export interface Host {
   readonly plan: (message: Message.Request, request: ActiveRequest) => Work
   /** Whether requests of this method run also when no place is free. */
   readonly neverWaits: (method: string) => boolean
-  /** Whether requests of this method take no place. */
-  readonly hasOwnLimit: (method: string) => boolean
+  readonly side: Pick<Side, "hasOwnLimit">
   readonly report: (diagnostic: Diagnostic) => void
 }
 
@@ -135,7 +134,7 @@ export class InFlight {
     const { id, method } = message
     let requests = this.channels.get(channel)
     if (requests?.has(id) === true) return "busy"
-    let places = this.host.hasOwnLimit(method)
+    let places = this.host.side.hasOwnLimit?.(method) === true
       ? this.ownPlaces ??= new Places({ running: Infinity, waiting: 0, text: 0 })
       : this.perClient === undefined
       ? this.places

@@ -102,7 +102,7 @@ describe("several channels in one conversation", () => {
       const host: InFlight.Host = {
         plan: () => ({ effect: Effect.succeed({}), reply: Outcome.fromExit }),
         neverWaits: () => false,
-        hasOwnLimit: () => false,
+        side: {},
         report: () => undefined
       }
       const limits = { running: 64, waiting: 64, text: 1024 }

@@ -33,11 +33,11 @@ export const make = (method: string, { hints = {}, serverInfo }: Options = {}): 
   const cacheable = Caching.isCacheable(method)
   return (result) => {
     const { _meta, cacheScope = hints.cacheScope, resultType = COMPLETE, ttlMs = hints.ttlMs } = result
-    return {
-      ...result,
-      ...(cacheable && resultType === COMPLETE ? Caching.of({ ttlMs, cacheScope }) : undefined),
-      resultType,
-      ...(own === undefined ? undefined : { _meta: _meta === undefined ? own : { ..._meta, ...own } })
-    }
+    // Assignments, which are faster than spreads.
+    const stamped: { [key: string]: unknown } = { ...result as {} }
+    if (cacheable && resultType === COMPLETE) Object.assign(stamped, Caching.of({ ttlMs, cacheScope }))
+    stamped.resultType = resultType
+    if (own !== undefined) stamped._meta = _meta === undefined ? own : { ..._meta, ...own }
+    return stamped as typeof result & { readonly resultType: string }
   }
 }

@@ -17,6 +17,7 @@ import * as Subscriptions from "../legacy/Subscriptions.js"
 import * as ModernServe from "../modern/Serve.js"
 import type { RegistryService } from "../Registry.js"
 import * as Changes from "../runtime/Changes.js"
+import * as Exchanges from "../runtime/Exchanges.js"
 import type { Server } from "../runtime/Server.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
@@ -42,8 +43,8 @@ export const make = (
       options
     )
     const legacyExchange = legacy === undefined ? undefined : yield* StatelessConversation.make(legacy, options)
-    const modernExchange = modern === undefined ? undefined : yield* StatelessConversation.make(
-      { request: (_, request, incoming) => modern.request(request, incoming), hasOwnLimit: modern.hasOwnLimit },
+    const modernExchange = modern === undefined ? undefined : yield* Exchanges.make(
+      { onRequest: modern.request, hasOwnLimit: modern.hasOwnLimit },
       options
     )
     yield* Changes.announce(registry, (kind) =>
@@ -98,7 +99,7 @@ export const make = (
       exchange: (incoming, channel, version) => {
         if (Version.isLegacy(version) && legacyExchange !== undefined) return legacyExchange(incoming, channel, version)
         if (Version.isModern(version) && modernExchange !== undefined) {
-          return modernExchange(incoming, channel, Version.latestLegacy)
+          return modernExchange(incoming, channel)
         }
         if (!Message.isMalformed(incoming) && Message.isRequest(incoming)) {
           const error = new McpError.UnsupportedVersion({ requested: version, supported: versions })

@@ -11,16 +11,22 @@ import * as Subject from "../runtime/Subject.js"
 
 type Read = Either.Either<Envelope.Envelope, InvalidParams | UnsupportedVersion>
 
-const known = new WeakMap<Request | Notification, Read>()
+/** The last message that was read with `keep`, until it is read again. A `WeakMap` would cost more than decoding twice. */
+let kept: { readonly message: Request | Notification; readonly read: Read } | undefined
 
 /** The envelope of a message, or why the message is refused. */
-export const of = (message: Request | Notification, versions: ReadonlyArray<string>): Read =>
-  known.get(message) ?? Either.mapLeft(Envelope.decode(message.params, versions), shortened)
+export const of = (message: Request | Notification, versions: ReadonlyArray<string>): Read => {
+  const last = kept
+  kept = undefined
+  return last?.message === message
+    ? last.read
+    : Either.mapLeft(Envelope.decode(message.params, versions), shortened)
+}
 
-/** As `of`; the next `of` for the same message does not decode again. */
+/** As `of`; if the next `of` is for the same message, it does not decode again. */
 export const keep = (message: Request, versions: ReadonlyArray<string>): Read => {
   const read = of(message, versions)
-  known.set(message, read)
+  kept = { message, read }
   return read
 }
 

@@ -4,7 +4,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect } from "effect"
+import { Cause, Effect, Layer } from "effect"
 import type { EndpointClient } from "../http/TestExchange.js"
 import { initialize, withEndpoint } from "../http/TestExchange.js"
 import { GreetLive, serve } from "../Serving.js"
@@ -138,6 +138,22 @@ describe("The headers of a modern POST", () => {
   )
 
   const call = (args: JsonObject) => request("tools/call", { name: "regional", arguments: args })
+
+  it.effect("are marked correctly, or the tool is not registered", () =>
+    Effect.gen(function*() {
+      const marked = (inputSchema: JsonObject) =>
+        McpServer.tool(RawTool.make("marked", { inputSchema }), () => Effect.succeed("done") as any)
+      for (
+        const property of [{ type: "number", "x-mcp-header": "A" }, { type: "string", "x-mcp-header": "a b" }, {
+          type: "array",
+          items: { type: "string", "x-mcp-header": "A" }
+        }]
+      ) {
+        const layer = serve(marked({ type: "object", properties: { property } }) as any)
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer)))
+        assert.include(exit._tag === "Failure" ? Cause.pretty(exit.cause) : "", `"marked" cannot be registered`)
+      }
+    }))
 
   it.effect("MUST repeat the arguments that the tool's schema marks", () =>
     withEndpoint(serve(Regional as any), (http) =>
