@@ -54,6 +54,3 @@ export const silence = (peer: TestPeer.TestPeer) => error(peer, "silence")
 
 /** The first text of a tool's result. */
 export const text = ({ content }: JsonObject) => (content as ReadonlyArray<{ readonly text: string }>)[0]?.text
-
-export const isResponseTo = (id: Message.RequestId) => (message: Message.Message) =>
-  Message.isResponse(message) && message.id === id
