@@ -2,8 +2,7 @@
  * Validates values against a JSON Schema, such as one that a peer advertised. It fetches nothing, runs no text of a
  * schema as code, and bounds the work that a value can cause through references.
  *
- * The only module that loads ajv, which takes long to load. `RawTool` uses it; tools with
- * Effect schemas do not.
+ * The only module that loads ajv, which takes long to load. `RawTool` uses it; tools with Effect schemas do not.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  */

@@ -1,7 +1,6 @@
 /**
  * Clients of 2026-07-28 that send exactly what a test gives them. The official schema checks the messages of the server.
  */
-import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
