@@ -166,7 +166,9 @@ describe("without sessions", () => {
       )
       yield* Effect.gen(function*() {
         const web = yield* handler({ sessions: false })
-        const stream = read(yield* post(web, Message.request(1, "tools/call", { name: "act", _meta: { progressToken: 1 } })))
+        const stream = read(
+          yield* post(web, Message.request(1, "tools/call", { name: "act", _meta: { progressToken: 1 } }))
+        )
         while ((yield* stream.next)?.length === 0);
         yield* stream.cancel
         yield* TestClock.adjust("29 seconds")
