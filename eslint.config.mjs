@@ -18,7 +18,16 @@ export const mayTry = [
 
 /** Modules of `node` that may use a timer of Node's, and why; all others sleep on Effect's Clock. */
 export const mayUseTimers = [
-  { file: "packages/node/src/stdio/Output.ts", timers: ["setImmediate"], why: "writes once per turn of the event loop" }
+  {
+    file: "packages/node/src/stdio/Output.ts",
+    timers: ["setImmediate"],
+    why: "writes once per turn of the event loop"
+  },
+  {
+    file: "packages/node/src/stdio/Input.ts",
+    timers: ["setImmediate"],
+    why: "reads few messages per turn of the event loop"
+  }
 ]
 
 /** What plain JavaScript finds in Node; in TypeScript the compiler knows. */

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Canary } from "./Canary.js"
 import { call, initialize } from "./Canary.js"
-import { LIMIT } from "./HttpRequests.js"
+import { LIMIT } from "./Limit.js"
 import { attacks as floods } from "./peers/Floods.js"
 import { attacks as handshakes } from "./peers/Handshakes.js"
 import type { Expected, PeerAttack } from "./peers/Peer.js"
@@ -26,6 +26,8 @@ interface Subject {
   readonly measure: () => Promise<{ readonly cpu: number; readonly longest: number }>
   /** `undefined` where the attacker's own conversation is the only one. */
   readonly canary?: Canary | undefined
+  /** The most messages of a flood. In memory the attacker spends the time of the server, over HTTP each message is a request. */
+  readonly most: number
 }
 
 const fits = (expected: Expected, answer: any): boolean => {
@@ -40,7 +42,7 @@ const shown = (value: unknown): string => (JSON.stringify(value) ?? "nothing").s
 const play = async (subject: Subject, attack: PeerAttack) => {
   const faults: Array<string> = []
   const answers = new Map<string, unknown>()
-  const scale = (count: number): number => subject.canary === undefined ? count : Math.min(count, 200)
+  const scale = (count: number): number => Math.min(count, subject.most)
   let changed: () => void = () => {}
   const wire: Wire.Wire = await subject.open((message) => {
     if (message.method === undefined) {
@@ -130,12 +132,12 @@ export const overHttp = async (
 ): Promise<void> => {
   const { measure, port } = victim
   await runOver(
-    { name: `http (${shell})`, open: (onMessage) => Wire.session(port, onMessage), measure, canary },
+    { name: `http (${shell})`, open: (onMessage) => Wire.session(port, onMessage), measure, canary, most: 200 },
     report,
     only
   )
   await runOver(
-    { name: `sse (${shell})`, open: (onMessage) => Wire.sse(port, onMessage), measure, canary },
+    { name: `sse (${shell})`, open: (onMessage) => Wire.sse(port, onMessage), measure, canary, most: 200 },
     report,
     only
   )
@@ -143,7 +145,7 @@ export const overHttp = async (
 
 export const inMemory = async (report: Report, only: string | undefined): Promise<void> => {
   const turns = Turns.watch()
-  await runOver({ name: "memory", open: Wire.memory, measure: async () => turns.read() }, report, only)
+  await runOver({ name: "memory", open: Wire.memory, measure: async () => turns.read(), most: 5000 }, report, only)
 }
 
 export const overStdio = async (report: Report, only: string | undefined): Promise<void> => {
@@ -162,5 +164,8 @@ export const overStdio = async (report: Report, only: string | undefined): Promi
     }
   }
   // A process for each: parameters cost the same in memory.
-  await runOver({ name: "stdio", open, measure: () => victim!.measure() }, report, only, [...floods, ...handshakes])
+  await runOver({ name: "stdio", open, measure: () => victim!.measure(), most: Infinity }, report, only, [
+    ...floods,
+    ...handshakes
+  ])
 }

@@ -20,7 +20,7 @@ import { fileURLToPath } from "node:url"
 import { attacks } from "./hostile/Attacks.js"
 import type { ServerAttack } from "./hostile/Server.js"
 import * as Server from "./hostile/Server.js"
-import { LIMIT } from "./HttpRequests.js"
+import { LIMIT } from "./Limit.js"
 import type { Report } from "./Report.js"
 import * as Turns from "./victim/Turns.js"
 

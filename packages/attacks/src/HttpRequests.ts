@@ -4,6 +4,7 @@
  */
 import type { Canary } from "./Canary.js"
 import * as Sessions from "./Canary.js"
+import { LIMIT } from "./Limit.js"
 import type { Report } from "./Report.js"
 import { attacks as bodies } from "./requests/Bodies.js"
 import { attacks as framing } from "./requests/Framing.js"
@@ -12,9 +13,6 @@ import type { HttpAttack } from "./requests/Request.js"
 import { attacks as sessions } from "./requests/Sessions.js"
 import * as Sockets from "./Sockets.js"
 import type { Victim } from "./Victim.js"
-
-/** The limit of a message's processor time, and of a turn, in milliseconds. */
-export const LIMIT = 250
 
 export const attacks: ReadonlyArray<HttpAttack> = [...headers, ...framing, ...bodies, ...sessions]
 

@@ -19,6 +19,8 @@ type End = Exit.Exit<void, TransportError>
 
 interface Reader {
   readonly receive: (incoming: Message.Incoming) => void
+  /** Whether the reader itself pauses the readable and resumes it. */
+  readonly pulls: boolean
   readonly end: (end: End) => void
 }
 
@@ -26,9 +28,15 @@ interface Reader {
 const HUNG_UP: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE", "EIO"])
 
 /**
+ * How many messages are taken in one turn of the event loop. Node reads up to 32 chunks in a turn, and thousands of small
+ * messages would keep timers and other connections waiting.
+ */
+const MAX_PER_TURN = 256
+
+/**
  * A class with mutable fields, because it handles every chunk of a conversation. It listens to the readable from its
  * construction to `release`. `reader` is the only consumer, and `early` is empty while there is one; `over` is set once,
- * and no message is delivered after it.
+ * and no message is delivered after it. `rest` is set from when enough messages were taken in a turn until the next one.
  */
 export class Input {
   private readonly decoder: LineFraming.Decoder
@@ -37,6 +45,7 @@ export class Input {
   private reader: Reader | undefined
   private over: End | undefined
   private count = 0
+  private rest: NodeJS.Immediate | undefined
 
   constructor(
     private readonly readable: Readable,
@@ -62,14 +71,14 @@ export class Input {
 
   /** Whether there is a reader that can take more. */
   get isFlowing(): boolean {
-    return this.reader !== undefined && this.readable.readableFlowing === true
+    return this.reader !== undefined && (this.rest !== undefined || this.readable.readableFlowing === true)
   }
 
   /** Passes every message to `receive` until the input ends. */
   run(receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> {
     return Effect.async<void, TransportError>((resume) => {
       if (this.reader !== undefined) return resume(Effect.fail(alreadyRead))
-      const reader: Reader = { receive, end: resume }
+      const reader: Reader = { receive, pulls: false, end: resume }
       this.attach(reader)
       if (this.reader === reader) this.readable.resume()
       return Effect.sync(() => this.detach(reader))
@@ -86,6 +95,7 @@ export class Input {
         messages.unsafeOffer(incoming)
         readable.pause()
       },
+      pulls: true,
       end: (end) => messages.end(end)
     }
     const pull = Effect.suspend(() => {
@@ -154,8 +164,19 @@ export class Input {
     this.count += chunk.length
     // A string only if the application has set an encoding on its standard input.
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk
-    this.deliver(this.decoder.push(this.toUtf8 === undefined ? bytes : this.toUtf8(bytes)))
+    const messages = this.decoder.push(this.toUtf8 === undefined ? bytes : this.toUtf8(bytes))
+    this.deliver(messages)
     if (this.reader === undefined) this.readable.pause()
+    else if (!this.reader.pulls && messages.length > MAX_PER_TURN && this.over === undefined) this.takeRest()
+  }
+
+  /** Pauses the readable until the next turn of the event loop. */
+  private takeRest(): void {
+    this.readable.pause()
+    this.rest ??= setImmediate(() => {
+      this.rest = undefined
+      if (this.reader?.pulls === false && this.over === undefined) this.readable.resume()
+    })
   }
 
   private readonly onEnd = (): void => {

@@ -106,6 +106,8 @@ const struct = (ast: AST.TypeLiteral, reader: Reader): Mend => {
   const element = rest === undefined || AST.isUnknownKeyword(rest)
     ? undefined
     : elementOf(rest, reader, Mendable.isSieved(ast))
+  const mendsRest = element !== undefined && element !== identity
+  if (members.length === 0 && !mendsRest) return identity
   const named = new Set(members.map(({ name }) => name))
   return (value, log, at) => {
     if (!isObject(value)) return value
@@ -117,7 +119,7 @@ const struct = (ast: AST.TypeLiteral, reader: Reader): Mend => {
       else copy[name] = after
     }
     for (const { mend, name } of members) set(name, mend(value[name], log, { parent: at, key: name }))
-    if (element !== undefined) {
+    if (mendsRest) {
       for (const key of Object.keys(value)) {
         if (!named.has(key)) set(key, element(value[key], log, { parent: at, key }))
       }
@@ -157,7 +159,8 @@ const member = (property: AST.PropertySignature, reader: Reader): { readonly nam
       }
       const before = log.count
       const mended = inner(read === undefined ? value : read(value), log, at)
-      if (isIn(mended) || !isHarmless) return mended
+      // A value that is not changed does not fit now either.
+      if (!isHarmless || (mended !== value && isIn(mended))) return mended
       log.rewind(before)
       log.add(at, () => `was left out: ${why(type, value)}`)
       return absent?.value
@@ -170,11 +173,12 @@ const elementOf = (type: AST.AST, reader: Reader, isSieved: boolean): Mend => {
   const conforms = SchemaCheck.compileAst(type)
   const inner = mendOf(type, reader)
   const mayDrop = isSieved && reader === "client"
+  if (inner === identity && !mayDrop) return identity
   return (value, log, at) => {
     if (conforms(value)) return value
     const before = log.count
     const mended = inner(value, log, at)
-    if (!mayDrop || conforms(mended)) return mended
+    if (!mayDrop || (mended !== value && conforms(mended))) return mended
     log.rewind(before)
     log.add(at, () => `was left out: ${why(type, mended)}`)
     return undefined
@@ -183,6 +187,7 @@ const elementOf = (type: AST.AST, reader: Reader, isSieved: boolean): Mend => {
 
 const list = (ast: AST.TupleType, reader: Reader): Mend => {
   const element = elementOf(ast.rest[0]!.type, reader, Mendable.isSieved(ast))
+  if (element === identity) return identity
   return (value, log, at) => {
     if (!Array.isArray(value)) return value
     let copy: Array<unknown> | undefined
@@ -200,6 +205,7 @@ const union = (ast: AST.Union, reader: Reader): Mend => {
   const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
   if (types.length === 1) return mendOf(types[0]!, reader)
   const members = types.map((type) => ({ conforms: SchemaCheck.compileAst(type), mend: mendOf(type, reader) }))
+  if (members.every(({ mend }) => mend === identity)) return identity
   const tagged = types.length === ast.types.length ? SchemaCheck.tag(ast) : undefined
   if (tagged !== undefined) {
     const byTag = new Map<unknown, Mend>(tagged.values.map((value, i) => [value, members[i]!.mend]))
@@ -209,7 +215,7 @@ const union = (ast: AST.Union, reader: Reader): Mend => {
     const before = log.count
     for (const { conforms, mend } of members) {
       const mended = mend(value, log, at)
-      if (conforms(mended)) return mended
+      if (mended !== value && conforms(mended)) return mended
       log.rewind(before)
     }
     return value

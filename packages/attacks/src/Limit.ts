@@ -1,0 +1,17 @@
+/**
+ * How much processor time one message may cost, and how long one turn of the event loop may be: 250 ms, and more only on
+ * a machine that is so slow that it needs a quarter of that to parse an object of 90,000 members.
+ */
+import { performance } from "node:perf_hooks"
+
+const text = JSON.stringify(Object.fromEntries(Array.from({ length: 90_000 }, (_, i) => [`k${i}`, i])))
+
+/** The best of five. */
+const parsing = Math.min(...Array.from({ length: 5 }, () => {
+  const begin = performance.now()
+  JSON.parse(text)
+  return performance.now() - begin
+}))
+
+/** In milliseconds. */
+export const LIMIT = Math.max(250, 4 * parsing)
