@@ -90,7 +90,7 @@ sender declared it, except \`notifications/elicitation/complete\`, which the rec
     ...sections,
     "## What a modern server asks for",
     `From 2026-07-28 on a server sends no requests. Its result of a request asks for input, and the client sends
-the request again with the answers. Neither our server nor our client implements this yet.`,
+the request again with the answers. Server and client have all of them.`,
     table(["Question", "Capability"], questions.map(({ capability, name }) => [code(name), code(capability)]))
   ].join("\n\n") + "\n"
 }
