@@ -26,6 +26,8 @@ interface Subject {
   readonly measure: () => Promise<{ readonly cpu: number; readonly longest: number }>
   /** `undefined` where the attacker's own conversation is the only one. */
   readonly canary?: Canary | undefined
+  /** Whether the server runs in the process of the attacker. */
+  readonly isShared?: boolean
   /** The most messages of a flood. In memory the attacker spends the time of the server, over HTTP each message is a request. */
   readonly most: number
 }
@@ -94,16 +96,18 @@ const play = async (subject: Subject, attack: PeerAttack) => {
 }
 
 const once = async (subject: Subject, attack: PeerAttack) => {
+  // In memory the attacker writes and reads its messages in the same process.
+  const limit = subject.isShared === true ? 2 * LIMIT : LIMIT
   const first = await play(subject, attack)
   let { cost, longest } = first
-  for (let attempt = 1; attempt < 3 && (cost > LIMIT || longest > LIMIT); attempt++) {
+  for (let attempt = 1; attempt < 3 && (cost > limit || longest > limit); attempt++) {
     const again = await play(subject, attack)
     cost = Math.min(cost, again.cost)
     longest = Math.min(longest, again.longest)
   }
   const also = [
-    ...(cost > LIMIT ? [`a message cost ${cost.toFixed(0)} ms of processor time`] : []),
-    ...(longest > LIMIT ? [`a turn took ${longest.toFixed(0)} ms`] : [])
+    ...(cost > limit ? [`a message cost ${cost.toFixed(0)} ms of processor time`] : []),
+    ...(longest > limit ? [`a turn took ${longest.toFixed(0)} ms`] : [])
   ]
   const name = `${subject.name}: ${attack.name}`
   return { name, cost, faults: [...first.faults, ...also] }
@@ -145,7 +149,11 @@ export const overHttp = async (
 
 export const inMemory = async (report: Report, only: string | undefined): Promise<void> => {
   const turns = Turns.watch()
-  await runOver({ name: "memory", open: Wire.memory, measure: async () => turns.read(), most: 5000 }, report, only)
+  await runOver(
+    { name: "memory", open: Wire.memory, measure: async () => turns.read(), isShared: true, most: 5000 },
+    report,
+    only
+  )
 }
 
 export const overStdio = async (report: Report, only: string | undefined): Promise<void> => {
