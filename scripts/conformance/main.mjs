@@ -28,6 +28,16 @@ const clientScenarios = {
     "elicitation-sep1034-client-defaults",
     "sse-retry",
     "json-schema-2020-12-preservation"
+  ],
+  "2026-07-28": [
+    "tools_call",
+    "request-metadata",
+    "sep-2322-client-request-state",
+    "http-standard-headers",
+    "http-custom-headers",
+    "http-invalid-tool-headers",
+    "json-schema-ref-no-deref",
+    "json-schema-2020-12-preservation"
   ]
 }
 

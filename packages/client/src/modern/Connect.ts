@@ -2,10 +2,14 @@
  * Makes a session of the modern era over an open conversation with a server whose description is known. No message is
  * exchanged for it. The subscription for changes of the server's lists opens in the background.
  */
+import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
+import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as Narrow from "@effect-mcp/protocol/modern/Narrow"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type { FeaturesService } from "../Features.js"
 import * as Features from "../Features.js"
 import * as Calls from "../session/Calls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
@@ -27,9 +31,13 @@ export const stamped = (
   Stamped.make(telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation, {
     version,
     clientInfo,
-    capabilities: Features.capabilities(features),
+    capabilities: declaredBy(features, version),
     logLevel: features.logging === undefined ? undefined : "info"
   })
+
+/** The capabilities of a client, as this revision knows them. */
+const declaredBy = (features: FeaturesService, version: ModernVersion): ClientCapabilities =>
+  Narrow.compile(ClientCapabilities, version)(Features.capabilities(features)) as ClientCapabilities
 
 /** The subscription ends with the scope. */
 export const connect = (
@@ -56,8 +64,13 @@ export const connect = (
       }
     })
     yield* listen.open
-    const rounds = { answer: InputAnswers.make(options.features, version), maxRounds: InputRounds.MAX_ROUNDS }
-    const declared = { client: Features.capabilities(options.features), server: facts.serverCapabilities }
+    const client = declaredBy(options.features, version)
+    const rounds: InputRounds.Options = {
+      answer: InputAnswers.make(options.features, client, version),
+      maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
+      maxRounds: InputRounds.MAX_ROUNDS
+    }
+    const declared = { client, server: facts.serverCapabilities }
     const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities)
     const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
     return {

@@ -151,7 +151,7 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
           if (!Message.isSuccess(answer)) return Effect.succeed(answer)
           const { page, problems } = tools.learn(answer.result)
           return Effect.as(
-            Effect.forEach(problems, (problem) => Effect.logWarning(problem), { discard: true }),
+            problems.length === 0 ? Effect.void : Effect.logWarning(ToolHeaders.sentence(problems)),
             page === answer.result ? answer : Message.success(request.id, page)
           )
         })

@@ -3,6 +3,7 @@
  * legacy requests are. A handler gets the same `RequestContext`, whose `id` is the server's key of the input request;
  * progress and notifications have no way to a modern server and are dropped.
  */
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
@@ -13,15 +14,18 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import type { FeatureHandler, FeaturesService } from "../Features.js"
-import * as Features from "../Features.js"
 import type { RequestContextService } from "../RequestContext.js"
 import { RequestContext } from "../RequestContext.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
 import type * as InputRounds from "./InputRounds.js"
 
-export const make = (features: FeaturesService, version: ModernVersion): InputRounds.Options["answer"] => {
+/** `declared` are the capabilities that the client has declared to the server. */
+export const make = (
+  features: FeaturesService,
+  declared: ClientCapabilities,
+  version: ModernVersion
+): InputRounds.Options["answer"] => {
   const { roots, sampling } = features
-  const declared = Features.capabilities(features)
   return (key, request) => {
     const answered = (
       method: Method.Request,

@@ -2,7 +2,8 @@
  * Calls that take several rounds: while the server answers `input_required`, the client answers its input requests with
  * its features and sends the request again, with the responses and the server's state. The state goes back as it came.
  *
- * The features answer all input requests of a round at the same time. The time that they take counts for no timeout.
+ * The features answer the input requests of a round at the same time, up to a limit. The time that they take counts for no
+ * timeout.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
@@ -24,6 +25,8 @@ export const MAX_ROUNDS = 10
 
 export interface Options {
   readonly maxRounds: number
+  /** How many input requests of one round are answered at the same time; the others wait. */
+  readonly maxInFlight: number
   /** Answers one input request with the feature that it is for. `key` is the server's name of the request. */
   readonly answer: (key: string, request: InputRequired.InputRequest) => Effect.Effect<unknown, McpError>
 }
@@ -33,7 +36,7 @@ export interface Options {
  * `TooManyRounds`.
  */
 export const run = (
-  { answer, maxRounds }: Options,
+  { answer, maxInFlight, maxRounds }: Options,
   method: string,
   params: Params | undefined,
   send: (params: Params | undefined) => Effect.Effect<Params, ClientError>
@@ -43,7 +46,7 @@ export const run = (
       const { resultType } = result
       if (resultType === ResultType.COMPLETE || resultType === undefined) return Effect.succeed(result)
       if (Option.isNone(ResultType.of(result))) {
-        return invalid(method, `the client does not know its type "${String(resultType).slice(0, 64)}"`)
+        return invalid(method, "the client does not know its \"resultType\"")
       }
       if (!InputRequired.mayRequireInput(method)) return invalid(method, "this method may not require input")
       const decoded = decode(result)
@@ -65,7 +68,7 @@ export const run = (
           answer(key, request),
           (cause) => new InputRefused({ method, input: request.method, cause })
         ))
-      return Effect.flatMap(Effect.all(answers, { concurrency: "unbounded" }), retry)
+      return Effect.flatMap(Effect.all(answers, { concurrency: maxInFlight }), retry)
     })
   return round(params, 1)
 }

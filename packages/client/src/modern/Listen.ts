@@ -1,6 +1,6 @@
 /**
  * The client's subscription: one `subscriptions/listen` request that stays open and names every change that the client
- * wants. When that set changes, a second request takes the place of the first, which is cancelled once the server has
+ * must learn of. When that set changes, a second request takes the place of the first, which is cancelled once the server has
  * acknowledged the second. A subscription that ends is opened again. After such a gap everything in its filter counts as
  * changed, because the client may have missed a change.
  *

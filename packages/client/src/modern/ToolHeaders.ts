@@ -29,7 +29,7 @@ export const make = (): ToolHeaders => {
     if (typeof name !== "string" || typeof inputSchema !== "object" || inputSchema === null) return undefined
     const headers = ParamHeaders.of(inputSchema as JsonObject)
     known.delete(name)
-    if (Either.isLeft(headers)) return `The tool "${name.slice(0, 128)}" is left out: ${headers.left}`
+    if (Either.isLeft(headers)) return `"${name.slice(0, 128)}" (${headers.left.slice(0, 200)})`
     if (headers.right.length > 0) known.set(name, headers.right)
     if (known.size > MAX_TOOLS) { for (const oldest of known.keys()) return void known.delete(oldest) }
     return undefined
@@ -51,4 +51,14 @@ export const make = (): ToolHeaders => {
       return problems.length === 0 ? { page, problems } : { page: { ...page, tools }, problems }
     }
   }
+}
+
+/** How many tools a warning names. */
+const MAX_NAMED = 10
+
+/** The warning about the tools that are left out. */
+export const sentence = (problems: ReadonlyArray<string>): string => {
+  const named = problems.slice(0, MAX_NAMED).join(", ")
+  const more = problems.length > MAX_NAMED ? `, and ${problems.length - MAX_NAMED} more` : ""
+  return `Tools are left out of the list, because they name invalid headers: ${named}${more}`
 }

@@ -40,23 +40,18 @@ export const make = ({ cache, listen, outbound, report, request, rounds, version
   const call = (name: MethodTable.Name, params: JsonObject | undefined, options: CallOptions | undefined): Reply => {
     const { decodeResult, narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
     const narrowed = params === undefined ? undefined : narrowParams(version)(params) as JsonObject
-    const calling = InputRounds.run(
-      rounds,
-      name,
-      narrowed,
-      (params) => request(name, params, options)
+    const calling = Effect.flatMap(
+      InputRounds.run(rounds, name, narrowed, (params) => request(name, params, options)),
+      (result) =>
+        Decoding.decodeOrFail(name, decodeResult, result, {
+          report,
+          onIssue: (issue) => invalidResult(`"${name}"`, issue)
+        })
     )
-    return Effect.flatMap(
+    return Effect.map(
       // What the application adds to a request may change its result.
       options?.meta === undefined ? cache.through(name, narrowed, calling) : calling,
-      (result) =>
-        Effect.map(
-          Decoding.decodeOrFail(name, decodeResult, result, {
-            report,
-            onIssue: (issue) => invalidResult(`"${name}"`, issue)
-          }),
-          withoutStamp
-        )
+      withoutStamp
     )
   }
 

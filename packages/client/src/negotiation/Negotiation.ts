@@ -27,7 +27,7 @@ const PROBE_TIMEOUT = Duration.seconds(5)
 export const connect = (
   transport: Transport,
   options: Options
-): Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope> => {
+): Session => {
   const legacy = options.versions.filter(Version.isLegacy)
   const modern = options.versions.filter(Version.isModern)
   const { prior } = options
@@ -37,16 +37,19 @@ export const connect = (
   }
   return Effect.flatMap(
     Openings.open(transport, LegacyMethodTable.notifications, options),
-    (opening: Opening): Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope> => {
+    (opening: Opening): Session => {
       const handshake = Effect.suspend(() => Legacy.connect(opening, { ...options, versions: legacy }))
       if (latest === undefined || prior !== undefined && legacy.some((version) => version === prior.version)) {
         return handshake
       }
-      const outbound = Modern.stamped(opening, options, latest)
-      if (prior !== undefined && isOf(prior, latest)) return Modern.connect(opening, outbound, prior, options)
-      return Effect.flatMap(
-        Discover.run(outbound, latest, legacy.length === 0 ? options.timeout : shorter(PROBE_TIMEOUT, options.timeout)),
-        (verdict): Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope> => {
+      if (prior !== undefined && isOf(prior, latest)) {
+        return Modern.connect(opening, Modern.stamped(opening, options, latest), prior, options)
+      }
+      const timeout = legacy.length === 0 ? options.timeout : shorter(PROBE_TIMEOUT, options.timeout)
+
+      const probe = (version: Version.ModernVersion, isFirst: boolean): Session => {
+        const outbound = Modern.stamped(opening, options, version)
+        return Effect.flatMap(Discover.run(outbound, version, timeout), (verdict): Session => {
           switch (verdict._tag) {
             case "Modern":
               return Modern.connect(opening, outbound, verdict.facts, options)
@@ -56,19 +59,30 @@ export const connect = (
               return legacy.length > 0
                 ? handshake
                 : Effect.fail(noCommonVersion(`a legacy revision (${verdict.why})`, modern))
-            case "OtherVersions": {
-              // The server itself names the revision, which can only be spoken after the handshake.
-              const common = legacy.filter((version) => verdict.supported.includes(version))
-              return common.length > 0
-                ? Legacy.connect(opening, { ...options, versions: common })
-                : Effect.fail(noCommonVersion(verdict.supported.join(", "), options.versions))
-            }
+            case "OtherVersions":
+              return supports(verdict.supported, isFirst)
           }
-        }
-      )
+        })
+      }
+
+      /** Goes on with the latest revision that both sides have. */
+      const supports = (supported: ReadonlyArray<string>, isFirst: boolean): Session => {
+        const again = modern.filter((version) => supported.includes(version)).at(-1)
+        // SHOULD retry with a revision that the server names (2026-07-28 basic/versioning)
+        if (again !== undefined && isFirst) return probe(again, false)
+        // A legacy revision can only be spoken after the handshake.
+        const common = legacy.filter((version) => supported.includes(version))
+        return common.length > 0
+          ? Legacy.connect(opening, { ...options, versions: common })
+          : Effect.fail(noCommonVersion(supported.join(", "), options.versions))
+      }
+
+      return probe(latest, true)
     }
   )
 }
+
+type Session = Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope>
 
 const isOf = (prior: ServerFacts, version: Version.ModernVersion): prior is ServerFacts<Version.ModernVersion> =>
   prior.version === version

@@ -1,7 +1,7 @@
 /**
- * A conversation with a server whose era need not be known yet: it runs over the transport, gives notifications to those
- * who listen, and treats the server's messages as the era wants that was set last. `Negotiation` opens it; the `Connect` of
- * an era makes a session of it.
+ * A conversation with a server whose era the client may not know yet. It passes notifications to their listeners from the
+ * beginning; `setEra` decides how it handles requests of the server. `Negotiation` opens it, and the `Connect` of an era
+ * makes a session of it.
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as Message from "@effect-mcp/jsonrpc/Message"

@@ -32,6 +32,18 @@ describe("A modern session", () => {
       assert.deepStrictEqual(yield* Fiber.join(listing), { tools })
     }))
 
+  it.scoped("declares its roots without `listChanged`, which this era does not have", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ tools: {} }, {
+        features: Features.roots(Effect.succeed([]), { changes: Stream.make(1) })
+      })
+      const listing = yield* beside(client.listTools())
+      const request = yield* server.expectRequest("tools/list")
+      assert.deepPropertyVal(envelope(request), "io.modelcontextprotocol/clientCapabilities", { roots: {} })
+      yield* cacheable(server, request.id, { tools })
+      yield* Fiber.join(listing)
+    }))
+
   it.scoped("gives the application results without the members of this era", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect({ tools: {} })

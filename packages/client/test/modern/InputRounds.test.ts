@@ -88,6 +88,26 @@ describe("A call that needs input", () => {
       yield* Fiber.join(calling)
     }))
 
+  it.scoped("is answered by no more features at the same time than `maxInFlight`", () =>
+    Effect.gen(function*() {
+      const seen = { now: 0, most: 0 }
+      const answer = Effect.acquireUseRelease(
+        Effect.sync(() => seen.most = Math.max(seen.most, ++seen.now)),
+        () => Effect.as(Effect.yieldNow(), { action: "cancel" } as const),
+        () => Effect.sync(() => seen.now--)
+      )
+      const { client, server } = yield* connect(tools, { maxInFlight: 3, features: Features.elicitation(() => answer) })
+      const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
+      const first = yield* server.expectRequest("tools/call")
+      const inputRequests = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`q${i}`, form]))
+      yield* requireInput(server, first.id, { inputRequests })
+      const second = yield* server.expectRequest("tools/call")
+      assert.lengthOf(Object.keys(second.params?.inputResponses as object), 20)
+      assert.strictEqual(seen.most, 3)
+      yield* complete(server, second.id, { content: [] })
+      yield* Fiber.join(calling)
+    }))
+
   it.scoped("fails and is not sent again when a feature refuses to sample", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect(tools, {
@@ -129,6 +149,7 @@ describe("A call that needs input", () => {
     const [what, result] of [
       ["has neither requests nor a state", { resultType: "input_required" }],
       ["has a type that the client does not know", { resultType: "later" }],
+      ["has a type that cannot become a text", { resultType: { toString: 1, valueOf: 1 } }],
       ["has an input request of an unknown method", {
         resultType: "input_required",
         inputRequests: { q: { method: "ping", params: {} } }

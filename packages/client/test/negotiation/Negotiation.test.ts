@@ -90,6 +90,23 @@ describe("A client of both eras", () => {
       }))
   }
 
+  it.scoped("SHOULD send the probe again, once, when the server refuses the revision and names it as supported", () =>
+    Effect.gen(function*() {
+      const refusal = error(-32022, { supported: ["2026-07-28"], requested: "2026-07-28" })
+      const { client, server } = yield* connecting(both)
+      const first = yield* server.expectRequest("server/discover")
+      yield* server.send({ jsonrpc: "2.0", id: first.id, ...refusal })
+      yield* server.discovered()
+      assert.strictEqual((yield* Fiber.join(client)).version, "2026-07-28")
+      const other = yield* connecting(both)
+      for (let i = 0; i < 2; i++) {
+        const { id } = yield* other.server.expectRequest("server/discover")
+        yield* other.server.send({ jsonrpc: "2.0", id, ...refusal })
+      }
+      assert.strictEqual((yield* Effect.flip(Fiber.join(other.client)))._tag, "NoCommonVersion")
+      yield* other.server.expectEnd
+    }))
+
   it.scoped("fails when the server names no revision that it speaks, and sends no `initialize`", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connecting(both)

@@ -44,7 +44,7 @@ export const layer = Layer.mergeAll(
     "Asks for a name.",
     Effect.map(
       ask({ user_name: name }),
-      ({ user_name }) => user_name.action === "accept" ? `Hello, ${user_name.content.name}!` : "Hello, whoever you are!"
+      ({ user_name }) => user_name.action === "accept" ? `Hello, ${user_name.content.name}!` : "Hello!"
     )
   ),
   asking("sampling", "Asks the model.", ask({ capital_question: sample("What is the capital of France?", 100) })),

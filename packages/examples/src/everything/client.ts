@@ -8,8 +8,10 @@ import * as Client from "@effect-mcp/client/Client"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 
 type Scenario = (client: ClientSessionService) => Effect.Effect<unknown, unknown>
@@ -30,11 +32,50 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       return tool === undefined
         ? Effect.fail(new Error("The server does not list json_schema_2020_12_tool"))
         : client.callTool("json_schema_echo", { schema: tool.inputSchema })
-    })
+    }),
+  // The server of this scenario declares nothing: a ping is one more request.
+  "request-metadata": (client) => client.ping(),
+  "sep-2322-client-request-state": (client) =>
+    Effect.forEach(
+      ["test_mrtr_echo_state", "test_mrtr_no_state", "test_mrtr_unrelated", "test_mrtr_no_result_type"],
+      (name) => call(client, name),
+      { discard: true }
+    ),
+  "http-standard-headers": (client) =>
+    Effect.gen(function*() {
+      for (const { name } of yield* tools(client)) yield* call(client, name)
+      for (const { uri } of yield* Stream.runCollect(client.resources)) yield* client.readResource(uri)
+      for (const { name } of yield* Stream.runCollect(client.prompts)) yield* client.getPrompt(name)
+    }),
+  "http-custom-headers": (client) =>
+    Effect.gen(function*() {
+      yield* tools(client)
+      const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Context
+      for (const { arguments: args, name } of toolCalls) yield* call(client, name, args)
+    }),
+  "http-invalid-tool-headers": (client) =>
+    Effect.flatMap(tools(client), Effect.forEach(({ name }) => call(client, name, { region: "us-west1" }))),
+  "json-schema-ref-no-deref": tools
 }
 
-// A user who accepts every form without a value: the fields get their defaults.
-const accepting = Features.elicitation(() => Effect.succeed({ action: "accept" }))
+interface Context {
+  readonly toolCalls: ReadonlyArray<{ readonly name: string; readonly arguments: JsonObject }>
+}
+
+/** The scenarios look at what the client sends; not every tool of theirs gives a valid result. */
+const call = (client: ClientSessionService, name: string, args: JsonObject = {}) =>
+  Effect.ignore(client.callTool(name, args, { checkOutput: false }))
+
+// A user who accepts every form without a value, so that the fields get their defaults, and confirms what is asked.
+const accepting = Layer.mergeAll(
+  Features.elicitation(({ requestedSchema: { properties } }) =>
+    Effect.succeed({ action: "accept", content: "confirmed" in properties ? { confirmed: true } : {} })
+  ),
+  Features.sampling(() =>
+    Effect.succeed({ role: "assistant", content: { type: "text", text: "This is a test response" }, model: "test" })
+  ),
+  Features.roots(Effect.succeed([]))
+)
 
 const program = Effect.gen(function*() {
   const url = process.argv.at(-1) ?? ""
@@ -42,7 +83,9 @@ const program = Effect.gen(function*() {
   const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? Version.latestLegacy
   const scenario = scenarios[name]
   if (scenario === undefined) return yield* Effect.fail(new Error(`There is no scenario "${name}"`))
-  if (!Version.isLegacy(version)) return yield* Effect.fail(new Error(`Revision ${version} is not supported`))
+  if (!Version.isLegacy(version) && !Version.isModern(version)) {
+    return yield* Effect.fail(new Error(`Revision ${version} is not supported`))
+  }
   const client = yield* Client.make(Remote.connector(url), { versions: [version], features: accepting })
   yield* scenario(client)
 })

@@ -27,7 +27,7 @@ export class Places<Request> {
 
   constructor(
     readonly limits: Limits,
-    /** The places of all clients together: whoever takes one here takes one there. */
+    /** The places of all clients together. A request that takes a place here takes one there, too. */
     private readonly all?: Places<Request>,
     /** Called when no place is taken any more, and none waits. */
     private readonly onEmpty?: () => void
