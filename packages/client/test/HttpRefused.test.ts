@@ -57,6 +57,18 @@ describe("HttpRefused", () => {
       assert.deepInclude(error.cause, { body: clean })
     }))
 
+  it.scoped("quotes what the headers of the protocol repeat from the body", () =>
+    Effect.gen(function*() {
+      const pair = yield* ScriptedServer.pair({ headers: { "mcp-name": "get_weather", "mcp-param-city": "Amsterdam" } })
+      const calling = yield* pair.call("ping")
+      yield* Effect.flatMap(
+        pair.expect("ping"),
+        (exchange) => exchange.reply(400, { "content-type": "text/plain" }, "get_weather: no Amsterdam")
+      )
+      const error = (yield* Fiber.join(calling)) as TransportError
+      assert.strictEqual(error.message, `${said} 400: get_weather: no Amsterdam`)
+    }))
+
   it.scoped("is read for a second at most, and holds the first 64 KiB of the body", () =>
     Effect.gen(function*() {
       const pair = yield* ScriptedServer.pair()

@@ -67,6 +67,13 @@ describe("closing the server of an application", () => {
       }))
   }
 
+  it.scopedLive("refuses requests with 503 as long as no application serves them", () =>
+    Effect.gen(function*() {
+      const { address } = yield* Effect.orDie(PlatformHttpServer.make(createServer, { port: 0, host: "127.0.0.1" }))
+      const url = `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}/mcp`
+      assert.strictEqual((yield* ask(url, ping)).status, 503)
+    }))
+
   it.scopedLive("waits for a request to another route, and for its response", () =>
     Effect.gen(function*() {
       const [began, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]

@@ -19,7 +19,7 @@ export const isOk = ({ status }: HttpClientResponse.HttpClientResponse): boolean
 export const redact = (text: string, sent: Headers.Headers): string => {
   let clean = text
   for (const [name, value] of Object.entries(sent)) {
-    if (isPublic.has(name) || value.length < 8) continue
+    if (isPublic(name) || value.length < 8) continue
     for (const secret of [value, value.slice(value.indexOf(" ") + 1)]) {
       if (secret.length >= 8) clean = clean.replaceAll(secret, "[redacted]")
     }
@@ -27,7 +27,11 @@ export const redact = (text: string, sent: Headers.Headers): string => {
   return clean
 }
 
-const isPublic = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "user-agent"])
+const publicNames = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "user-agent"])
+
+/** Headers of the protocol repeat the body, so the server's text may repeat them. */
+const isPublic = (name: string): boolean =>
+  publicNames.has(name) || name === "mcp-method" || name === "mcp-name" || name.startsWith("mcp-param-")
 
 /** Reads a response as a refusal, for at most a second. */
 export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpRefused> =>

@@ -26,7 +26,11 @@ export class Connections {
       if (!(server instanceof TlsServer)) add(socket)
     })
     server.on("secureConnection", add)
-    server.prependListener("request", ({ socket }, response) => this.last.set(socket, response))
+    server.prependListener("request", ({ socket }, response) => {
+      this.last.set(socket, response)
+      // An application that has closed its routes before the server takes no request: nothing else would answer it.
+      if (server.listenerCount("request") === 1) refuse(response)
+    })
   }
 
   /**

@@ -8,7 +8,6 @@ import type { Features } from "@effect-mcp/client/Features"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Context, Effect, ExecutionStrategy, Exit, Fiber, Layer, Scope, Stream } from "effect"
@@ -22,9 +21,9 @@ export interface Behaviour {
   /** The page of the specification with the rule. */
   readonly rule?: string | undefined
   /** The first revision in which the behaviour holds. Default: the oldest. */
-  readonly since?: LegacyVersion | undefined
+  readonly since?: Version.Version | undefined
   /** The last revision in which the behaviour holds. Default: the newest. */
-  readonly until?: LegacyVersion | undefined
+  readonly until?: Version.Version | undefined
   /** The kinds of transports that have the behaviour. Default: all. */
   readonly over?: ReadonlyArray<Kind> | undefined
   /** `true` when the server must remember the client from one request to the next. Default: it need not. */
@@ -43,6 +42,9 @@ export const applies = (
   (over === undefined || over.includes(transport.kind)) && (resumes === undefined || transport.resumes === resumes) &&
   (since === undefined || Version.isAtLeast(transport.version, since)) &&
   (until === undefined || Version.isAtLeast(until, transport.version))
+
+/** Whether the clients of a transport speak a revision without a handshake. */
+export const isModern = ({ version }: TestedTransport): boolean => Version.isModern(version)
 
 /** A client, with a transcript of its messages in the order in which it sent and received them. */
 export interface RecordedClient extends ClientSessionService {

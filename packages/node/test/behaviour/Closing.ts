@@ -4,7 +4,7 @@
 import { assert } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
 import type { Behaviour } from "./Behaviour.js"
-import { hold, key, text } from "./Behaviour.js"
+import { hold, isModern, key, text } from "./Behaviour.js"
 
 /** The error of a failure. */
 const failure = <A, E>(exit: Exit.Exit<A, E>): E =>
@@ -13,6 +13,7 @@ const failure = <A, E>(exit: Exit.Exit<A, E>): E =>
 export const behaviours: ReadonlyArray<Behaviour> = [
   {
     name: "each client has a session layer of its own, from its handshake on",
+    until: "2025-11-25",
     sessions: true,
     run: ({ connect, served }) =>
       Effect.gen(function*() {
@@ -27,6 +28,7 @@ export const behaviours: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a client that closes releases its session layer, and no other",
+    until: "2025-11-25",
     sessions: true,
     run: ({ connect, served }) =>
       Effect.gen(function*() {
@@ -40,6 +42,7 @@ export const behaviours: ReadonlyArray<Behaviour> = [
   },
   {
     name: "a client that closes during a call interrupts the handler, and then releases its session layer",
+    until: "2025-11-25",
     sessions: true,
     run: ({ connect, served }) =>
       Effect.gen(function*() {
@@ -56,6 +59,35 @@ export const behaviours: ReadonlyArray<Behaviour> = [
           `${name} stopped`,
           `${client.name} closed`
         ])
+      })
+  },
+  {
+    name: "each request has a session layer of its own, which is released before the next request of the client",
+    since: "2026-07-28",
+    run: ({ connect, served }) =>
+      Effect.gen(function*() {
+        const client = yield* connect()
+        for (let i = 0; i < 2; i++) {
+          assert.deepStrictEqual((yield* client.callTool("count")).content, text(`${client.name}: 1`))
+        }
+        const lines = served.reports.lines().filter((line) => line.startsWith(client.name))
+        assert.deepStrictEqual(
+          lines.slice(-4),
+          ["opened", "closed", "opened", "closed"].map((what) => `${client.name} ${what}`)
+        )
+      })
+  },
+  {
+    name: "a client that closes during a call interrupts the handler",
+    since: "2026-07-28",
+    run: ({ connect, served }) =>
+      Effect.gen(function*() {
+        const client = yield* connect()
+        const name = key()
+        const held = yield* hold(client, served, name)
+        yield* client.close
+        assert.strictEqual((failure(yield* Effect.exit(held.exit)) as { _tag: string })._tag, "ConnectionClosed")
+        yield* served.reports.until(`${name} stopped`)
       })
   },
   {
@@ -77,7 +109,10 @@ export const behaviours: ReadonlyArray<Behaviour> = [
         const name = key()
         const held = yield* hold(client, served, name)
         yield* served.close
-        assert.deepInclude(failure(yield* Effect.exit(held.exit)) as object, { _tag: "PeerError", code: -32000 })
+        assert.deepInclude(
+          failure(yield* Effect.exit(held.exit)) as object,
+          isModern(transport) ? { _tag: "InternalError" } : { _tag: "PeerError", code: -32000 }
+        )
         yield* served.reports.until(`${transport.sessions ? client.name : "?"} closed`)
         assert.include(served.reports.lines(), `${name} stopped`)
       })

@@ -6,7 +6,7 @@ import * as Client from "@effect-mcp/client/Client"
 import type { ClientError } from "@effect-mcp/client/ClientError"
 import { Chunk, Effect, Stream } from "effect"
 import type { Behaviour, RecordedClient } from "./Behaviour.js"
-import { text } from "./Behaviour.js"
+import { isModern, text } from "./Behaviour.js"
 import * as Contract from "./Contract.js"
 
 const typed = (client: RecordedClient) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
@@ -41,7 +41,8 @@ const listing: ReadonlyArray<Behaviour> = [
         assert.deepStrictEqual(yield* (yield* typed(client)).who(), {
           name: transport.sessions ? client.name : "?",
           version: transport.version,
-          inSession: transport.sessions && (transport.kind === "http" || transport.kind === "sse")
+          inSession: transport.sessions && !isModern(transport) &&
+            (transport.kind === "http" || transport.kind === "sse")
         })
         yield* client.ping()
       })

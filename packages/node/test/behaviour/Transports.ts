@@ -6,13 +6,12 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Options as RemoteOptions } from "@effect-mcp/client/RemoteOptions"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as EventStore from "@effect-mcp/server/EventStore"
@@ -62,7 +61,7 @@ export interface TestedTransport {
   readonly name: string
   readonly kind: Kind
   /** The revision that its clients request. */
-  readonly version: LegacyVersion
+  readonly version: Version.Version
   /** Whether streams can be resumed. */
   readonly resumes: boolean
   /** Whether the server remembers a client from one request to the next. */
@@ -200,7 +199,7 @@ const mounted = (client: Client): TestedTransport["open"] =>
     inThisProcess(
       (server) =>
         HttpEndpoint.serve({ retry: "10 millis" }).pipe(
-          Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
+          Layer.provideMerge(PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
           Layer.provide(EventStore.layerMemory()),
           Layer.provide(server)
         ),
@@ -230,5 +229,19 @@ export const transports: ReadonlyArray<TestedTransport> = [
     { sessions: false }
   ),
   tested("Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer), { resumes: true }),
-  tested("HTTP+SSE", "sse", listening(FetchHttpClient.layer, {}, Layer.empty, "sse"))
+  tested("HTTP+SSE", "sse", listening(FetchHttpClient.layer, {}, Layer.empty, "sse")),
+  ...([
+    ["a pair in memory", "memory", memory],
+    ["no transport, in process", "direct", direct],
+    ["stdio", "stdio", stdio],
+    ["Streamable HTTP", "http", listening(FetchHttpClient.layer, {}, Layer.empty)],
+    [
+      "Streamable HTTP that always streams",
+      "http",
+      listening(NodeHttpClient.layerUndici, { responses: "stream" }, Layer.empty)
+    ],
+    ["Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer)]
+  ] as const).map(([name, kind, open]) =>
+    tested(`${name}, at revision ${Version.latestModern}`, kind, open, { version: Version.latestModern })
+  )
 ]
