@@ -10,13 +10,11 @@
  */
 import type { ElicitContent } from "@effect-mcp/protocol/Elicitation"
 import { RequestedSchema } from "@effect-mcp/protocol/ElicitationSchema"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as FormFields from "./form/FormFields.js"
 import * as JsonSchema from "./schema/JsonSchema.js"
@@ -75,7 +73,7 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   const { properties, required } = FormFields.make(JsonSchema.make(schema))
   const requestedSchema: unknown = {
     type: "object",
-    properties: withDefaults(properties, defaultsOf(schema)),
+    properties,
     ...(required.length === 0 ? undefined : { required })
   }
   if (!isRequestedSchema(requestedSchema)) {
@@ -96,26 +94,3 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
 }
 
 const isRequestedSchema = SchemaCheck.compile(RequestedSchema)
-
-const defaultsOf = (schema: Schema.Schema.Any): JsonObject =>
-  Predicate.hasProperty(schema, "make") && Predicate.hasProperty(schema, "fields")
-    ? (schema as unknown as Schema.Struct<{}>).make({}, { disableValidation: true })
-    : {}
-
-const withDefaults = (
-  properties: FormFields.FormFields["properties"],
-  defaults: JsonObject
-): FormFields.FormFields["properties"] =>
-  Object.keys(defaults).length === 0 ? properties : Object.fromEntries(
-    Object.entries(properties).map(([name, field]) => [
-      name,
-      isDefault(field, defaults[name]) ? { ...field, default: defaults[name] } : field
-    ])
-  )
-
-// The default of an encoded type, such as a date, is not a value of the field. It is filled in when the answer is decoded.
-const isDefault = (field: JsonObject, value: unknown): boolean => {
-  if (field.default !== undefined || value === undefined) return false
-  const form: unknown = { type: "object", properties: { field: { ...field, default: value } } }
-  return isRequestedSchema(form) && problem(form) === undefined
-}

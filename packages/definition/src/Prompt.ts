@@ -53,6 +53,16 @@ export declare namespace Prompt {
 /** What a handler may return: the text of one user message, a list of messages, or the whole result. */
 export type Messages = string | ReadonlyArray<Prompts.PromptMessage> | Prompts.GetPromptResult
 
+/**
+ * The same fields; a field that is not encoded as a string has a type that says what to do instead. MCP sends every argument
+ * as a string.
+ */
+export type StringFields<Fields extends Schema.Struct.Fields> = {
+  readonly [Name in keyof Fields]: Schema.Struct.Encoded<{ readonly field: Fields[Name] }> extends
+    { readonly [key: string]: string | undefined } ? Fields[Name]
+    : `The argument "${Name & string}" must be encoded as a string: use a schema such as Schema.NumberFromString`
+}
+
 export interface Options<Fields> {
   /** The name to show to people; default: the `name`. */
   readonly title?: string | undefined
@@ -85,7 +95,7 @@ export interface Options<Fields> {
  */
 export const make = <const Name extends string, Fields extends Schema.Struct.Fields = {}>(
   name: Name,
-  options: Options<Fields> = {}
+  options: Options<Fields & StringFields<Fields>> = {}
 ): Prompt<Name, Schema.Simplify<Schema.Struct.Type<Fields>>, Schema.Simplify<Schema.Struct.Constructor<Fields>>> => {
   if (name.trim() === "") throw new Error("Prompt: give it a name that is not empty")
   const schema = Either.getOrThrowWith(

@@ -149,16 +149,20 @@ describe("A form", () => {
     assert.deepStrictEqual([n!.type, at!.type], ["string", "string"])
   })
 
-  it("advertises only defaults that need no encoding", () => {
+  it("advertises defaults as they are encoded", () => {
     const { at, n, several, word } = fields({
       at: Schema.optionalWith(Schema.DateTimeUtc, { default: () => DateTime.unsafeMake(0) }),
       n: Schema.optionalWith(Schema.NumberFromString, { default: () => 1 }),
       word: Schema.optionalWith(Levels, { default: () => "l" as const }),
       several: Schema.optionalWith(Schema.Array(Levels), { default: () => ["l" as const] })
     })
-    for (const field of [at, n]) assert.notProperty(field, "default")
-    assert.deepStrictEqual(word, { type: "string", enum: ["low", "high"] })
-    assert.deepStrictEqual(several, { type: "array", items: { type: "string", enum: ["low", "high"] } })
+    assert.deepStrictEqual([at!.default, n!.default], ["1970-01-01T00:00:00.000Z", "1"])
+    assert.deepStrictEqual(word, { type: "string", enum: ["low", "high"], default: "low" })
+    assert.deepStrictEqual(several, {
+      type: "array",
+      items: { type: "string", enum: ["low", "high"] },
+      default: ["low"]
+    })
   })
 
   it("is the same for a struct with an identifier and for a class", () => {

@@ -21,7 +21,7 @@ describe("Prompt.make", () => {
       description: "Asks for a review.",
       arguments: [
         { name: "code", description: "What to look at", required: true },
-        { name: "lines", description: "a string to be decoded into a number", required: false },
+        { name: "lines", description: "a number, written as a string", required: false },
         { name: "tone", required: false }
       ]
     })
@@ -39,7 +39,7 @@ describe("Prompt.make", () => {
 
   it("refuses an argument that is not encoded as a string", () => {
     assert.throws(
-      () => Prompt.make("sum", { arguments: { n: Schema.Number } }),
+      () => Prompt.make("sum", { arguments: { n: Schema.Number } as Schema.Struct.Fields }),
       /Prompt "sum": the argument "n" must be encoded as a string: use a schema/
     )
   })

@@ -92,7 +92,7 @@ describe("Tool", () => {
   it("may return a value that is not an object", () => {
     assert.deepStrictEqual(Tool.make("now", { success: Schema.Date }).advertised.outputSchema, {
       type: "string",
-      description: "a string to be decoded into a Date"
+      format: "date-time"
     })
     assert.deepStrictEqual(Tool.make("list", { success: Schema.Array(Schema.Int) }).advertised.outputSchema, {
       type: "array",

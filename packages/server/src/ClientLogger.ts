@@ -36,7 +36,7 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
     const request = Context.getOption(FiberRefs.getOrDefault(context, FiberRef.currentContext), RequestContext)
     if (level === undefined || Option.isNone(request)) return
     const data = dataOf(message)
-    if (data === undefined) return
+    if (data === undefined || data === TERMINATED) return
     send(
       request.value,
       level,
@@ -61,6 +61,9 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
  * ```
  */
 export const layer: Layer.Layer<never> = Logger.add(make())
+
+/** What Effect's runtime logs at debug for each fiber that fails, of this library's too. */
+const TERMINATED = "Fiber terminated with an unhandled error"
 
 const levels: Partial<Record<LogLevel.LogLevel["_tag"], LoggingLevel>> = {
   Trace: "debug",

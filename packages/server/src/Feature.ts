@@ -27,6 +27,22 @@ export type RequestServices = RequestContext | ServerSession | Scope.Scope
  */
 export type Fails = McpError | CallError
 
+type NameOf<E> = E extends { readonly _tag: infer Name extends string } ? Name
+  : E extends string ? "a string"
+  : "an error"
+
+/**
+ * Accepts the effect of a handler that fails with `E`, when its definition declares these failures. Otherwise it is a
+ * sentence for the compiler to show, which names the failure and what to do.
+ */
+export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends [never] ? unknown
+  : [Failure] extends [never] ? `The handler fails with ${NameOf<
+      Exclude<E, Failure | Fails>
+    >}, which its definition does not declare: catch it, declare it as the "failure" of a tool, or fail with an McpError`
+  : `The handler fails with ${NameOf<
+    Exclude<E, Failure | Fails>
+  >}, which its definition does not declare: catch it, or add it to the tool's "failure"`
+
 /**
  * A feature from a function that registers its entries, until the layer's scope closes. The function gets the context that
  * the layer was built with, without the layer's `Scope`.

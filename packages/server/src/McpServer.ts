@@ -177,11 +177,11 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
  * The layer dies when the server has a tool of this name already, and when a mark `x-mcp-header` in its schema is not valid. When the layer's scope closes, the tool is removed and
  * clients are notified.
  */
-export const tool = <const Name extends string, Parameters, Arguments, Success, Failure, R = never>(
+export const tool = <const Name extends string, Parameters, Arguments, Success, Failure, E = never, R = never>(
   definition: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
   handler: (
     parameters: NoInfer<Parameters>
-  ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, NoInfer<Failure> | Feature.Fails, R>
+  ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, E, R> & Feature.Declared<E, NoInfer<Failure>>
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
   Feature.make((registry, context) =>
     Effect.zipRight(
@@ -196,9 +196,9 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
  * The layer dies when the server has a resource of this URI already. When the layer's scope closes, the resource is removed
  * and clients are notified. `resourceUpdated` notifies the clients that have subscribed to it of new content.
  */
-export const resource = <const Name extends string, R = never>(
+export const resource = <const Name extends string, E = never, R = never>(
   definition: Resource.Resource<Name>,
-  read: Effect.Effect<Resource.Contents, Feature.Fails, R>,
+  read: Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
   options: {
     /** For how long clients may cache the content. Default: as the server's `cache` says. */
     readonly cache?: CacheOptions | undefined
@@ -221,12 +221,13 @@ export const resource = <const Name extends string, R = never>(
 export const resourceTemplate = <
   const Name extends string,
   Parameters,
+  E = never,
   R = never,
   C extends Completer.Completers<keyof Parameters> = {},
   LR = never
 >(
   definition: ResourceTemplate.ResourceTemplate<Name, Parameters>,
-  read: (parameters: NoInfer<Parameters>, uri: string) => Effect.Effect<Resource.Contents, Feature.Fails, R>,
+  read: (parameters: NoInfer<Parameters>, uri: string) => Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
   options: {
     readonly complete?: (C & Completer.Completers<keyof NoInfer<Parameters>>) | undefined
     readonly list?: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, Feature.Fails, LR> | undefined
@@ -256,11 +257,12 @@ export const prompt = <
   const Name extends string,
   Parameters,
   Arguments,
+  E = never,
   R = never,
   C extends Completer.Completers<keyof Parameters> = {}
 >(
   definition: Prompt.Prompt<Name, Parameters, Arguments>,
-  handler: (parameters: NoInfer<Parameters>) => Effect.Effect<Prompt.Messages, Feature.Fails, R>,
+  handler: (parameters: NoInfer<Parameters>) => Effect.Effect<Prompt.Messages, E, R> & Feature.Declared<E>,
   options: { readonly complete?: (C & Completer.Completers<keyof NoInfer<Parameters>>) | undefined } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices> | Exclude<Completer.Context<C>, RequestContext | Scope.Scope>> =>
   Feature.make(({ prompts }, context) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ClientLogger from "@effect-mcp/server/ClientLogger"
-import { Cause, Effect, Layer, Logger, LogLevel } from "effect"
+import { Cause, Effect, Fiber, Layer, Logger, LogLevel } from "effect"
 import { act, call, connect, result, serve } from "./Serving.js"
 
 const serving = (handler: Effect.Effect<unknown>, logger = ClientLogger.layer) =>
@@ -39,6 +39,13 @@ describe("What a handler logs with Effect", () => {
       assert.deepStrictEqual(yield* peer.expectNotification("notifications/message"), { level: "error", data: "loud" })
       yield* peer.expectResult(id)
     }).pipe(serving(Effect.zipRight(Effect.logInfo("quiet"), Effect.logError("loud")))))
+
+  it.scoped("is all that is sent: nothing of Effect's runtime", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect()
+      yield* peer.expectResult(yield* call(peer, "act"))
+      yield* peer.expectSilence
+    }).pipe(serving(Effect.flatMap(Effect.fork(Effect.fail("unobserved")), Fiber.await))))
 
   it.scoped("is sent with its annotations, and as data where it is a value", () =>
     Effect.gen(function*() {

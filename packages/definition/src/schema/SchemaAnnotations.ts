@@ -1,14 +1,18 @@
 /**
- * Generates JSON Schema with Effect, and adds the annotations that Effect leaves out: the title, description, examples
- * and default of a filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`).
+ * Generates JSON Schema with Effect, and adds what Effect leaves out: the title, description, examples and default of a
+ * filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`), and the defaults of a
+ * struct's fields (`DefaultValues`). `StockText` takes the place of Effect's text about transformations.
  *
  * `JsonSchema` removes from the result what models do not need.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as JSONSchema from "effect/JSONSchema"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as AST from "effect/SchemaAST"
+import * as DefaultValues from "./DefaultValues.js"
 import * as FilterText from "./FilterText.js"
+import * as StockText from "./StockText.js"
 
 const PATH = "#/$defs/"
 
@@ -24,7 +28,9 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
     }) as unknown as JsonObject
   const seen = new Set<string>()
 
-  const annotate = (ast: AST.AST, json: JsonObject): JsonObject => {
+  const annotate = (ast: AST.AST, json: JsonObject): JsonObject => StockText.replace(annotated(ast, json))
+
+  const annotated = (ast: AST.AST, json: JsonObject): JsonObject => {
     if ("$ref" in json) {
       const name = definitionOf(json.$ref)
       if (AST.isSuspend(ast) && name !== undefined && !seen.has(name)) {
@@ -38,7 +44,7 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
       case "Refinement":
         return { ...annotate(ast.from, json), ...annotationsOf(ast, fromEffect) }
       case "Transformation":
-        return annotate(ast.from, json)
+        return transformation(ast, annotate(ast.from, json))
       case "TypeLiteral":
         return struct(ast, json)
       case "TupleType": {
@@ -63,6 +69,23 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
       }
       default:
         return json
+    }
+  }
+
+  const transformation = (ast: AST.Transformation, json: JsonObject): JsonObject => {
+    const text = Option.getOrUndefined(AST.getDescriptionAnnotation(ast.from))
+    const identifier = Option.getOrUndefined(AST.getIdentifierAnnotation(ast))
+    const plain = StockText.replace(json, text, identifier)
+    const { properties } = plain
+    const defaults = isSchema(properties) ? DefaultValues.of(ast) : undefined
+    return defaults === undefined || defaults.size === 0 ? plain : {
+      ...plain,
+      properties: Object.fromEntries(
+        Object.entries(properties as JsonObject).map(([name, property]) => [
+          name,
+          defaults.has(name) ? { default: defaults.get(name), ...property as JsonObject } : property
+        ])
+      )
     }
   }
 

@@ -77,7 +77,7 @@ const successOf = (
           ? result.structuredContent
           : isText
           ? firstText(result)
-          : parseText(result)
+          : parse(firstText(result))
       )
   }
 }
@@ -88,14 +88,26 @@ const failureOf = (failure: AnySchema): Pick<ToolOutcome, "decodeFailure" | "enc
   const decode = SchemaParser.decodeUnknown(failure)
   return {
     encodeFailure: (value) =>
-      orDie(encode(value), (encoded) => ({ content: [text(toText(encoded, isText))], isError: true })),
+      orDie(encode(value), (encoded) => {
+        const words = isText ? undefined : ownMessage(value)
+        const json = text(toText(encoded, isText))
+        return { content: words === undefined ? [json] : [text(words), json], isError: true }
+      }),
     // Another server may write a failure that is a string without JSON quotes.
     decodeFailure: (result) =>
-      isText
-        ? decode(firstText(result))
-        : Effect.orElse(decode(parseText(result)), () => decode(firstText(result)))
+      isText ? decode(firstText(result)) : Effect.firstSuccessOf([
+        decode(parse(texts(result).at(-1))),
+        Effect.suspend(() => decode(parse(firstText(result)))),
+        Effect.suspend(() => decode(firstText(result)))
+      ])
   }
 }
+
+/** The message that the author of an error gave it. Effect writes `{ "field": value }` where there is none. */
+const ownMessage = (failure: unknown): string | undefined =>
+  failure instanceof Error && failure.message.trim() !== "" && !/^\{ .* \}$/s.test(failure.message)
+    ? failure.message
+    : undefined
 
 // A tool does not advertise its failure, so the schema need not have a JSON Schema.
 const encodesToString = (schema: AnySchema): boolean =>
@@ -149,13 +161,12 @@ const toJson = (value: unknown): string =>
     (fault) => new Error(`The tool returned a value that is not JSON: ${fault}`)
   )
 
-const firstText = (result: Tools.CallToolResult): string | undefined => {
-  const block = result.content.find((content) => content.type === "text")
-  return block?.type === "text" ? block.text : undefined
-}
+const texts = ({ content }: Tools.CallToolResult): ReadonlyArray<string> =>
+  content.flatMap((block) => block.type === "text" ? [block.text] : [])
 
-const parseText = (result: Tools.CallToolResult): unknown => {
-  const text = firstText(result)
+const firstText = (result: Tools.CallToolResult): string | undefined => texts(result)[0]
+
+const parse = (text: string | undefined): unknown => {
   const value = text === undefined || Json.holdsMoreThan(text, Json.MAX_RESPONSE_NODES) ? undefined : Json.parse(text)
   return value instanceof Json.Refused ? undefined : value
 }

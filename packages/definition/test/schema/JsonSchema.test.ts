@@ -59,7 +59,7 @@ describe("JsonSchema", () => {
       a: { type: "string" },
       b: { type: "string" },
       c: { type: "string" },
-      d: { type: "integer" },
+      d: { type: "integer", default: 10 },
       e: { type: "string" },
       f: { anyOf: [{ type: "string" }, { type: "null" }] },
       g: { anyOf: [{ type: "string" }, { type: "null" }] }
@@ -172,13 +172,13 @@ describe("JsonSchema", () => {
     assert.deepStrictEqual(advertised(Point), {
       type: "object",
       required: ["x"],
-      properties: { x: { type: "string", description: "a string to be decoded into a number" } }
+      properties: { x: { type: "string", description: "a number, written as a string" } }
     })
     assert.deepStrictEqual(advertised(Schema.Date), {
       type: "string",
-      description: "a string to be decoded into a Date"
+      format: "date-time"
     })
-    assert.deepStrictEqual(advertised(Schema.Trim), { type: "string", description: "a string that will be trimmed" })
+    assert.deepStrictEqual(advertised(Schema.Trim), { type: "string" })
     assert.deepStrictEqual(
       advertised(Schema.Struct({ a: Schema.propertySignature(Schema.String).pipe(Schema.fromKey("b")) })),
       { type: "object", required: ["b"], properties: { b: { type: "string" } } }
@@ -204,12 +204,17 @@ describe("JsonSchema", () => {
       properties: {
         age: { type: "integer", title: "Age", description: "a positive number of years" },
         name: { type: "string", default: "Ada", examples: ["Ada", "Grace"] },
-        when: { type: "string", description: "When it happened.", examples: ["1970-01-01T00:00:00.000Z"] },
+        when: {
+          type: "string",
+          format: "date-time",
+          description: "When it happened.",
+          examples: ["1970-01-01T00:00:00.000Z"]
+        },
         dates: {
           type: "array",
           items: {
             anyOf: [
-              { type: "string", title: "A date", description: "a string to be decoded into a Date" },
+              { type: "string", title: "A date", format: "date-time" },
               { type: "null" }
             ]
           }

@@ -16,18 +16,19 @@ describe("SchemaAnnotations", () => {
   it("adds the annotations of a filter after a transformation, with encoded values", () => {
     assert.deepStrictEqual(generate(When), {
       type: "string",
+      format: "date-time",
       description: "When it happened.",
       examples: ["1970-01-01T00:00:00.000Z"]
     })
     assert.deepStrictEqual(generate(Schema.NumberFromString.pipe(Schema.int({ default: 5 }))), {
       type: "string",
-      description: "a string to be decoded into a number",
+      description: "a number, written as a string",
       default: "5"
     })
   })
 
   it("adds nothing for a filter without annotations", () => {
-    assert.deepStrictEqual(generate(Schema.Date), { type: "string", description: "a string to be decoded into a Date" })
+    assert.deepStrictEqual(generate(Schema.Date), { type: "string", format: "date-time" })
     assert.deepStrictEqual(generate(Schema.String.pipe(Schema.filter(() => true))), { type: "string" })
   })
 
@@ -42,8 +43,8 @@ describe("SchemaAnnotations", () => {
   })
 
   it("finds annotations everywhere in a schema", () => {
-    const { description, examples, type } = generate(When)
-    const when = { type, description, examples }
+    const { description, examples, format, type } = generate(When)
+    const when = { type, format, description, examples }
     const luhn = generate(Luhn)
     const schema = Schema.Struct({
       field: When,
@@ -58,7 +59,7 @@ describe("SchemaAnnotations", () => {
     assert.deepStrictEqual(generate(schema).properties, {
       field: when,
       optional: when,
-      defaulted: when,
+      defaulted: { ...when, default: "1970-01-01T00:00:00.000Z" },
       either: { anyOf: [when, { type: "number" }] },
       list: { type: "array", items: when },
       tuple: { type: "array", minItems: 1, prefixItems: [luhn], items: when },

@@ -223,6 +223,29 @@ describe("Tool's failure", () => {
       assert.strictEqual(decoded.q, "x")
     }))
 
+  test("begins with the words that its author gave it, and decodes to the same value", () =>
+    Effect.gen(function*() {
+      class Full extends Schema.TaggedError<Full>()("Full", { disk: Schema.String }) {
+        override get message() {
+          return `The disk ${this.disk} is full.`
+        }
+      }
+      class Told extends Schema.TaggedError<Told>()("Told", { message: Schema.String }) {}
+      for (
+        const [failure, failed, words] of [
+          [Full, new Full({ disk: "a" }), "The disk a is full."],
+          [Told, new Told({ message: "No." }), "No."]
+        ] as const
+      ) {
+        const { codec } = Tool.make("write", { failure: failure as Schema.Schema<Full | Told, any> })
+        const result = sent(yield* codec.encodeFailure(failed))
+        const [first, second] = result.content
+        assert.deepStrictEqual(first, { type: "text", text: words })
+        assert.include(second?.type === "text" ? second.text : "", `"_tag":"${failed._tag}"`)
+        assert.deepStrictEqual(yield* codec.decodeFailure(result), failed)
+      }
+    }))
+
   it("is a plain text where it is a string, whatever the text", () => {
     const { codec } = Tool.make("find", { failure: Schema.String })
     fc.assert(
