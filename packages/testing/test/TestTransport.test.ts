@@ -191,4 +191,24 @@ describe("The schema check of a test transport", () => {
       ])
       assert.deepStrictEqual(violations, [])
     }))
+
+  it.effect("reports an id that is in use, and a result for no open request", () =>
+    Effect.gen(function*() {
+      const violations = yield* violationsOf([
+        ["client", Message.request(1, "tools/list")],
+        ["client", Message.request(1, "tools/list")],
+        ["server", Message.success(1, { tools: [] })],
+        ["server", Message.success(1, { tools: [] })],
+        ["client", Message.request(1, "tools/list")],
+        ["server", Message.success("1", { tools: [] })],
+        ["server", Message.failure(1, { code: -32603, message: "no" })],
+        // The message with this id may have been malformed.
+        ["server", Message.failure(7, { code: -32600, message: "no" })]
+      ])
+      assert.deepStrictEqual(violations, [
+        "client → 1 tools/list\n    Its id is that of an open request",
+        "server ← 1 {\"tools\":[]}\n    It answers no open request",
+        "server ← \"1\" {\"tools\":[]}\n    It answers no open request"
+      ])
+    }))
 })
