@@ -153,7 +153,9 @@ export const check = (checked: true | Transcript.Entry["from"] = true): Effect.E
 /** A request, and the schema that its response must conform to. */
 interface Requested {
   readonly method: string
-  schema: OfficialSchema
+  readonly schema: OfficialSchema
+  /** How many requests with this id have no response yet. */
+  open: number
 }
 
 const checkBy = (schemas: ReadonlyMap<string, OfficialSchema>, checked: true | Transcript.Entry["from"]): Check => {
@@ -174,27 +176,41 @@ const checkBy = (schemas: ReadonlyMap<string, OfficialSchema>, checked: true | T
     }
     return named ?? (meta?.[Meta.keys.subscriptionId] === undefined ? schema : schemas.get(Versions.latestModern)!)
   }
+  /** Whether its id is new. */
+  const requestedBy = (
+    from: Transcript.Entry["from"],
+    { id, method }: Message.Request,
+    schema: OfficialSchema
+  ): boolean => {
+    const open = requested[from].get(id)?.open ?? 0
+    requested[from].set(id, { method, schema, open: open + 1 })
+    return open === 0
+  }
   const problemsOf = (from: Transcript.Entry["from"], sent: Message.Incoming): ReadonlyArray<string | undefined> => {
     if (Message.isMalformed(sent)) {
+      // Each element of a batch may have a response.
+      for (const element of sent.batch ?? []) {
+        const one = Message.fromUnknown(element)
+        if (!Message.isMalformed(one) && Message.isRequest(one)) requestedBy(from, one, schemaOf(one))
+      }
       return [sent.message]
     }
     if (!Message.isResponse(sent)) {
       const schema = schemaOf(sent)
-      if (!Message.isRequest(sent)) return [schema.message(sent), schema.call(sent)]
-      const isOpen = requested[from].has(sent.id)
-      requested[from].set(sent.id, { method: sent.method, schema })
-      return [schema.message(sent), schema.call(sent), isOpen ? "Its id is that of an open request" : undefined]
+      const isNew = !Message.isRequest(sent) || requestedBy(from, sent, schema)
+      return [schema.message(sent), schema.call(sent), isNew ? undefined : "Its id is that of an open request"]
     }
     const requester = requested[from === "client" ? "server" : "client"]
     const request = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)
-    if (request !== undefined) requester.delete(sent.id!)
+    if (request !== undefined && --request.open === 0) requester.delete(sent.id!)
     if (!Message.isSuccess(sent)) return [(request?.schema ?? schema).message(sent)]
     if (request === undefined) return [schema.message(sent), "It answers no open request"]
-    if (request.method === "initialize") {
-      initialized = true
-      request.schema = schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
+    if (request.method !== "initialize") {
+      return [request.schema.message(sent), request.schema.result(request.method, sent.result)]
     }
-    return [request.schema.message(sent), request.schema.result(request.method, sent.result)]
+    initialized = true
+    schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
+    return [schema.message(sent), schema.result(request.method, sent.result)]
   }
   return {
     violations,

@@ -197,6 +197,7 @@ describe("The schema check of a test transport", () => {
       const violations = yield* violationsOf([
         ["client", Message.request(1, "tools/list")],
         ["client", Message.request(1, "tools/list")],
+        ["server", Message.failure(1, { code: -32600, message: "in use" })],
         ["server", Message.success(1, { tools: [] })],
         ["server", Message.success(1, { tools: [] })],
         ["client", Message.request(1, "tools/list")],
