@@ -1,6 +1,6 @@
 /**
- * A pair of transports in memory that records all messages in a transcript and checks them against the official schema of
- * the revision that client and server have agreed on.
+ * A pair of transports in memory, and any other transport, whose messages are recorded in a transcript and checked against
+ * the official schema of the revision that client and server have agreed on.
  *
  * A message that the schema does not allow fails the test: the closing of the scope dies with all violations.
  *
@@ -12,6 +12,7 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as OfficialSchema from "./OfficialSchema.js"
 import type * as Transcript from "./Transcript.js"
 
@@ -44,6 +45,35 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
       client: asText(left, observe("client")),
       server: asText(right, observe("server")),
       violations: check?.violations ?? []
+    }
+  })
+
+/** The same transport, which records and checks the messages that it sends and receives. `end` is the side that it is of. */
+export const observed = (
+  transport: Transport.Transport,
+  end: Transcript.Entry["from"],
+  { oracle = true, transcript }: Omit<Options, "capacity"> = {}
+): Effect.Effect<Transport.Transport, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const check = oracle === false ? undefined : yield* OfficialSchema.check(oracle)
+    const observe = (from: Transcript.Entry["from"], message: Message.Incoming) => {
+      if (!Message.isMalformed(message)) transcript?.add({ from, message })
+      check?.observe(from, message)
+    }
+    const other = end === "client" ? "server" : "client"
+    const received = (delivery: Transport.Delivery) => {
+      if (!Transport.isUndelivered(delivery)) observe(other, delivery)
+      return delivery
+    }
+    return {
+      ...transport,
+      incoming: Stream.map(transport.incoming, received),
+      run: (receive) => Transport.run(transport, (delivery) => receive(received(delivery))),
+      send: (message) => Effect.zipRight(Effect.sync(() => observe(end, message)), transport.send(message)),
+      unsafeSend: (message, options) => {
+        observe(end, message)
+        return transport.unsafeSend(message, options)
+      }
     }
   })
 

@@ -101,6 +101,27 @@ describe("A test transport", () => {
     }))
 })
 
+describe("Any other transport that is observed", () => {
+  it.effect("records what it sends and receives, and fails a test with violations of both sides", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
+        const [left, right] = yield* Transport.memory()
+        const client = yield* TestTransport.observed(left, "client", { transcript })
+        yield* client.send(Message.request(1, "tools/call", { name: 7 }))
+        assert.isTrue(client.unsafeSend(Message.request(2, "ping")))
+        yield* right.send(Message.success(1, { content: 7 }))
+        yield* right.send(Message.success(2, {}))
+        const received = yield* Effect.forkScoped(Transport.run(client, () => {}))
+        yield* Effect.repeat(Effect.yieldNow(), { until: () => transcript.entries.length === 4 })
+        yield* Fiber.interrupt(received)
+      })))
+      assert.deepStrictEqual(transcript.entries.map(({ from }) => from), ["client", "client", "server", "server"])
+      const [defect] = Exit.isFailure(exit) ? Chunk.toReadonlyArray(Cause.defects(exit.cause)) : []
+      assert.match(String(defect), /client → 1 .*\n.*CallToolRequest of .*\nserver ← 1 .*\n.*CallToolResult of /)
+    }))
+})
+
 describe("The schema check of a test transport", () => {
   /** The violations in a conversation of these messages. */
   const violationsOf = (
