@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
-import { act, call, connect, result, serve } from "./Serving.js"
+import { act, call, connect, result, serve, unchecked } from "./Serving.js"
 
 const withSession = <A, E>(f: (session: ServerSessionService) => Effect.Effect<A, E>, name?: string) =>
   act(Effect.flatMap(ServerSession, (session) => Effect.orDie(f(session))), name)
@@ -33,7 +33,7 @@ describe("ServerSession", () => {
     Effect.gen(function*() {
       const { live, outcome } = yield* asking((session) => session.request("roots/list"))
       yield* Effect.gen(function*() {
-        const [asker, other] = yield* Effect.all([connect(), connect()])
+        const [asker, other] = yield* Effect.all([connect(), unchecked()])
         const id = yield* call(asker, "act")
         const question = yield* asker.expectRequest("roots/list")
         yield* other.send({ jsonrpc: "2.0", id: question.id, result: { roots: ["other"] } })
@@ -167,7 +167,7 @@ describe("ServerSession", () => {
         Effect.all([session.request("example/one"), session.request("example/two")], { concurrency: 2 })
       )
       yield* Effect.gen(function*() {
-        const peer = yield* connect()
+        const peer = yield* unchecked()
         const id = yield* call(peer, "act")
         const one = yield* peer.expectRequest("example/one")
         const two = yield* peer.expectRequest("example/two")

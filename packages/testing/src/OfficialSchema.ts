@@ -1,5 +1,6 @@
 /**
- * Checks messages against the official JSON schema of each revision. `TestTransport` checks all messages of both sides.
+ * Checks messages against the official JSON schema of each revision: one by one, or those of a whole conversation, as
+ * `TestTransport` does.
  *
  * It uses the schema file of the specification, and none of the schemas in `@effect-mcp/protocol`: a mistake there cannot
  * hide itself.
@@ -7,12 +8,16 @@
  * @since 0.1.0
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Meta from "@effect-mcp/protocol/Meta"
 import type { Version } from "@effect-mcp/protocol/Version"
+import * as Versions from "@effect-mcp/protocol/Version"
 import { Ajv } from "ajv"
 import type { ValidateFunction } from "ajv/dist/2020.js"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Transcript from "./Transcript.js"
 
 export interface OfficialSchema {
   readonly version: Version
@@ -101,7 +106,10 @@ const compile = (version: Version, document: Document): OfficialSchema => {
       }
       return check(definitions[name] === undefined ? "EmptyResult" : name, result)
     },
-    message: (message) => check("JSONRPCMessage", withId(message))
+    message: (message) =>
+      check("JSONRPCMessage", withId(message)) ??
+        // A request whose id is not valid is a valid notification.
+        ("method" in message && "id" in message ? check("JSONRPCRequest", message) : undefined)
   }
 }
 
@@ -117,3 +125,101 @@ const withId = (message: Message.Message): Message.Message =>
   Message.isResponse(message) && !Message.isSuccess(message) && (message.id === undefined || message.id === null)
     ? { ...message, id: 0 }
     : message
+
+/** The check of a conversation, as far as it has come. */
+export interface Check {
+  /** Checks the next message of one side. `shown` is the message as reports show it. Default: the message itself. */
+  readonly observe: (from: Transcript.Entry["from"], sent: Message.Incoming, shown?: Message.Message) => void
+  /** The messages so far that the schema does not allow, each with the reason. */
+  readonly violations: ReadonlyArray<string>
+}
+
+/**
+ * Checks the messages of both sides, or of one, each against the schema of its own revision. When the scope closes, it dies
+ * with all violations.
+ */
+export const check = (checked: true | Transcript.Entry["from"] = true): Effect.Effect<Check, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.map(
+      Effect.forEach(Versions.all, (version) => Effect.map(make(version), (schema) => [version, schema] as const)),
+      (schemas) => checkBy(new Map<string, OfficialSchema>(schemas), checked)
+    ),
+    ({ violations }) =>
+      violations.length === 0
+        ? Effect.void
+        : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
+  )
+
+/** A request, and the schema that its response must conform to. */
+interface Requested {
+  readonly method: string
+  readonly schema: OfficialSchema
+  /** How many requests with this id have no response yet. */
+  open: number
+}
+
+const checkBy = (schemas: ReadonlyMap<string, OfficialSchema>, checked: true | Transcript.Entry["from"]): Check => {
+  const requested = {
+    client: new Map<Message.RequestId, Requested>(),
+    server: new Map<Message.RequestId, Requested>()
+  }
+  const violations: Array<string> = []
+  /** The schema of the handshake; before it, that of the last modern request. */
+  let schema = schemas.get(Versions.latestLegacy)!
+  let initialized = false
+  /** The schema of a call: the revision that its own envelope names, or that of the conversation. */
+  const schemaOf = ({ method, params }: Message.Request | Message.Notification): OfficialSchema => {
+    const meta = params?._meta as Record<string, unknown> | null | undefined
+    const named = method === "initialize" ? undefined : schemas.get(String(meta?.[Meta.keys.protocolVersion]))
+    if (named !== undefined && !initialized) {
+      schema = named
+    }
+    return named ?? (meta?.[Meta.keys.subscriptionId] === undefined ? schema : schemas.get(Versions.latestModern)!)
+  }
+  /** Whether its id is new. */
+  const requestedBy = (
+    from: Transcript.Entry["from"],
+    { id, method }: Message.Request,
+    schema: OfficialSchema
+  ): boolean => {
+    const open = requested[from].get(id)?.open ?? 0
+    requested[from].set(id, { method, schema, open: open + 1 })
+    return open === 0
+  }
+  const problemsOf = (from: Transcript.Entry["from"], sent: Message.Incoming): ReadonlyArray<string | undefined> => {
+    if (Message.isMalformed(sent)) {
+      // Each element of a batch may have a response.
+      for (const element of sent.batch ?? []) {
+        const one = Message.fromUnknown(element)
+        if (!Message.isMalformed(one) && Message.isRequest(one)) requestedBy(from, one, schemaOf(one))
+      }
+      return [sent.message]
+    }
+    if (!Message.isResponse(sent)) {
+      const schema = schemaOf(sent)
+      const isNew = !Message.isRequest(sent) || requestedBy(from, sent, schema)
+      return [schema.message(sent), schema.call(sent), isNew ? undefined : "Its id is that of an open request"]
+    }
+    const requester = requested[from === "client" ? "server" : "client"]
+    const request = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)
+    if (request !== undefined && --request.open === 0) requester.delete(sent.id!)
+    if (!Message.isSuccess(sent)) return [(request?.schema ?? schema).message(sent)]
+    if (request === undefined) return [schema.message(sent), "It answers no open request"]
+    if (request.method !== "initialize") {
+      return [request.schema.message(sent), request.schema.result(request.method, sent.result)]
+    }
+    initialized = true
+    schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
+    return [schema.message(sent), schema.result(request.method, sent.result)]
+  }
+  return {
+    violations,
+    observe: (from, sent, shown) => {
+      for (const problem of problemsOf(from, sent)) {
+        if (problem !== undefined && (checked === true || checked === from)) {
+          violations.push(`${Transcript.line({ from, message: shown ?? (sent as Message.Message) })}\n    ${problem}`)
+        }
+      }
+    }
+  }
+}

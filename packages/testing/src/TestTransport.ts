@@ -1,6 +1,6 @@
 /**
- * A pair of transports in memory that records all messages in a transcript and checks them against the official schema of
- * the revision that client and server have agreed on.
+ * A pair of transports in memory, and any other transport, whose messages are recorded in a transcript and checked against
+ * the official schema of the revision that client and server have agreed on.
  *
  * A message that the schema does not allow fails the test: the closing of the scope dies with all violations.
  *
@@ -10,12 +10,11 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as Meta from "@effect-mcp/protocol/Meta"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as OfficialSchema from "./OfficialSchema.js"
-import * as Transcript from "./Transcript.js"
+import type * as Transcript from "./Transcript.js"
 
 export interface Options {
   /** Which messages are checked against the official schema: all, none, or those of one side. Default: all. */
@@ -37,15 +36,7 @@ export interface Pair {
 export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [left, right] = yield* Transport.memory({ capacity: options.capacity })
-    const check = options.oracle === false ? undefined : yield* makeCheck(options.oracle ?? true)
-    const violations = check?.violations ?? []
-    if (check !== undefined) {
-      yield* Effect.addFinalizer(() =>
-        violations.length === 0
-          ? Effect.void
-          : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
-      )
-    }
+    const check = options.oracle === false ? undefined : yield* OfficialSchema.check(options.oracle ?? true)
     const observe = (from: Transcript.Entry["from"]) => (sent: Message.Incoming, message: Message.Message): void => {
       options.transcript?.add({ from, message })
       check?.observe(from, sent, message)
@@ -53,7 +44,36 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
     return {
       client: asText(left, observe("client")),
       server: asText(right, observe("server")),
-      violations
+      violations: check?.violations ?? []
+    }
+  })
+
+/** The same transport, which records and checks the messages that it sends and receives. `end` is the side that it is of. */
+export const observed = (
+  transport: Transport.Transport,
+  end: Transcript.Entry["from"],
+  { oracle = true, transcript }: Omit<Options, "capacity"> = {}
+): Effect.Effect<Transport.Transport, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const check = oracle === false ? undefined : yield* OfficialSchema.check(oracle)
+    const observe = (from: Transcript.Entry["from"], message: Message.Incoming) => {
+      if (!Message.isMalformed(message)) transcript?.add({ from, message })
+      check?.observe(from, message)
+    }
+    const other = end === "client" ? "server" : "client"
+    const received = (delivery: Transport.Delivery) => {
+      if (!Transport.isUndelivered(delivery)) observe(other, delivery)
+      return delivery
+    }
+    return {
+      ...transport,
+      incoming: Stream.map(transport.incoming, received),
+      run: (receive) => Transport.run(transport, (delivery) => receive(received(delivery))),
+      send: (message) => Effect.zipRight(Effect.sync(() => observe(end, message)), transport.send(message)),
+      unsafeSend: (message, options) => {
+        observe(end, message)
+        return transport.unsafeSend(message, options)
+      }
     }
   })
 
@@ -89,71 +109,3 @@ const asText = (transport: Transport.Transport, observe: Observe): Transport.Tra
 
 // The pair in memory also delivers malformed messages.
 const asSent = (sent: Message.Incoming): Message.Message => sent as Message.Message
-
-interface SchemaCheck {
-  readonly observe: (from: Transcript.Entry["from"], sent: Message.Incoming, message: Message.Message) => void
-  readonly violations: Array<string>
-}
-
-/** A request, and the schema that its response must conform to. */
-interface Requested {
-  readonly method: string
-  schema: OfficialSchema.OfficialSchema
-}
-
-const makeCheck = (checked: true | Transcript.Entry["from"]): Effect.Effect<SchemaCheck> =>
-  Effect.gen(function*() {
-    const schemas = new Map(
-      yield* Effect.forEach(Version.all, (version) =>
-        Effect.map(OfficialSchema.make(version), (schema) => [version as string, schema] as const))
-    )
-    const requested = {
-      client: new Map<Message.RequestId, Requested>(),
-      server: new Map<Message.RequestId, Requested>()
-    }
-    const violations: Array<string> = []
-    /** The schema of the handshake; before it, that of the last modern request. */
-    let schema = schemas.get(Version.latestLegacy)!
-    let initialized = false
-    /** The schema of a call: the revision that its own envelope names, or that of the conversation. */
-    const schemaOf = ({ method, params }: Message.Request | Message.Notification): OfficialSchema.OfficialSchema => {
-      const meta = params?._meta as Record<string, unknown> | null | undefined
-      const named = method === "initialize" ? undefined : schemas.get(String(meta?.[Meta.keys.protocolVersion]))
-      if (named !== undefined && !initialized) {
-        schema = named
-      }
-      return named ?? (meta?.[Meta.keys.subscriptionId] === undefined ? schema : schemas.get(Version.latestModern)!)
-    }
-    const problemsOf = (from: Transcript.Entry["from"], sent: Message.Incoming): ReadonlyArray<string | undefined> => {
-      if (Message.isMalformed(sent)) {
-        return [sent.message]
-      }
-      if (!Message.isResponse(sent)) {
-        const schema = schemaOf(sent)
-        if (Message.isRequest(sent)) {
-          requested[from].set(sent.id, { method: sent.method, schema })
-        }
-        return [schema.message(sent), schema.call(sent)]
-      }
-      const requester = requested[from === "client" ? "server" : "client"]
-      const request = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)
-      if (request === undefined || !Message.isSuccess(sent)) {
-        return [(request?.schema ?? schema).message(sent)]
-      }
-      if (request.method === "initialize") {
-        initialized = true
-        request.schema = schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
-      }
-      return [request.schema.message(sent), request.schema.result(request.method, sent.result)]
-    }
-    return {
-      violations,
-      observe: (from, sent, message) => {
-        for (const problem of problemsOf(from, sent)) {
-          if (problem !== undefined && (checked === true || checked === from)) {
-            violations.push(`${Transcript.line({ from, message })}\n    ${problem}`)
-          }
-        }
-      }
-    }
-  })

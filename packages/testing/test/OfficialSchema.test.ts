@@ -75,6 +75,36 @@ for (const version of Version.all) {
         assert.include(oracle.result("tools/call", { content: 7, resultType: "complete" }), `of ${version}: `)
         assert.isString(oracle.result("tools/call", { isError: true }))
       }))
+
+    it.effect("checks ids, URIs, URI templates and base64", () =>
+      Effect.gen(function*() {
+        const oracle = yield* OfficialSchema.make(version)
+        const hints = { resultType: "complete", ttlMs: 0, cacheScope: "private" }
+        const image = (data: string) =>
+          oracle.result("tools/call", { ...hints, content: [{ type: "image", data, mimeType: "image/png" }] })
+        const blob = (uri: string, blob: string) =>
+          oracle.result("resources/read", { ...hints, contents: [{ uri, blob }] })
+        const template = (uriTemplate: string) =>
+          oracle.result("resources/templates/list", { ...hints, resourceTemplates: [{ name: "a", uriTemplate }] })
+        const valid = [
+          oracle.message(request("x")),
+          image("AAEC/w=="),
+          image(""),
+          blob("test://a", "AAE="),
+          template("test://{a}")
+        ]
+        const invalid = [
+          oracle.message({ ...request("x"), id: 1.5 }),
+          oracle.message({ ...request("x"), id: null as never }),
+          image("AAEC_w=="),
+          image("AAE"),
+          blob("test://a", "="),
+          blob("no URI", ""),
+          template("test://{a")
+        ]
+        assert.deepStrictEqual(valid, valid.map(() => undefined))
+        assert.deepStrictEqual(invalid.map((violation) => typeof violation), invalid.map(() => "string"))
+      }))
   })
 }
 

@@ -101,6 +101,27 @@ describe("A test transport", () => {
     }))
 })
 
+describe("Any other transport that is observed", () => {
+  it.effect("records what it sends and receives, and fails a test with violations of both sides", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
+        const [left, right] = yield* Transport.memory()
+        const client = yield* TestTransport.observed(left, "client", { transcript })
+        yield* client.send(Message.request(1, "tools/call", { name: 7 }))
+        assert.isTrue(client.unsafeSend(Message.request(2, "ping")))
+        yield* right.send(Message.success(1, { content: 7 }))
+        yield* right.send(Message.success(2, {}))
+        const received = yield* Effect.forkScoped(Transport.run(client, () => {}))
+        yield* Effect.repeat(Effect.yieldNow(), { until: () => transcript.entries.length === 4 })
+        yield* Fiber.interrupt(received)
+      })))
+      assert.deepStrictEqual(transcript.entries.map(({ from }) => from), ["client", "client", "server", "server"])
+      const [defect] = Exit.isFailure(exit) ? Chunk.toReadonlyArray(Cause.defects(exit.cause)) : []
+      assert.match(String(defect), /client → 1 .*\n.*CallToolRequest of .*\nserver ← 1 .*\n.*CallToolResult of /)
+    }))
+})
+
 describe("The schema check of a test transport", () => {
   /** The violations in a conversation of these messages. */
   const violationsOf = (
@@ -190,5 +211,26 @@ describe("The schema check of a test transport", () => {
         ["server", Message.success(1, { tools: [] })]
       ])
       assert.deepStrictEqual(violations, [])
+    }))
+
+  it.effect("reports an id that is in use, and a result for no open request", () =>
+    Effect.gen(function*() {
+      const violations = yield* violationsOf([
+        ["client", Message.request(1, "tools/list")],
+        ["client", Message.request(1, "tools/list")],
+        ["server", Message.failure(1, { code: -32600, message: "in use" })],
+        ["server", Message.success(1, { tools: [] })],
+        ["server", Message.success(1, { tools: [] })],
+        ["client", Message.request(1, "tools/list")],
+        ["server", Message.success("1", { tools: [] })],
+        ["server", Message.failure(1, { code: -32603, message: "no" })],
+        // The message with this id may have been malformed.
+        ["server", Message.failure(7, { code: -32600, message: "no" })]
+      ])
+      assert.deepStrictEqual(violations, [
+        "client → 1 tools/list\n    Its id is that of an open request",
+        "server ← 1 {\"tools\":[]}\n    It answers no open request",
+        "server ← \"1\" {\"tools\":[]}\n    It answers no open request"
+      ])
     }))
 })

@@ -160,7 +160,8 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
       return Effect.flatMap(exchange(request, text), (answer) =>
         !Message.isSuccess(answer) && answer.error.code === ErrorCodes.codes.modern.HeaderMismatch
           // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
-          ? Effect.zipRight(refresh(request), exchange(request, text))
+          ? Effect.flatMap(refresh(request), () =>
+            exchange(request, text))
           : Effect.succeed(answer))
     }
 
@@ -171,8 +172,7 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
         Effect.matchEffect(served(request, text), {
           onFailure: (error) =>
             reader.deliver(new Undelivered(request.id, error)),
-          onSuccess: (answer) =>
-            reader.deliver(answer)
+          onSuccess: (answer) => reader.deliver(answer)
         }),
       send: (message, text) =>
         Message.isResponse(message)

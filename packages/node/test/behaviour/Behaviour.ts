@@ -7,8 +7,8 @@ import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { Features } from "@effect-mcp/client/Features"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Context, Effect, ExecutionStrategy, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
@@ -83,8 +83,12 @@ export const layer = (transport: TestedTransport): Layer.Layer<Setting> =>
           const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
           const transcript = Transcript.make()
           const name = `client-${randomUUID()}`
+          const observed = Effect.flatMap(
+            connector.connect,
+            (transport) => TestTransport.observed(transport, "client", { transcript })
+          )
           const session = yield* Scope.extend(
-            Client.make(received(connector, transcript), {
+            Client.make(Connector.make(connector.name, observed), {
               clientInfo: { name, version: "1.0.0" },
               versions: [transport.version],
               ...options
@@ -94,31 +98,6 @@ export const layer = (transport: TestedTransport): Layer.Layer<Setting> =>
           return { ...session, name, transcript, close: Scope.close(scope, Exit.void) }
         })
       return { transport, served, ownServer, connect, client: yield* Effect.orDie(connect()) }
-    })
-  )
-
-/** A connector whose transport writes a transcript. */
-const received = ({ connect, name }: Connector.Connector, transcript: Transcript.Transcript): Connector.Connector =>
-  Connector.make(
-    name,
-    Effect.map(connect, (transport) => {
-      const write = (message: Message.Message) => transcript.add({ from: "client", message })
-      return {
-        ...transport,
-        incoming: transport.incoming,
-        run: (receive) =>
-          Transport.run(transport, (delivery) => {
-            if (!Transport.isUndelivered(delivery) && !Message.isMalformed(delivery)) {
-              transcript.add({ from: "server", message: delivery })
-            }
-            receive(delivery)
-          }),
-        send: (message) => Effect.zipRight(Effect.sync(() => write(message)), transport.send(message)),
-        unsafeSend: (message) => {
-          write(message)
-          return transport.unsafeSend(message)
-        }
-      }
     })
   )
 

@@ -94,6 +94,27 @@ export const Page = Tool.make("page", {
 
 export const Roots = Tool.make("roots", { description: "Lists the roots of the client." })
 
+export const Interview = Tool.make("interview", {
+  description: "Asks in three rounds: for the roots, then for a sample, then for a form and a page together."
+})
+
+/** Over HTTP a modern client repeats the marked arguments in headers. */
+const marked = (header: string, type: "string" | "integer") => ({ jsonSchema: { type, "x-mcp-header": header } })
+
+export const Route = Tool.make("route", {
+  description: "Returns the arguments and the headers that repeat them.",
+  parameters: {
+    region: Schema.String.annotations(marked("Region", "string")),
+    priority: Schema.optional(Schema.Int.annotations(marked("Priority", "integer")))
+  },
+  success: Schema.Struct({ region: Schema.String, headers: Schema.Array(Schema.String) })
+})
+
+export const Large = Tool.make("large", {
+  description: "Returns a text of this length.",
+  parameters: { length: Schema.Int }
+})
+
 export const Text = Resource.make("text", { uri: "test://text", title: "Text", mimeType: "text/plain" })
 export const Bytes = Resource.make("bytes", { uri: "test://bytes", mimeType: "application/octet-stream" })
 export const Watched = Resource.make("watched", { uri: "test://watched", mimeType: "text/plain" })
@@ -125,5 +146,8 @@ export const Tools = Definition.make(
   Sample,
   Form,
   Page,
-  Roots
+  Roots,
+  Interview,
+  Route,
+  Large
 )

@@ -7,6 +7,7 @@ import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as Ask from "@effect-mcp/server/Ask"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Registry } from "@effect-mcp/server/Registry"
@@ -106,7 +107,15 @@ const toolFeatures = Layer.mergeAll(
       version,
       inSession: sessionId !== undefined
     }))),
-  McpServer.tool(Contract.Count, () => Effect.map(ClientCalls, ({ count }) => count()))
+  McpServer.tool(Contract.Count, () => Effect.map(ClientCalls, ({ count }) => count())),
+  McpServer.tool(Contract.Route, ({ region }) =>
+    Effect.map(RequestContext, ({ headers }) => ({
+      region,
+      headers: Object.entries(headers).flatMap(([name, value]) =>
+        name.startsWith("mcp-param-") ? [`${name}: ${value}`] : []
+      ).sort()
+    }))),
+  McpServer.tool(Contract.Large, ({ length }) => Effect.sync(() => "x".repeat(length)))
 )
 
 /** Features that are added and removed while the server runs. */
@@ -176,6 +185,21 @@ const requestingFeatures = Layer.mergeAll(
     Effect.gen(function*() {
       const session = yield* ServerSession
       return (yield* session.listRoots).map(({ name, uri }) => `${name ?? "?"} ${uri}`).join("\n")
+    })),
+  McpServer.tool(Contract.Interview, () =>
+    Effect.gen(function*() {
+      const session = yield* ServerSession
+      const [root] = yield* session.listRoots
+      const { content } = yield* session.createMessage({
+        messages: [{ role: "user", content: { type: "text", text: `Name ${root?.uri}` } }],
+        maxTokens: 10
+      })
+      const message = `Is it ${"text" in content ? content.text : "?"}?`
+      const answers = yield* session.ask({
+        profile: Ask.elicit({ message, schema: Profile }),
+        page: Ask.url({ message, url: "https://example.com/page", elicitationId: "page" })
+      })
+      return JSON.stringify({ message, ...answers })
     }))
 )
 

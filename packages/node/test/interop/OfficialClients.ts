@@ -1,6 +1,10 @@
 /**
- * The official clients, of both SDK versions, behind one interface and over all their transports.
+ * The official clients, of both SDK versions, behind one interface and over all their transports. The official schema of the
+ * revision is applied to all messages that they receive.
  */
+import * as OfficialSchema from "@effect-mcp/testing/OfficialSchema"
+import * as Transcript from "@effect-mcp/testing/Transcript"
+import type { McpSubscription, SubscriptionFilter, VersionNegotiationMode } from "@modelcontextprotocol/client"
 import {
   Client as Client2,
   SSEClientTransport as Sse2,
@@ -44,6 +48,7 @@ interface Sdk {
   getInstructions(): any
   ping(): Promise<unknown>
   close(): Promise<void>
+  callTool(params: { readonly name: string; readonly arguments?: {}; readonly _meta?: {} }): Promise<any>
   listTools(page?: Page): Promise<any>
   listResources(page?: Page): Promise<any>
   listResourceTemplates(page?: Page): Promise<any>
@@ -59,6 +64,7 @@ interface Sdk {
 
 interface Made {
   readonly sdk: Sdk
+  readonly listen?: (filter: SubscriptionFilter) => Promise<McpSubscription>
   readonly connect: () => Promise<void>
   readonly call: (name: string, args: Record<string, unknown>, options: CallOptions) => Promise<any>
   readonly transport: Stdio1 | Http1 | Sse1 | Stdio2 | Http2 | Sse2
@@ -89,6 +95,10 @@ export interface Official extends Readonly<Received> {
   /** All tools. */
   readonly list: Effect.Effect<ReadonlyArray<any>, any>
   readonly ping: Effect.Effect<unknown, any>
+  /** Opens a subscription, from 2026-07-28 on; earlier the client has none. Closing the scope ends it. */
+  readonly listen: (filter: SubscriptionFilter) => Effect.Effect<McpSubscription, any, Scope.Scope>
+  /** The messages in the order in which the client sent and received them. */
+  readonly transcript: Transcript.Transcript
   /** Ends the session, if there is one. */
   readonly terminate: Effect.Effect<void, any>
   readonly close: Effect.Effect<void>
@@ -174,7 +184,7 @@ const transport2 = (address: Address) =>
       ...(address.sessionId === undefined ? {} : { sessionId: address.sessionId })
     })
 
-const make2 = (mode: "legacy" | "auto"): Make => (address, answers, received) => {
+const make2 = (mode: VersionNegotiationMode): Make => (address, answers, received) => {
   const transport = transport2(address)
   const client = new Client2(info, { versionNegotiation: { mode }, capabilities: capabilities(answers) })
   client.onerror = (error) => received.errors.push(error)
@@ -188,6 +198,7 @@ const make2 = (mode: "legacy" | "auto"): Make => (address, answers, received) =>
   return {
     sdk: client,
     transport,
+    listen: (filter) => client.listen(filter),
     connect: () => client.connect(transport),
     call: (name, args, options) => client.callTool({ name, arguments: args }, options)
   }
@@ -196,10 +207,41 @@ const make2 = (mode: "legacy" | "auto"): Make => (address, answers, received) =>
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, any> =>
   Effect.tryPromise({ try: run, catch: (error) => error })
 
+/** Observes the messages of a transport. */
+const observed = (transport: Made["transport"], add: (from: Transcript.Entry["from"], message: any) => void): void => {
+  const either = transport as {
+    send: (message: unknown, options: any) => Promise<void>
+    onmessage?: (...args: ReadonlyArray<any>) => void
+  }
+  const { send } = either
+  either.send = (message, options) => {
+    for (const one of [message].flat()) add("client", one)
+    return send.call(transport, message, options)
+  }
+  let receive: typeof either.onmessage
+  // A receiver may call the one that it replaces.
+  let last: unknown
+  Object.defineProperty(transport, "onmessage", {
+    get: () => receive,
+    set: (next: typeof receive) => {
+      receive = next === undefined ? undefined : (message, ...rest) => {
+        if (message !== last) add("server", last = message)
+        next(message, ...rest)
+      }
+    }
+  })
+}
+
 const official = (make: Make) => (address: Address, answers: Answers = {}): Effect.Effect<Official, any, Scope.Scope> =>
   Effect.gen(function*() {
     const received: Received = { logs: [], changes: [], updates: [], completed: [], errors: [] }
-    const { call, connect, sdk, transport } = make(address, answers, received)
+    const { call, connect, listen, sdk, transport } = make(address, answers, received)
+    const check = yield* OfficialSchema.check("server")
+    const transcript = Transcript.make()
+    observed(transport, (from, message) => {
+      transcript.add({ from, message })
+      check.observe(from, message)
+    })
     let stderr = ""
     if ("stderr" in transport) {
       ;(transport.stderr as NodeJS.ReadableStream | null)?.on("data", (chunk: unknown) => stderr += String(chunk))
@@ -227,6 +269,12 @@ const official = (make: Make) => (address: Address, answers: Answers = {}): Effe
         ({ tools }) => tools
       ),
       ping: attempt(() => sdk.ping()),
+      listen: (filter) =>
+        Effect.acquireRelease(
+          attempt(() => listen!(filter)),
+          (subscription) => Effect.promise(() => subscription.close())
+        ),
+      transcript,
       terminate: "terminateSession" in transport ? attempt(() => transport.terminateSession()) : Effect.void,
       close: Effect.promise(() => sdk.close())
     }
@@ -240,5 +288,8 @@ export const clients = {
   },
   auto: {
     "the official client 2.4": official(make2("auto"))
+  },
+  modern: {
+    "the official client 2.4": official(make2({ pin: "2026-07-28" }))
   }
 } as const

@@ -6,7 +6,9 @@ import { Server as Server1 } from "@modelcontextprotocol/sdk/server/index.js"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport as Http1 } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
+import type { McpHttpHandler } from "@modelcontextprotocol/server"
 import {
+  createMcpHandler,
   ProtocolError,
   ProtocolErrorCode,
   Server as Server2,
@@ -18,6 +20,8 @@ import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+// @ts-expect-error the module has no types
+import { offering } from "../fixtures/officialModern.mjs"
 // @ts-expect-error the module has no types
 import { call, capabilities, info, tools } from "../fixtures/officialTools.mjs"
 
@@ -255,6 +259,47 @@ export const http = (version: Version, options: Options = {}): Effect.Effect<Sta
         for (const session of sessions.values()) await session.changed()
       })
     }
+  })
+
+/** A server for both eras, or for the modern one only, with all features. The modern era has no sessions. */
+export const modern = (
+  { eras = "both", responseMode = "auto" }: {
+    readonly eras?: "both" | "modern"
+    readonly responseMode?: "auto" | "sse" | "json"
+  } = {}
+): Effect.Effect<
+  { readonly url: string; readonly log: ReadonlyArray<string>; readonly reports: ReadonlyArray<string> },
+  never,
+  Scope.Scope
+> =>
+  Effect.gen(function*() {
+    const log: Array<string> = []
+    const reports: Array<string> = []
+    const handler: McpHttpHandler = createMcpHandler(
+      offering({
+        report: (line: string) => reports.push(line),
+        changed: (what: "tools" | "resources" | "prompts") => handler.notify[`${what}Changed`](),
+        touched: (uri: string) => handler.notify.resourceUpdated(uri)
+      }),
+      { legacy: eras === "both" ? "stateless" : "reject", responseMode }
+    )
+    const { port } = yield* listen(async (request, response) => {
+      const text = await read(request)
+      log.push(`${request.method}${text === "" ? "" : ` ${JSON.parse(text).method ?? "answer"}`}`)
+      const abort = new AbortController()
+      response.on("close", () => abort.abort())
+      const answer = await handler.fetch(
+        new Request(`http://127.0.0.1:${port}${request.url}`, {
+          method: request.method!,
+          headers: Object.entries(request.headers) as Array<[string, string]>,
+          signal: abort.signal,
+          ...(text === "" ? {} : { body: text })
+        })
+      )
+      await write(answer, response)
+    })
+    yield* Effect.addFinalizer(() => Effect.promise(() => handler.close()))
+    return { url: `http://127.0.0.1:${port}/mcp`, log, reports }
   })
 
 /** The two endpoints of 2024-11-05, which only version 1 of the SDK serves. */

@@ -14,6 +14,7 @@ import {
   names,
   result,
   serve,
+  unchecked,
   uninitialized
 } from "../Serving.js"
 
@@ -158,7 +159,7 @@ describe("A legacy conversation", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
-        const peer = yield* connect()
+        const peer = yield* unchecked()
         yield* peer.request("tools/call", { name: "act" }, 7)
         yield* peer.request("tools/call", { name: "act" }, 7)
         yield* peer.request("tools/call", { name: "act" }, "7")
