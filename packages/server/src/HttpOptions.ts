@@ -1,6 +1,6 @@
 /**
- * The options of an HTTP endpoint and their defaults, for `HttpEndpoint` and for `HttpServer` of `@effect-mcp/node`.
- * Address and port belong to the server that the endpoint runs in.
+ * The options of an HTTP endpoint and their defaults, for `HttpEndpoint`, for `WebHandler` and for `HttpServer` of
+ * `@effect-mcp/node`. Address and port belong to the server that the endpoint runs in.
  *
  * @since 0.1.0
  */
