@@ -40,7 +40,7 @@ export class WebHandler extends Context.Tag("@effect-mcp/server/WebHandler")<Web
  * are allowed unless `allowedHosts` and `allowedOrigins` are given; the host is that of the Host header, else of the URL.
  *
  * Closing ends streams, interrupts handlers and answers their requests, answers new requests with 503, and waits until the
- * platform has taken all responses. After `closeTimeout` it ends those that are left with an error.
+ * platform has taken all responses. After `closeTimeout` it cuts off those that are left.
  */
 export const make = <R = never>(
   options: HttpOptions<R> = {}
@@ -71,7 +71,7 @@ export const make = <R = never>(
         Effect.zipRight(Effect.sync(() =>
           open.forEach((one) => {
             Refusal.send(one, Refusal.closing)
-            one.leave()
+            one.cut()
           })
         ))
       )

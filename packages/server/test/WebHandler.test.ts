@@ -121,7 +121,6 @@ describe("A client that disconnects from a web handler", () => {
         if (how === "signal") abort.abort()
         else yield* Effect.promise(() => response.body!.cancel())
         yield* stopped
-        if (how === "signal") yield* Effect.flip(events(response))
       }
     }))
 

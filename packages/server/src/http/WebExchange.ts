@@ -93,14 +93,21 @@ export class WebExchange implements HttpExchange {
     this.onLeave = listener
   }
 
-  /** The request was aborted, its stream was canceled, or its client is to be disconnected. */
-  readonly leave = (): void => {
+  /** Disconnects the client: a stream ends with an error, so that what it has is not taken for all of it. */
+  cut(): void {
+    this.close(new Error("The server has cut off this answer: its client did not take it in time"))
+  }
+
+  /** The request was aborted or its stream was canceled. */
+  readonly leave = (): void => this.close(undefined)
+
+  private close(error: Error | undefined): void {
     if (this.done) return
     this.isGone = true
     this.settle(new Response(null, { status: DISCONNECTED }))
     const { onLeave, writer } = this
     this.finish()
-    writer?.abort()
+    writer?.abort(error)
     onLeave?.()
   }
 
@@ -130,6 +137,7 @@ class WebWriter implements Writer {
   private full = false
   /** Whether the platform has pulled, and got nothing yet. */
   private pulled = false
+  private canceled = false
   private stopWatching: (() => void) | undefined
 
   constructor(
@@ -147,7 +155,10 @@ class WebWriter implements Writer {
           this.pulled = true
           this.flush()
         },
-        cancel: this.exchange.leave
+        cancel: () => {
+          this.canceled = true
+          this.exchange.leave()
+        }
       },
       // The stream itself buffers nothing, so a pull means that the platform takes more.
       { highWaterMark: 0 }
@@ -173,17 +184,19 @@ class WebWriter implements Writer {
     if (this.state === "over") return
     // Its reader has ended it, and is not called.
     this.state = "ended"
-    this.exchange.leave()
+    this.exchange.cut()
   }
 
-  /** Ends the stream with an error. */
-  abort(): void {
+  /** Ends the stream now: with an error, or because it has no reader any more. */
+  abort(error: Error | undefined): void {
     const { state } = this
     if (state === "over") return
     this.state = "over"
     this.text = ""
     this.stopWatching?.()
-    this.controller.error(new Error("The connection was closed before the answer was complete"))
+    if (error !== undefined) this.controller.error(error)
+    // A stream that was canceled is closed already.
+    else if (!this.canceled) this.controller.close()
     if (state === "open") this.reader.gone()
   }
 
