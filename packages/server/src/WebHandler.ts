@@ -99,7 +99,7 @@ export const layer = <R = never>(
  * of its scope would, and then releases the server. `authenticate` finds the services that the layer provides.
  *
  * The sessions of clients are in the memory of this process. A platform that runs requests in several, or that ends a process
- * after a request, needs `sessions: false`; requests from 2026-07-28 on belong to no session.
+ * after a request, needs `legacy: { sessions: false }`; requests from 2026-07-28 on belong to no session.
  *
  * @example
  * ```ts

@@ -172,7 +172,7 @@ for (const [shell, handler] of Object.entries(shells)) {
           Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
         )
         yield* Effect.gen(function*() {
-          const web = yield* handler({ sessions: false })
+          const web = yield* handler({ legacy: { sessions: false } })
           const stream = read(
             yield* post(web, Message.request(1, "tools/call", { name: "act", _meta: { progressToken: 1 } }))
           )
@@ -190,7 +190,7 @@ for (const [shell, handler] of Object.entries(shells)) {
 describe("below a router", () => {
   it.scoped("serves any path, and sends clients of 2024-11-05 the path that they used", () =>
     Effect.gen(function*() {
-      const app = yield* HttpEndpoint.make({ ssePath: "/sse" })
+      const app = yield* HttpEndpoint.make({ legacy: { ssePath: "/sse" } })
       const web = HttpApp.toWebHandler(HttpRouter.empty.pipe(HttpRouter.mountApp("/deep", app)))
       const session = yield* handshake(web, "http://localhost/deep/mcp")
       assert.match(session["mcp-session-id"], /.+/)

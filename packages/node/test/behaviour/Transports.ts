@@ -193,7 +193,7 @@ const listening = (
     client,
     inThisProcess(
       (server) =>
-        HttpServer.layer({ port: 0, ssePath: "/sse", retry: "10 millis", ...options }).pipe(
+        HttpServer.layer({ port: 0, legacy: { ssePath: "/sse", retry: "10 millis" }, ...options }).pipe(
           Layer.provide(server),
           Layer.provide(store)
         ),
@@ -209,7 +209,7 @@ const mounted = (client: Client): TestedTransport["open"] =>
     client,
     inThisProcess(
       (server) =>
-        HttpEndpoint.serve({ retry: "10 millis" }).pipe(
+        HttpEndpoint.serve({ legacy: { retry: "10 millis" } }).pipe(
           Layer.provideMerge(PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
           Layer.provide(EventStore.layerMemory()),
           Layer.provide(server)
@@ -227,7 +227,7 @@ const adapted = (client: Client): TestedTransport["open"] =>
     client,
     inThisProcess(
       (server) =>
-        Layer.scoped(Port, listeningWith(WebHandler.make({ retry: "10 millis" }))).pipe(
+        Layer.scoped(Port, listeningWith(WebHandler.make({ legacy: { retry: "10 millis" } }))).pipe(
           Layer.provide(EventStore.layerMemory()),
           Layer.provide(server)
         ),
@@ -301,12 +301,14 @@ export const transports: ReadonlyArray<TestedTransport> = [
   tested(
     "Streamable HTTP without sessions",
     "http",
-    listening(FetchHttpClient.layer, { sessions: false }, Layer.empty),
+    listening(FetchHttpClient.layer, { legacy: { sessions: false } }, Layer.empty),
     { sessions: false }
   ),
   tested("Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer), { resumes: true }),
   tested("a web handler in process", "http", called({})),
-  tested("a web handler in process, without sessions", "http", called({ sessions: false }), { sessions: false }),
+  tested("a web handler in process, without sessions", "http", called({ legacy: { sessions: false } }), {
+    sessions: false
+  }),
   tested("a web handler on an HTTP server", "http", adapted(FetchHttpClient.layer), { resumes: true }),
   tested("HTTP+SSE", "sse", listening(FetchHttpClient.layer, {}, Layer.empty, "sse")),
   ...([

@@ -77,7 +77,7 @@ for (const [shell, start] of Object.entries(shells)) {
         Effect.provide(store ? EventStore.layerMemory() : Layer.empty as Layer.Layer<never>)
       )
 
-    const quick: HttpOptions = { path: "/mcp", ssePath: "/sse" }
+    const quick: HttpOptions = { path: "/mcp", legacy: { ssePath: "/sse" } }
 
     for (const responses of ["json", "stream"] as const) {
       it.scoped(`is cut when it does not take a response as ${responses}`, () =>
