@@ -125,6 +125,13 @@ export default {
       to: { dependencyTypes: ["core"] }
     },
     {
+      name: "web",
+      comment: "a web handler needs the Fetch API only; it is not bundled with @effect/platform",
+      severity: "error",
+      from: { path: src("server", "WebHandler\\.ts$") },
+      to: { path: "@effect/platform", reachable: true }
+    },
+    {
       name: "resolved",
       comment: "every import can be resolved",
       severity: "error",

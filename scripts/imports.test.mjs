@@ -26,6 +26,8 @@ const files = {
   "server/src/features/High.ts": ["effect/Effect"],
   "server/src/legacy/Old.ts": ["../modern/New.js"],
   "server/src/modern/New.ts": ["effect/Effect"],
+  "server/src/WebHandler.ts": ["./Shell.js"],
+  "server/src/Shell.ts": ["@effect/platform/HttpServer"],
   "client/src/Twin.ts": ["../../server/src/features/High.js"]
 }
 
@@ -60,6 +62,7 @@ describe("the import rules", () => {
       "platform",
       "platform-node",
       "builtin",
+      "web",
       "resolved"
     ]
   ) {

@@ -140,7 +140,10 @@ describe("closing", () => {
       const forever = Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(
         Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
       )
-      const { close, server } = yield* closable(act(forever), { ssePath: "/sse", closeTimeout: "300 millis" })
+      const { close, server } = yield* closable(act(forever), {
+        legacy: { ssePath: "/sse" },
+        closeTimeout: "300 millis"
+      })
       const agent = new http.Agent({ keepAlive: true })
       const session = yield* open(server.url)
       const beside = yield* listen(server.url, session)

@@ -1,42 +1,14 @@
 /**
- * Requests of 2026-07-28 over real sockets, to the raw HTTP server and to that of `@effect/platform`.
+ * Requests of 2026-07-28 over real sockets, in all shells.
  */
-import * as PlatformServer from "@effect/platform/HttpServer"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, Layer } from "effect"
-import { createServer } from "node:http"
 import { act, ask, info, listen, until } from "./HttpFixture.js"
-
-type Features = Layer.Layer<never, never, Registry>
-
-const shells = {
-  "the raw server": (features: Features) =>
-    Effect.map(
-      Layer.build(HttpServer.layer({ port: 0 }).pipe(Layer.provide(McpServer.layer(info, features)))),
-      (context) => Effect.map(HttpServer.HttpServer, ({ url }) => url).pipe(Effect.provide(context))
-    ).pipe(Effect.flatten),
-  "the platform's server": (features: Features) =>
-    Effect.map(
-      Layer.build(
-        HttpEndpoint.serve().pipe(
-          Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
-          Layer.provide(McpServer.layer(info, features))
-        )
-      ),
-      (context) =>
-        Effect.map(
-          PlatformServer.HttpServer,
-          ({ address }) => `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}/mcp`
-        ).pipe(Effect.provide(context))
-    ).pipe(Effect.flatten)
-}
+import { shells } from "./Shells.js"
 
 const call = Message.request(1, "tools/call", {
   name: "act",
@@ -49,7 +21,13 @@ const call = Message.request(1, "tools/call", {
 
 const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "act" }
 
-for (const [shell, serve] of Object.entries(shells)) {
+for (const [shell, start] of Object.entries(shells)) {
+  const serve = (features: Layer.Layer<never, never, Registry>) =>
+    Effect.gen(function*() {
+      const server = yield* Layer.build(McpServer.layer(info, features))
+      return `http://127.0.0.1:${yield* Effect.provide(start({ path: "/mcp" }), server)}/mcp`
+    })
+
   describe(`A modern request to ${shell}`, () => {
     it.scopedLive("is answered with JSON, and with 400 when a header differs from the body", () =>
       Effect.gen(function*() {

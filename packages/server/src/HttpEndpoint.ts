@@ -1,6 +1,7 @@
 /**
- * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`: for applications that have an HTTP server, and for
- * platforms that take a web handler. On Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster.
+ * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`: for applications that have an HTTP server of it. On
+ * Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster. For a function from `Request` to `Response`,
+ * `WebHandler` costs less than `HttpApp.toWebHandler` of this app, and notices each client that disconnects.
  *
  * @since 0.1.0
  */
@@ -27,12 +28,13 @@ import type { HttpOptions } from "./HttpOptions.js"
  *
  * @example
  * ```ts
- * import * as HttpApp from "@effect/platform/HttpApp"
+ * import * as HttpRouter from "@effect/platform/HttpRouter"
  * import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
  * import { Effect } from "effect"
  *
- * // For platforms that take a function from `Request` to `Response`: Workers, Deno, Bun, Next.
- * export const handler = Effect.map(HttpEndpoint.make({ allowedHosts: ["mcp.example.com"] }), (app) => HttpApp.toWebHandler(app))
+ * // Beside other routes of an application.
+ * export const router = Effect.map(HttpEndpoint.make({ allowedHosts: ["mcp.example.com"] }), (app) =>
+ *   HttpRouter.empty.pipe(HttpRouter.all("/mcp", app)))
  * ```
  */
 export const make = <R = never>(

@@ -1,6 +1,6 @@
 /**
- * The options of an HTTP endpoint and their defaults, for `HttpEndpoint` and for `HttpServer` of `@effect-mcp/node`.
- * Address and port belong to the server that the endpoint runs in.
+ * The options of an HTTP endpoint and their defaults, for `HttpEndpoint`, for `WebHandler` and for `HttpServer` of
+ * `@effect-mcp/node`. Address and port belong to the server that the endpoint runs in.
  *
  * @since 0.1.0
  */
@@ -24,8 +24,6 @@ export interface HttpOptions<R = never> {
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** The one path of the endpoint. Default: "/mcp" for a server of its own, any path where it is mounted. */
   readonly path?: string | undefined
-  /** The path of HTTP+SSE, the transport of 2024-11-05: "/sse", for example. Default: the transport is not served. */
-  readonly ssePath?: string | undefined
   /**
    * How requests are answered.
    *
@@ -38,19 +36,12 @@ export interface HttpOptions<R = never> {
    * Default: "auto".
    */
   readonly responses?: "auto" | "json" | "stream" | undefined
-  /**
-   * Whether the endpoint keeps sessions, and how many. Without sessions it remembers nothing between two requests, and
-   * requests of a handler to the client fail. Default: true.
-   */
-  readonly sessions?: boolean | SessionOptions | undefined
   /** The largest body, in bytes; a larger one is answered with 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** How deep the JSON of a message may nest; a deeper one is answered with 400. Default: 64 levels. */
   readonly maxDepth?: number | undefined
   /** How many values a request or a notification may hold, nested ones included, before it gets a 400. Default: 100,000. */
   readonly maxNodes?: number | undefined
-  /** How many values a response to a request of the server may hold. Default: 1,000,000. */
-  readonly maxResponseNodes?: number | undefined
   /** How many events a stream buffers for a slow reader; handlers that send more are suspended. Default: 256. */
   readonly capacity?: number | undefined
   /**
@@ -70,13 +61,9 @@ export interface HttpOptions<R = never> {
    * Default: 30 seconds.
    */
   readonly stallTimeout?: Duration.DurationInput | undefined
-  /** How long clients wait before they reconnect to a stream that can be resumed. Default: 1 second. */
-  readonly retry?: Duration.DurationInput | undefined
-  /** Without sessions: how long a handler runs on after its client has disconnected. Default: 30 seconds. */
-  readonly abandonAfter?: Duration.DurationInput | undefined
   /**
-   * How long closing the endpoint waits for sessions to end, and a server of its own for clients to read their responses.
-   * Then it goes on without them, and logs a warning about sessions. Default: 5 seconds.
+   * How long closing the endpoint waits for sessions to end, and a server of its own or a web handler for clients to read
+   * their responses. Then it goes on without them, and logs a warning about sessions. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
@@ -84,6 +71,28 @@ export interface HttpOptions<R = never> {
    * can be used by the principal that opened it only. Default: requests have no principal.
    */
   readonly authenticate?: ((request: RequestHead) => Effect.Effect<Principal | undefined, HttpRefusal, R>) | undefined
+  /** What concerns only clients of the revisions up to 2025-11-25. All other options are for clients of every revision. */
+  readonly legacy?: LegacyOptions | undefined
+}
+
+/**
+ * The options for clients of the revisions up to 2025-11-25, which have sessions, requests from the server to the client, and
+ * streams that a client resumes. The revisions from 2026-07-28 on have none of these.
+ */
+export interface LegacyOptions {
+  /**
+   * Whether the endpoint keeps sessions, and how many. Without sessions it remembers nothing between two requests, and
+   * requests of a handler to the client fail. Default: true.
+   */
+  readonly sessions?: boolean | SessionOptions | undefined
+  /** The path of HTTP+SSE, the transport of 2024-11-05: "/sse", for example. Default: the transport is not served. */
+  readonly ssePath?: string | undefined
+  /** How long clients wait before they reconnect to a stream that can be resumed. Default: 1 second. */
+  readonly retry?: Duration.DurationInput | undefined
+  /** Without sessions, how long a handler runs on after its client has disconnected. Default: 30 seconds. */
+  readonly abandonAfter?: Duration.DurationInput | undefined
+  /** How many values a response to a request of the server may hold. Default: 1,000,000. */
+  readonly maxResponseNodes?: number | undefined
 }
 
 /** How many sessions an endpoint keeps, and how long. */

@@ -6,6 +6,7 @@ import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { Deferred, Effect, TestClock } from "effect"
 import { call, initialize, proper } from "./http/TestExchange.js"
 import { act, GreetLive, serve } from "./Serving.js"
@@ -52,137 +53,144 @@ const log = (data: unknown) => Effect.flatMap(RequestContext.RequestContext, (co
 
 const progress = Effect.flatMap(RequestContext.RequestContext, (context) => context.progress(1))
 
-describe("as a web handler", () => {
-  it.scoped("serves a session", () =>
-    Effect.gen(function*() {
-      const web = yield* handler()
-      const session = yield* handshake(web)
-      const accepted = yield* post(web, Message.notification("notifications/initialized"), session)
-      assert.strictEqual(accepted.status, 202)
-      const greeted = yield* post(web, call(1, "greet", { name: "you" }), session)
-      assert.strictEqual(greeted.headers.get("content-type"), "application/json")
-      assert.strictEqual((yield* json(greeted)).result.content[0].text, "Hello, you!")
-      const ended = yield* fetch(web, { method: "DELETE", headers: session })
-      assert.strictEqual(ended.status, 200)
-      assert.strictEqual((yield* post(web, call(1, "greet"), session)).status, 404)
-    }).pipe(Effect.provide(serve(GreetLive))))
+const shells = {
+  "HttpEndpoint as a web handler": handler,
+  WebHandler: (options?: HttpOptions) => Effect.map(WebHandler.make(options), (web): Handler => web.handler)
+}
 
-  it.scoped("streams what the handler sends, when it sends it", () =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      yield* Effect.gen(function*() {
+for (const [shell, handler] of Object.entries(shells)) {
+  describe(shell, () => {
+    it.scoped("serves a session", () =>
+      Effect.gen(function*() {
         const web = yield* handler()
         const session = yield* handshake(web)
-        const response = yield* post(web, call(1, "act"), session)
-        assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
-        assert.strictEqual(response.headers.get("x-accel-buffering"), "no")
-        const stream = read(response)
-        const first = yield* stream.next
-        assert.include(JSON.stringify(first), "hello")
-        yield* Deferred.succeed(gate, undefined)
-        assert.include(JSON.stringify(yield* stream.next), "\\\"id\\\":1")
-        assert.isUndefined(yield* stream.next)
-      }).pipe(Effect.provide(serve(act(Effect.zipRight(log("hello"), Deferred.await(gate))))))
-    }))
+        const accepted = yield* post(web, Message.notification("notifications/initialized"), session)
+        assert.strictEqual(accepted.status, 202)
+        const greeted = yield* post(web, call(1, "greet", { name: "you" }), session)
+        assert.strictEqual(greeted.headers.get("content-type"), "application/json")
+        assert.strictEqual((yield* json(greeted)).result.content[0].text, "Hello, you!")
+        const ended = yield* fetch(web, { method: "DELETE", headers: session })
+        assert.strictEqual(ended.status, 200)
+        assert.strictEqual((yield* post(web, call(1, "greet"), session)).status, 404)
+      }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("has a standalone stream, which a client can close and open again", () =>
-    Effect.gen(function*() {
-      const web = yield* handler()
-      const session = yield* handshake(web)
-      const get = fetch(web, { headers: { ...session, accept: "text/event-stream" } })
-      const first = read(yield* get)
-      // A comment, so that the headers leave.
-      assert.deepStrictEqual(yield* first.next, [])
-      assert.strictEqual((yield* get).status, 409)
-      yield* first.cancel
-      const again = yield* Effect.repeat(get, { until: ({ status }) => status === 200 })
-      yield* read(again).cancel
-    }).pipe(Effect.provide(serve(GreetLive))))
+    it.scoped("streams what the handler sends, when it sends it", () =>
+      Effect.gen(function*() {
+        const gate = yield* Deferred.make<void>()
+        yield* Effect.gen(function*() {
+          const web = yield* handler()
+          const session = yield* handshake(web)
+          const response = yield* post(web, call(1, "act"), session)
+          assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
+          assert.strictEqual(response.headers.get("x-accel-buffering"), "no")
+          const stream = read(response)
+          const first = yield* stream.next
+          assert.include(JSON.stringify(first), "hello")
+          yield* Deferred.succeed(gate, undefined)
+          assert.include(JSON.stringify(yield* stream.next), "\\\"id\\\":1")
+          assert.isUndefined(yield* stream.next)
+        }).pipe(Effect.provide(serve(act(Effect.zipRight(log("hello"), Deferred.await(gate))))))
+      }))
 
-  it.scoped("has the limits of every endpoint", () =>
-    Effect.gen(function*() {
-      const web = yield* handler({ maxBodyBytes: 200, path: "/mcp" })
-      assert.strictEqual((yield* post(web, "x".repeat(201))).status, 413)
-      assert.strictEqual((yield* post(web, new Uint8Array([0x22, 0xff, 0x22]))).status, 400)
-      assert.strictEqual((yield* post(web, initialize(), {}, "http://localhost/other")).status, 404)
-      assert.strictEqual((yield* post(web, initialize(), { host: "evil.com" })).status, 403)
-      const preflight = yield* fetch(web, {
-        method: "OPTIONS",
-        headers: { ...proper, origin: "http://localhost" } as any
-      })
-      assert.strictEqual(preflight.status, 204)
-      assert.strictEqual(preflight.headers.get("access-control-allow-origin"), "http://localhost")
-    }).pipe(Effect.provide(serve(GreetLive))))
-
-  it.scoped("takes the host from the URL when there is no Host header", () =>
-    Effect.gen(function*() {
-      const web = yield* handler()
-      const { host: _, ...headers } = proper
-      const ask = (at: string) =>
-        fetch(web, { url: at, method: "POST", headers: headers as any, body: JSON.stringify(initialize()) })
-      assert.strictEqual((yield* ask("http://localhost:1/")).status, 200)
-      assert.strictEqual((yield* ask("http://evil.com/")).status, 403)
-    }).pipe(Effect.provide(serve(GreetLive))))
-
-  it.scoped("continues after a client has disconnected", () =>
-    Effect.gen(function*() {
-      const [began, gate, ended] = yield* Effect.all([
-        Deferred.make<void>(),
-        Deferred.make<void>(),
-        Deferred.make<void>()
-      ])
-      const live = act(
-        Deferred.succeed(began, undefined).pipe(
-          Effect.zipRight(Deferred.await(gate)),
-          Effect.zipRight(Deferred.succeed(ended, undefined))
-        )
-      )
-      yield* Effect.gen(function*() {
+    it.scoped("has a standalone stream, which a client can close and open again", () =>
+      Effect.gen(function*() {
         const web = yield* handler()
         const session = yield* handshake(web)
-        const controller = new AbortController()
-        void web(
-          new Request(url, {
-            method: "POST",
-            headers: { ...proper, ...session } as any,
-            body: JSON.stringify(call(1, "act")),
-            signal: controller.signal
-          })
-        )
-        yield* Deferred.await(began)
-        controller.abort()
-        yield* Deferred.succeed(gate, undefined)
-        yield* Deferred.await(ended)
-      }).pipe(Effect.provide(serve(live)))
-    }))
-})
+        const get = fetch(web, { headers: { ...session, accept: "text/event-stream" } })
+        const first = read(yield* get)
+        // A comment, so that the headers leave.
+        assert.deepStrictEqual(yield* first.next, [])
+        assert.strictEqual((yield* get).status, 409)
+        yield* first.cancel
+        const again = yield* Effect.repeat(get, { until: ({ status }) => status === 200 })
+        yield* read(again).cancel
+      }).pipe(Effect.provide(serve(GreetLive))))
 
-describe("without sessions", () => {
-  it.scoped("a handler runs on after its client has left the stream, at most for abandonAfter", () =>
-    Effect.gen(function*() {
-      const stopped = yield* Deferred.make<void>()
-      const waiting = Effect.zipRight(progress, Effect.never).pipe(
-        Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
-      )
-      yield* Effect.gen(function*() {
-        const web = yield* handler({ sessions: false })
-        const stream = read(
-          yield* post(web, Message.request(1, "tools/call", { name: "act", _meta: { progressToken: 1 } }))
+    it.scoped("has the limits of every endpoint", () =>
+      Effect.gen(function*() {
+        const web = yield* handler({ maxBodyBytes: 200, path: "/mcp" })
+        assert.strictEqual((yield* post(web, "x".repeat(201))).status, 413)
+        assert.strictEqual((yield* post(web, new Uint8Array([0x22, 0xff, 0x22]))).status, 400)
+        assert.strictEqual((yield* post(web, initialize(), {}, "http://localhost/other")).status, 404)
+        assert.strictEqual((yield* post(web, initialize(), { host: "evil.com" })).status, 403)
+        const preflight = yield* fetch(web, {
+          method: "OPTIONS",
+          headers: { ...proper, origin: "http://localhost" } as any
+        })
+        assert.strictEqual(preflight.status, 204)
+        assert.strictEqual(preflight.headers.get("access-control-allow-origin"), "http://localhost")
+      }).pipe(Effect.provide(serve(GreetLive))))
+
+    it.scoped("takes the host from the URL when there is no Host header", () =>
+      Effect.gen(function*() {
+        const web = yield* handler()
+        const { host: _, ...headers } = proper
+        const ask = (at: string) =>
+          fetch(web, { url: at, method: "POST", headers: headers as any, body: JSON.stringify(initialize()) })
+        assert.strictEqual((yield* ask("http://localhost:1/")).status, 200)
+        assert.strictEqual((yield* ask("http://evil.com/")).status, 403)
+      }).pipe(Effect.provide(serve(GreetLive))))
+
+    it.scoped("continues after a client has disconnected", () =>
+      Effect.gen(function*() {
+        const [began, gate, ended] = yield* Effect.all([
+          Deferred.make<void>(),
+          Deferred.make<void>(),
+          Deferred.make<void>()
+        ])
+        const live = act(
+          Deferred.succeed(began, undefined).pipe(
+            Effect.zipRight(Deferred.await(gate)),
+            Effect.zipRight(Deferred.succeed(ended, undefined))
+          )
         )
-        while ((yield* stream.next)?.length === 0);
-        yield* stream.cancel
-        yield* TestClock.adjust("29 seconds")
-        assert.isFalse(yield* Deferred.isDone(stopped))
-        yield* TestClock.adjust("1 seconds")
-        yield* Deferred.await(stopped)
-      }).pipe(Effect.provide(serve(act(waiting))))
-    }))
-})
+        yield* Effect.gen(function*() {
+          const web = yield* handler()
+          const session = yield* handshake(web)
+          const controller = new AbortController()
+          void web(
+            new Request(url, {
+              method: "POST",
+              headers: { ...proper, ...session } as any,
+              body: JSON.stringify(call(1, "act")),
+              signal: controller.signal
+            })
+          )
+          yield* Deferred.await(began)
+          controller.abort()
+          yield* Deferred.succeed(gate, undefined)
+          yield* Deferred.await(ended)
+        }).pipe(Effect.provide(serve(live)))
+      }))
+  })
+
+  describe(`${shell}, without sessions`, () => {
+    it.scoped("a handler runs on after its client has left the stream, at most for abandonAfter", () =>
+      Effect.gen(function*() {
+        const stopped = yield* Deferred.make<void>()
+        const waiting = Effect.zipRight(progress, Effect.never).pipe(
+          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+        )
+        yield* Effect.gen(function*() {
+          const web = yield* handler({ legacy: { sessions: false } })
+          const stream = read(
+            yield* post(web, Message.request(1, "tools/call", { name: "act", _meta: { progressToken: 1 } }))
+          )
+          while ((yield* stream.next)?.length === 0);
+          yield* stream.cancel
+          yield* TestClock.adjust("29 seconds")
+          assert.isFalse(yield* Deferred.isDone(stopped))
+          yield* TestClock.adjust("1 seconds")
+          yield* Deferred.await(stopped)
+        }).pipe(Effect.provide(serve(act(waiting))))
+      }))
+  })
+}
 
 describe("below a router", () => {
   it.scoped("serves any path, and sends clients of 2024-11-05 the path that they used", () =>
     Effect.gen(function*() {
-      const app = yield* HttpEndpoint.make({ ssePath: "/sse" })
+      const app = yield* HttpEndpoint.make({ legacy: { ssePath: "/sse" } })
       const web = HttpApp.toWebHandler(HttpRouter.empty.pipe(HttpRouter.mountApp("/deep", app)))
       const session = yield* handshake(web, "http://localhost/deep/mcp")
       assert.match(session["mcp-session-id"], /.+/)

@@ -18,7 +18,10 @@ import * as Turns from "./Turns.js"
 
 const shell = process.argv[2]
 
-const http = { ssePath: "/sse", stallTimeout: "3 seconds", sessions: { idleTimeout: "30 seconds" } } as const
+const http = {
+  stallTimeout: "3 seconds",
+  legacy: { ssePath: "/sse", sessions: { idleTimeout: "30 seconds" } }
+} as const
 
 /** Reports the port, and from then on answers each `measure` of the parent. */
 const serving = (port: number) =>

@@ -18,7 +18,7 @@ if (version !== undefined && !Version.isLegacy(version) && !Version.isModern(ver
   throw new Error(`Unknown version: ${version}`)
 }
 
-const Http = HttpServer.layer({ port: Number(values.port ?? 3000), ssePath: "/sse", retry: "500 millis" })
+const Http = HttpServer.layer({ port: Number(values.port ?? 3000), legacy: { ssePath: "/sse", retry: "500 millis" } })
 
 const Announce = Layer.effectDiscard(
   Effect.flatMap(HttpServer.HttpServer, ({ url }) => Console.log(`everything is at ${url}`))

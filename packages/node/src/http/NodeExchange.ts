@@ -5,12 +5,9 @@
  * It knows nothing of MCP; `HttpServer` makes one for each request.
  */
 import type { BodyFault, Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
-import { type HttpExchange, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
+import { type HttpExchange, MAX_DISCARDED, pathOf, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
-
-/** How many bytes beyond the limit of a body are read and dropped, so that the client can read the answer. */
-export const MAX_DISCARDED = 64 * 1024 * 1024
 
 export class NodeExchange implements HttpExchange {
   readonly method: string
@@ -32,8 +29,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   get path(): string {
-    const query = this.url.indexOf("?")
-    return query === -1 ? this.url : this.url.slice(0, query)
+    return pathOf(this.url)
   }
 
   get isGone(): boolean {

@@ -16,15 +16,19 @@ import * as Version from "@effect-mcp/protocol/Version"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as InProcess from "@effect-mcp/server/InProcess"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import type { Scope } from "effect"
 import { Context, Effect, Exit, Layer, Schedule, Scope as Scopes } from "effect"
+import { setMaxListeners } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bundled, node, pidsOf, until } from "../Fixture.js"
+import { listening as listeningWith } from "../Shells.js"
 import { tcpProxy } from "../TcpProxy.js"
 import type { Reports } from "./Reports.js"
 import { inMemory, Report, someIn, toFile } from "./Reports.js"
@@ -138,20 +142,27 @@ const stdio: TestedTransport["open"] = Effect.map(
     })
 )
 
-/** Connectors for a server on a port. They reconnect quickly. */
+/** A connector to a URL with an HTTP client. It reconnects quickly. */
+const connector = (
+  url: string,
+  client: Context.Context<HttpClient>,
+  transport: RemoteOptions["transport"] = "streamable"
+): Connector.Connector => {
+  const { connect, name } = Remote.connector(url, { transport, reconnect: Schedule.spaced("10 millis") })
+  return Connector.make(
+    name,
+    Effect.mapInputContext(connect, (own: Context.Context<Scope.Scope>) => Context.merge(client, own))
+  )
+}
+
+/** Connectors for a server on a port. */
 const remote = (
   port: number,
   path: string,
   transport: RemoteOptions["transport"]
 ): Effect.Effect<Reached, never, HttpClient> =>
   Effect.map(Effect.context<HttpClient>(), (context) => {
-    const to = (url: string) => {
-      const { connect, name } = Remote.connector(url + path, { transport, reconnect: Schedule.spaced("10 millis") })
-      return Connector.make(
-        name,
-        Effect.mapInputContext(connect, (own: Context.Context<Scope.Scope>) => Context.merge(context, own))
-      )
-    }
+    const to = (url: string) => connector(url + path, context, transport)
     const here = `http://127.0.0.1:${port}`
     return {
       address: { url: here + path, transport: transport === "sse" ? "sse" : "http" },
@@ -182,7 +193,7 @@ const listening = (
     client,
     inThisProcess(
       (server) =>
-        HttpServer.layer({ port: 0, ssePath: "/sse", retry: "10 millis", ...options }).pipe(
+        HttpServer.layer({ port: 0, legacy: { ssePath: "/sse", retry: "10 millis" }, ...options }).pipe(
           Layer.provide(server),
           Layer.provide(store)
         ),
@@ -198,7 +209,7 @@ const mounted = (client: Client): TestedTransport["open"] =>
     client,
     inThisProcess(
       (server) =>
-        HttpEndpoint.serve({ retry: "10 millis" }).pipe(
+        HttpEndpoint.serve({ legacy: { retry: "10 millis" } }).pipe(
           Layer.provideMerge(PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
           Layer.provide(EventStore.layerMemory()),
           Layer.provide(server)
@@ -209,6 +220,71 @@ const mounted = (client: Client): TestedTransport["open"] =>
       )
     )
   )
+
+/** A web handler on an HTTP server for such handlers. */
+const adapted = (client: Client): TestedTransport["open"] =>
+  withClient(
+    client,
+    inThisProcess(
+      (server) =>
+        Layer.scoped(Port, listeningWith(WebHandler.make({ legacy: { retry: "10 millis" } }))).pipe(
+          Layer.provide(EventStore.layerMemory()),
+          Layer.provide(server)
+        ),
+      Effect.flatMap(Port, (port) => remote(port, "/mcp", "streamable"))
+    )
+  )
+
+class Port extends Context.Tag("test/behaviour/Port")<Port, number>() {}
+
+/** A client that calls the handler in this process, over connections that can be cut. */
+const calling = (handler: WebHandler.Handler): Effect.Effect<Proxied, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const connect = () => {
+      const connections = new AbortController()
+      setMaxListeners(0, connections.signal)
+      return connections
+    }
+    let connections = connect()
+    const fetch = (input: RequestInfo | URL, init?: RequestInit) => {
+      const { signal } = connections
+      return handler(new Request(input, init)).then((response) =>
+        new Response(response.body?.pipeThrough(new TransformStream(), { signal }), response)
+      )
+    }
+    const client = yield* Layer.build(
+      Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
+    )
+    return {
+      connector: connector("http://localhost/mcp", client),
+      cut: Effect.sync(() => {
+        connections.abort()
+        connections = connect()
+      })
+    }
+  })
+
+class InThisProcess extends Context.Tag("test/behaviour/InThisProcess")<InThisProcess, WebHandler.Handler>() {}
+
+/** A handler that cannot be reached once it has closed. */
+const untilClosed = <R>(make: Effect.Effect<WebHandler.WebHandlerService, never, R>) =>
+  Effect.gen(function*() {
+    const closed = new AbortController()
+    yield* Effect.addFinalizer(() => Effect.sync(() => closed.abort()))
+    const { handler } = yield* make
+    return (request: Request) =>
+      closed.signal.aborted ? Promise.reject(new TypeError("fetch failed")) : handler(request)
+  })
+
+const called = (options: HttpOptions): TestedTransport["open"] =>
+  Effect.succeed(inThisProcess(
+    (server) => Layer.provide(Layer.scoped(InThisProcess, untilClosed(WebHandler.make(options))), server),
+    Effect.gen(function*() {
+      const handler = yield* InThisProcess
+      const { connector } = yield* calling(handler)
+      return { connector, proxied: calling(handler) }
+    })
+  ))
 
 export const transports: ReadonlyArray<TestedTransport> = [
   tested("a pair in memory", "memory", memory),
@@ -225,10 +301,15 @@ export const transports: ReadonlyArray<TestedTransport> = [
   tested(
     "Streamable HTTP without sessions",
     "http",
-    listening(FetchHttpClient.layer, { sessions: false }, Layer.empty),
+    listening(FetchHttpClient.layer, { legacy: { sessions: false } }, Layer.empty),
     { sessions: false }
   ),
   tested("Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer), { resumes: true }),
+  tested("a web handler in process", "http", called({})),
+  tested("a web handler in process, without sessions", "http", called({ legacy: { sessions: false } }), {
+    sessions: false
+  }),
+  tested("a web handler on an HTTP server", "http", adapted(FetchHttpClient.layer), { resumes: true }),
   tested("HTTP+SSE", "sse", listening(FetchHttpClient.layer, {}, Layer.empty, "sse")),
   ...([
     ["a pair in memory", "memory", memory],
@@ -240,7 +321,9 @@ export const transports: ReadonlyArray<TestedTransport> = [
       "http",
       listening(NodeHttpClient.layerUndici, { responses: "stream" }, Layer.empty)
     ],
-    ["Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer)]
+    ["Streamable HTTP on the platform's server", "http", mounted(NodeHttpClient.layer)],
+    ["a web handler in process", "http", called({})],
+    ["a web handler on an HTTP server", "http", adapted(NodeHttpClient.layerUndici)]
   ] as const).map(([name, kind, open]) =>
     tested(`${name}, at revision ${Version.latestModern}`, kind, open, { version: Version.latestModern })
   )

@@ -1,24 +1,20 @@
 /**
- * Clients that send requests and never read what the server answers, over real sockets, in both shells.
+ * Clients that send requests and never read what the server answers, over real sockets, in all shells.
  */
-import * as PlatformServer from "@effect/platform/HttpServer"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as EventStore from "@effect-mcp/server/EventStore"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import type { Scope } from "effect"
 import { Effect, Layer, TestClock } from "effect"
-import { createServer } from "node:http"
 import type { Socket } from "node:net"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { ask, call, dial, info, listen, open, request, until } from "../HttpFixture.js"
+import { shells } from "../Shells.js"
 
 const text = (megabytes: number) => "x".repeat(megabytes * 1024 * 1024)
 
@@ -35,20 +31,6 @@ const features = Layer.mergeAll(
     })),
   McpServer.tool(Tool.make("logs"), () => Effect.as(Effect.forEach(Array.from({ length: 20 }), () => log(text(1))), ""))
 )
-
-/** Both shells on ports of their own. */
-const shells = {
-  "node:http": (options: HttpOptions) =>
-    Effect.map(Effect.orDie(HttpServer.make({ port: 0, ...options })), ({ port }) => port),
-  "the platform app": (options: HttpOptions) =>
-    Effect.gen(function*() {
-      const app = yield* HttpEndpoint.make(options)
-      const context = yield* Layer.build(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-      yield* Effect.provide(PlatformServer.serveEffect(app), context)
-      const { address } = yield* Effect.provide(PlatformServer.HttpServer, context)
-      return address._tag === "TcpAddress" ? address.port : 0
-    }).pipe(Effect.orDie)
-}
 
 /** Sends a request, and reads nothing. Returns once the server has answered as much as fits. */
 const stall = (port: number, message: string) =>
@@ -95,7 +77,7 @@ for (const [shell, start] of Object.entries(shells)) {
         Effect.provide(store ? EventStore.layerMemory() : Layer.empty as Layer.Layer<never>)
       )
 
-    const quick: HttpOptions = { path: "/mcp", ssePath: "/sse" }
+    const quick: HttpOptions = { path: "/mcp", legacy: { ssePath: "/sse" } }
 
     for (const responses of ["json", "stream"] as const) {
       it.scoped(`is cut when it does not take a response as ${responses}`, () =>

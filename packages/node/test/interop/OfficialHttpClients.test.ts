@@ -48,7 +48,7 @@ const serve = (versions?: McpServer.Options["versions"]) =>
     )
     const scope = yield* Effect.scope
     const context = yield* Layer.buildWithScope(
-      HttpServer.layer({ port: 0, ssePath: "/sse", retry: "10 millis" }).pipe(
+      HttpServer.layer({ port: 0, legacy: { ssePath: "/sse", retry: "10 millis" } }).pipe(
         Layer.provide(EventStore.layerMemory()),
         Layer.provide(McpServer.layer(info, features, { versions }))
       ),

@@ -65,7 +65,7 @@ const serve = (
 ) =>
   Effect.map(
     Layer.build(
-      HttpServer.layer({ port: 0, retry: "100 millis", ...options }).pipe(
+      HttpServer.layer({ port: 0, legacy: { retry: "100 millis" }, ...options }).pipe(
         Layer.provide(McpServer.layer(info, features)),
         Layer.provide(resumable ? EventStore.layerMemory() : Layer.empty)
       )
@@ -188,7 +188,7 @@ for (const [name, layer] of Object.entries(clients)) {
     it.scopedLive("connect over the two endpoints of 2024-11-05", () =>
       Effect.gen(function*() {
         const { features, log, release } = stage()
-        const server = yield* serve(features, { ssePath: "/sse" })
+        const server = yield* serve(features, { legacy: { ssePath: "/sse" } })
         const scope = yield* Scope.make()
         const client = yield* Scope.extend(connect(server.url.replace(/mcp$/, "sse"), { transport: "sse" }), scope)
         yield* Effect.replicateEffect(client.callTool("greet", { name: "you" }), 20)

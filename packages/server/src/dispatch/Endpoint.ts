@@ -2,13 +2,14 @@
  * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, reads the body. `EraOfPost` passes legacy messages to `legacy/Http` or `legacy/Stateless`, and modern ones to
  * `modern/Http`; `legacy/Sse` has a path of its own.
  *
- * `HttpEndpoint`, and `HttpServer` of the node package, call it with an `HttpExchange` for each request. They own the
- * sockets; the dispatcher owns the fibers of the handlers.
+ * `HttpEndpoint`, `WebHandler`, and `HttpServer` of the node package, call it with an `HttpExchange` for each request. They
+ * own the sockets; the dispatcher owns the fibers of the handlers.
  */
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -17,7 +18,7 @@ import { Dispatcher } from "../Dispatcher.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
 import type { BodyFault, Headers, HttpExchange } from "../http/HttpExchange.js"
-import { repeated } from "../http/HttpExchange.js"
+import { pathOf, repeated } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpOptions } from "../HttpOptions.js"
@@ -155,7 +156,11 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
       if (headers.authorization?.includes(",") === true && isRepeated(exchange, "authorization")) {
         return Refusal.send(exchange, Refusal.repeatedHeader("Authorization"))
       }
-      const authenticating = Effect.suspend(() => authenticate({ method, url, headers }))
+      const { services } = exchange
+      const found = Effect.suspend(() => authenticate({ method, url, headers }))
+      const authenticating = services === undefined
+        ? found
+        : Effect.mapInputContext(found, (own: Context.Context<never>) => Context.merge(own, services))
       Runtime.runFork(context.runtime, Effect.tapErrorCause(authenticating, logDefect)).addObserver((exit) => {
         if (exit._tag === "Success") return serve(exchange, target, exit.value)
         Refusal.send(exchange, Option.getOrElse(Cause.failureOption(exit.cause), () => Refusal.failed))
@@ -188,11 +193,6 @@ const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a
 
 const refusalOfFault = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
   fault === "size" ? Refusal.tooLarge(maxBodyBytes) : fault === "encoding" ? Refusal.notUtf8 : Refusal.unreadable
-
-const pathOf = (url: string): string => {
-  const query = url.indexOf("?")
-  return query === -1 ? url : url.slice(0, query)
-}
 
 const isRepeated = ({ rawHeaders }: HttpExchange, name: string): boolean =>
   rawHeaders !== undefined && repeated(rawHeaders)?.[name] !== undefined

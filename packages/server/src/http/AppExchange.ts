@@ -12,11 +12,11 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
-import { PIECE, repeated } from "./HttpExchange.js"
+import { allHeaders, PIECE, repeated } from "./HttpExchange.js"
+import * as WebBody from "./WebBody.js"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
@@ -186,23 +186,22 @@ class PulledWriter implements Writer {
 }
 
 const read = (request: HttpServerRequest, maxBytes: number): Effect.Effect<string | BodyFault> =>
-  request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, Option.some(FileSystem.Size(maxBytes))),
-    Effect.match({
-      onSuccess: (body): string | BodyFault =>
-        body.byteLength > maxBytes
-          ? { fault: "size" }
-          : Either.getOrElse(decode(body), () => ({ fault: "encoding" }) as const),
-      // Only the error's text distinguishes a large body from a broken connection.
-      onFailure: ({ cause }): BodyFault => ({
-        fault: cause instanceof Error && cause.message === "maxBytes exceeded" ? "size" : "unreadable"
-      })
+  // A body that middleware has read is in the platform's memory.
+  request.source instanceof Request && !request.source.bodyUsed
+    ? Effect.async((resume) => {
+      const stop = WebBody.read(request.source as Request, maxBytes, (body) => resume(Effect.succeed(body)))
+      return Effect.sync(stop)
     })
-  )
-
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
-const decode = (body: ArrayBuffer | Uint8Array): Either.Either<string, unknown> => Either.try(() => strict.decode(body))
+    : request.arrayBuffer.pipe(
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, Option.some(FileSystem.Size(maxBytes))),
+      Effect.match({
+        onSuccess: (body): string | BodyFault => body.byteLength > maxBytes ? { fault: "size" } : WebBody.text(body),
+        // Only the error's text distinguishes a large body from a broken connection.
+        onFailure: ({ cause }): BodyFault => ({
+          fault: cause instanceof Error && cause.message === "maxBytes exceeded" ? "size" : "unreadable"
+        })
+      })
+    )
 
 // A web `Request` has no Host header: its URL names the host.
 const hostOf = ({ headers, originalUrl }: HttpServerRequest): Headers => {
@@ -211,12 +210,9 @@ const hostOf = ({ headers, originalUrl }: HttpServerRequest): Headers => {
   return host === undefined ? headers : { ...headers, host }
 }
 
+/** All headers but the type of the content, which the platform takes apart from them. */
 const clean = (headers: Headers, added: Headers | undefined): Record<string, string> => {
-  const all: Record<string, string> = {}
-  for (const set of [headers, added]) {
-    for (const name in set) {
-      if (set[name] !== undefined && name !== "content-type") all[name] = set[name]
-    }
-  }
+  const all = allHeaders(headers, added)
+  delete all["content-type"]
   return all
 }

@@ -1,10 +1,11 @@
 /**
  * One HTTP request and the ways to answer it: the interface between the endpoint, which knows no socket, and the HTTP
- * server that has one. `AppExchange` here and `NodeExchange` in the node package implement it.
+ * server that has one. `AppExchange` and `WebExchange` here and `NodeExchange` in the node package implement it.
  *
  * All members are plain functions, not effects, so that a request that is answered at once costs no fiber
  * besides its handler's.
  */
+import type * as Context from "effect/Context"
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
@@ -25,6 +26,8 @@ export interface HttpExchange {
   added: Headers | undefined
   /** What happens to answers that the client does not take at once. The endpoint sets it before it answers. */
   slowReaders: SlowReaders | undefined
+  /** The services that the application gave with this request; none where the platform has no place for them. */
+  readonly services?: Context.Context<never> | undefined
   /** Whether the client has disconnected: nothing reaches it any more. */
   readonly isGone: boolean
   /** Reads the body, once. Calls back at most once, and never when the client disconnects meanwhile. */
@@ -44,6 +47,9 @@ export interface SlowReaders {
   /** Calls back when `stallTimeout` has passed, unless the function that it returns is called before. */
   readonly watch: (cut: () => void) => () => void
 }
+
+/** How many bytes beyond the limit of a body are read and dropped, so that the client can read the answer. */
+export const MAX_DISCARDED = 64 * 1024 * 1024
 
 /** How many characters of an answer are written at once. */
 export const PIECE = 64 * 1024
@@ -90,6 +96,23 @@ export const repeated = (rawHeaders: ReadonlyArray<string>): Headers | undefined
     if (before !== undefined) (repeated ??= {})[name] = value
   }
   return repeated
+}
+
+/** The headers of an answer, with those that every answer to the request gets. */
+export const allHeaders = (headers: Headers, added: Headers | undefined): Record<string, string> => {
+  const all: Record<string, string> = {}
+  for (const set of [headers, added]) {
+    for (const name in set) {
+      if (set[name] !== undefined) all[name] = set[name]
+    }
+  }
+  return all
+}
+
+/** The path of a path and query. */
+export const pathOf = (url: string): string => {
+  const query = url.indexOf("?")
+  return query === -1 ? url : url.slice(0, query)
 }
 
 /** MUST answer 202 without a body to a message that gets no response (2025-11-25 basic/transports). */

@@ -32,13 +32,14 @@ export interface ResolvedOptions {
 }
 
 export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
-  const sessions = typeof options.sessions === "object" ? options.sessions : {}
+  const legacy = options.legacy ?? {}
+  const sessions = typeof legacy.sessions === "object" ? legacy.sessions : {}
   const maxSessions = sessions.max ?? 10_000
   return {
     path: options.path,
-    ssePath: options.ssePath,
+    ssePath: legacy.ssePath,
     responses: options.responses ?? "auto",
-    sessions: options.sessions !== false,
+    sessions: legacy.sessions !== false,
     maxSessions,
     maxPerPrincipal: sessions.maxPerPrincipal ?? Math.ceil(maxSessions / 10),
     idleTimeout: DeadlineTimer.millis(sessions.idleTimeout ?? "30 minutes"),
@@ -46,14 +47,14 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
     maxNodes: options.maxNodes ?? Json.MAX_NODES,
-    maxResponseNodes: options.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
+    maxResponseNodes: legacy.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
     capacity: Math.max(1, options.capacity ?? Outbox.CAPACITY),
     maxQueued: options.maxQueued ?? 16 * 1024 * 1024,
     maxUnsent: options.maxUnsent ?? 256 * 1024 * 1024,
     keepAlive: DeadlineTimer.millis(options.keepAlive ?? "15 seconds"),
     stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),
-    retry: DeadlineTimer.millis(options.retry ?? "1 second"),
-    abandonAfter: DeadlineTimer.millis(options.abandonAfter ?? "30 seconds"),
+    retry: DeadlineTimer.millis(legacy.retry ?? "1 second"),
+    abandonAfter: DeadlineTimer.millis(legacy.abandonAfter ?? "30 seconds"),
     closeTimeout: DeadlineTimer.millis(options.closeTimeout ?? "5 seconds"),
     // The runtime of the endpoint provides what it requires.
     authenticate: options.authenticate as HttpOptions["authenticate"]

@@ -136,7 +136,7 @@ export const make = (context: HttpContext): Http => {
   /** Takes notifications and responses: they get no response. */
   const take = ({ exchange, principal, session }: SessionRequest, incoming: Message.Incoming): void => {
     sessions.touch(session)
-    const origin = RequestOrigin.request(exchange.headers, principal, session.id)
+    const origin = RequestOrigin.request(exchange, principal, session.id)
     if (!session.receive(incoming, session.standalone.channelFor(origin))) {
       return HttpRefusal.send(exchange, Refusal.tooManyMessages)
     }

@@ -69,6 +69,7 @@ export class Post implements Channel {
       sessionId: this.options.session?.id,
       headers: this.exchange.headers,
       principal: this.options.principal,
+      services: this.exchange.services,
       closeStream: Effect.sync(() => this.pause())
     }
   }

@@ -85,7 +85,7 @@ export const make = (context: HttpContext): SseEndpoint => {
       const malformed = Message.isMalformed(incoming)
       // A malformed message with an id is answered on the stream, too, where its sender waits.
       if (!malformed || incoming.id !== undefined) {
-        const origin = RequestOrigin.request(exchange.headers, principal, id)
+        const origin = RequestOrigin.request(exchange, principal, id)
         if (!connection.receive(incoming, origin)) return HttpRefusal.send(exchange, Refusal.tooManyMessages)
       }
       if (malformed) return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))

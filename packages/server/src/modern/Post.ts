@@ -52,7 +52,7 @@ export class Post implements Channel {
 
   /** Where the request came from, for `RequestOrigin.of`. */
   get origin(): RequestOrigin.RequestOrigin {
-    return this.requestOrigin ??= RequestOrigin.request(this.exchange.headers, this.principal, undefined)
+    return this.requestOrigin ??= RequestOrigin.request(this.exchange, this.principal, undefined)
   }
 
   get isDone(): boolean {

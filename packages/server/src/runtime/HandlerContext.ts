@@ -1,6 +1,7 @@
 /**
- * The services that a handler runs with. They come from four sources; where two have the same service, the later source
- * wins: the context that the feature's layer was built with, the session layer, the middleware, the request itself.
+ * The services that a handler runs with. They come from five sources; where two have the same service, the later source
+ * wins: the context that the feature's layer was built with, what the application gave with the HTTP request, the session
+ * layer, the middleware, the request itself.
  */
 import * as Context from "effect/Context"
 import * as Scope from "effect/Scope"
@@ -8,10 +9,13 @@ import { RequestContext } from "../RequestContext.js"
 import type { ServerSessionService } from "../ServerSession.js"
 import { ServerSession } from "../ServerSession.js"
 
+/** The request as its handler sees it, and the services that the application gave with it. */
+export type Request = ServerSessionService & { readonly services?: Context.Context<never> | undefined }
+
 export const make = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,
-  request: ServerSessionService,
+  request: Request,
   scope: Scope.Scope,
   middleware?: ReadonlyMap<string, unknown>
 ): Context.Context<never> => Context.unsafeMake(services(captured, session, request, scope, middleware))
@@ -27,7 +31,7 @@ export const unsafeFill = (
   context: Context.Context<never>,
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,
-  request: ServerSessionService,
+  request: Request,
   scope: Scope.Scope
 ): void => {
   ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = services(captured, session, request, scope, undefined)
@@ -36,11 +40,14 @@ export const unsafeFill = (
 const services = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,
-  request: ServerSessionService,
+  request: Request,
   scope: Scope.Scope,
   middleware: ReadonlyMap<string, unknown> | undefined
 ): Map<string, unknown> => {
   const services = new Map(captured.unsafeMap)
+  if (request.services !== undefined) {
+    for (const [key, service] of request.services.unsafeMap) services.set(key, service)
+  }
   if (session !== undefined) { for (const [key, service] of session.unsafeMap) services.set(key, service) }
   if (middleware !== undefined) { for (const [key, service] of middleware) services.set(key, service) }
   services.set(RequestContext.key, request)

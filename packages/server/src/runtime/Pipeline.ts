@@ -8,7 +8,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Call } from "../Middleware.js"
-import type { ServerSessionService } from "../ServerSession.js"
 import * as HandlerContext from "./HandlerContext.js"
 import * as Provided from "./Provided.js"
 import type { RequestScope } from "./RequestScope.js"
@@ -16,7 +15,7 @@ import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
 
 /** The session of a message, which knows the message itself. */
-type Session = ServerSessionService & { readonly call: Call }
+type Session = HandlerContext.Request & { readonly call: Call }
 
 /** The services that the session layer built for the client, if it built any. */
 type Services = Context.Context<never> | undefined

@@ -65,6 +65,11 @@ export abstract class RequestFacts {
     return this.origin.principal
   }
 
+  /** The services that the application gave with the HTTP request of the message. */
+  get services(): RequestOrigin.RequestOrigin["services"] {
+    return this.origin.services
+  }
+
   get closeStream(): Effect.Effect<void> {
     return this.origin.closeStream
   }

@@ -5,6 +5,7 @@
  * The HTTP modules set it as the `origin` of the channel of each POST. The channel of any other transport has none.
  */
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Principal } from "../Principal.js"
 
@@ -14,6 +15,8 @@ export interface RequestOrigin {
   /** The headers of the HTTP request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly principal: Principal | undefined
+  /** The services that the application gave with the HTTP request. */
+  readonly services?: Context.Context<never> | undefined
   /**
    * Ends the HTTP stream that would carry the response; the client resumes the stream later. Does nothing where the client
    * could not resume it.
@@ -26,10 +29,10 @@ export const none: RequestOrigin = { sessionId: undefined, headers: {}, principa
 
 /** The origin of a message in an HTTP request that is answered without a stream. */
 export const request = (
-  headers: RequestOrigin["headers"],
+  { headers, services }: Pick<RequestOrigin, "headers" | "services">,
   principal: Principal | undefined,
   sessionId: string | undefined
-): RequestOrigin => ({ sessionId, headers, principal, closeStream: Effect.void })
+): RequestOrigin => ({ sessionId, headers, principal, services, closeStream: Effect.void })
 
 /** The origin of the messages of a channel. */
 export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin

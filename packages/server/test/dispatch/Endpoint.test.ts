@@ -184,7 +184,7 @@ describe("a modern message to a server with no modern revision", () => {
           // A client of both eras falls back to `initialize` when it gets this.
           const discover = http.post(Message.request(0, "server/discover", { _meta: { [KEY]: "2026-07-28" } }))
           assert.deepStrictEqual([discover.status, discover.json.id, discover.json.error.code], [400, 0, -32601])
-        }), { sessions }))
+        }), { legacy: { sessions } }))
   }
 
   it.effect("is refused also as a notification, without an id", () =>
@@ -359,7 +359,11 @@ describe("close", () => {
           yield* Deferred.succeed(gate, undefined)
           for (const exchange of pending) assertRefused(yield* answered(exchange), 503, -32000, /closing/)
           assert.strictEqual(http.endpoint.sessions(), 0)
-        }), { path: "/mcp", ssePath: "/sse", authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
+        }), {
+        path: "/mcp",
+        legacy: { ssePath: "/sse" },
+        authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" })
+      })
     }))
 
   it.effect("waits for a session layer that is slow to release no longer than `closeTimeout`, and says so", () =>

@@ -22,7 +22,7 @@ describe("what an endpoint tolerates", () => {
             for (const url of ["/", "/mcp//", "/mcp/x", "//mcp"]) {
               assert.strictEqual(http.send("POST", proper, initialize(), url).status, 404, url)
             }
-          }), { path: `/mcp${slash}`, ssePath: `/sse${slash}` })
+          }), { path: `/mcp${slash}`, legacy: { ssePath: `/sse${slash}` } })
       }
     }))
 

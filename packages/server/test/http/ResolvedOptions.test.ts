@@ -31,7 +31,7 @@ describe("ResolvedOptions", () => {
 
   it("has the values of the application, durations in milliseconds", () => {
     const resolved = ResolvedOptions.make({
-      sessions: { max: 7, idleTimeout: "1 minute" },
+      legacy: { sessions: { max: 7, idleTimeout: "1 minute" } },
       keepAlive: Infinity,
       stallTimeout: Duration.seconds(2),
       maxDepth: 3
@@ -41,9 +41,9 @@ describe("ResolvedOptions", () => {
       [resolved.maxSessions, resolved.idleTimeout, resolved.keepAlive, resolved.stallTimeout, resolved.maxDepth],
       [7, 60_000, Infinity, 2000, 3]
     )
-    assert.isFalse(ResolvedOptions.make({ sessions: false }).sessions)
-    assert.isTrue(ResolvedOptions.make({ sessions: true }).sessions)
-    assert.strictEqual(ResolvedOptions.make({ sessions: { max: 7 } }).maxPerPrincipal, 1)
-    assert.strictEqual(ResolvedOptions.make({ sessions: { maxPerPrincipal: 7 } }).maxPerPrincipal, 7)
+    assert.isFalse(ResolvedOptions.make({ legacy: { sessions: false } }).sessions)
+    assert.isTrue(ResolvedOptions.make({ legacy: { sessions: true } }).sessions)
+    assert.strictEqual(ResolvedOptions.make({ legacy: { sessions: { max: 7 } } }).maxPerPrincipal, 1)
+    assert.strictEqual(ResolvedOptions.make({ legacy: { sessions: { maxPerPrincipal: 7 } } }).maxPerPrincipal, 7)
   })
 })

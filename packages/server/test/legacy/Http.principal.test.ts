@@ -27,7 +27,7 @@ describe("a session of a principal", () => {
         assert.strictEqual(refused.status, 503)
         assert.match(refused.json.error.message, /2 sessions are in use/)
       }), {
-      sessions: { max: 20 },
+      legacy: { sessions: { max: 20 } },
       authenticate: ({ headers: { authorization } }) => Effect.succeed({ id: authorization! })
     }))
 })

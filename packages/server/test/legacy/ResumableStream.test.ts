@@ -48,7 +48,7 @@ describe("a stream that can be resumed", () => {
           yield* answered(plain)
           assert.deepStrictEqual(received(plain), ["a", 2])
           assert.isTrue(plain.events.every(({ id }) => id !== undefined))
-        }), { retry: "500 millis" })
+        }), { legacy: { retry: "500 millis" } })
     }))
 
   it.effect("gives each event a unique id", () =>

@@ -8,7 +8,7 @@ import type { EndpointClient, TestExchange } from "../http/TestExchange.js"
 import { answered, call, initialize, proper, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 
-const options = { path: "/mcp", ssePath: "/sse" }
+const options = { path: "/mcp", legacy: { ssePath: "/sse" } }
 
 const listen = (http: EndpointClient, headers = {}): TestExchange =>
   http.send("GET", { host: "localhost", accept: "text/event-stream", ...headers }, "", "/sse")
@@ -220,7 +220,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         yield* connect(http)
       }), {
       ...options,
-      sessions: { maxPerPrincipal: 1 },
+      legacy: { ...options.legacy, sessions: { maxPerPrincipal: 1 } },
       authenticate: ({ headers: { authorization } }) =>
         Effect.succeed(authorization === undefined ? undefined : { id: authorization })
     }))
@@ -239,7 +239,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.isTrue(client.stream.cut)
         yield* until(() => http.endpoint.sessions() === 0)
         assert.isTrue(listen(http).isStream)
-      }), { ...options, sessions: { max: 1 }, capacity: 4 })
+      }), { ...options, legacy: { ...options.legacy, sessions: { max: 1 } }, capacity: 4 })
   })
 
   it.effect("ends when its client does not initialize in time", () =>

@@ -15,7 +15,7 @@ import { act, GreetLive, serve, until } from "../Serving.js"
 const ping = Message.request(1, "ping")
 const greet = (id: number) => call(id, "greet", { name: String(id) })
 
-const stateless: HttpOptions = { sessions: false }
+const stateless: HttpOptions = { legacy: { sessions: false } }
 
 describe("without sessions", () => {
   it.effect("every request is served on its own", () =>

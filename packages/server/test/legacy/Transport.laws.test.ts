@@ -32,7 +32,7 @@ class ReadableContext extends HttpContext {
 }
 
 const readableContext = Effect.map(
-  makeContext({ ssePath: "/sse" }),
+  makeContext({ legacy: { ssePath: "/sse" } }),
   (context) => new ReadableContext(context, context.dispatcher, context.events)
 )
 

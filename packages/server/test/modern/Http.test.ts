@@ -26,7 +26,7 @@ describe("A modern POST", () => {
             id: 1,
             result: { content: [{ type: "text", text: "Hello, Ada!" }], ...stamp }
           })
-        }), { sessions }))
+        }), { legacy: { sessions } }))
   }
 
   it.effect("is served beside a session of an older revision, whose id it ignores", () =>

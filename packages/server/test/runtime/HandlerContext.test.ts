@@ -18,8 +18,9 @@ const services = (...of: ReadonlyArray<readonly [{ readonly key: string }, unkno
 const made = (
   captured: Context.Context<never>,
   session?: Context.Context<never>,
-  middleware?: ReadonlyMap<string, unknown>
-) => HandlerContext.make(captured, session, request, new RequestScope(), middleware).unsafeMap
+  middleware?: ReadonlyMap<string, unknown>,
+  given?: Context.Context<never>
+) => HandlerContext.make(captured, session, { ...request, services: given }, new RequestScope(), middleware).unsafeMap
 
 describe("The context of a handler", () => {
   it("prefers the session's services to those of the layer, and the middleware's to both", () => {
@@ -29,6 +30,12 @@ describe("The context of a handler", () => {
       new Map([[C.key, "middleware"]])
     )
     assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "session", "middleware"])
+  })
+
+  it("prefers the services that came with the HTTP request to those of the layer, and the session's to both", () => {
+    const given = services([B, "given"], [C, "given"])
+    const context = made(services([A, "captured"], [B, "captured"]), services([C, "session"]), undefined, given)
+    assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "given", "session"])
   })
 
   it("prefers the request's own services to all others", () => {

@@ -1,0 +1,49 @@
+/**
+ * The three HTTP shells of a server, each on a port of its own: Node's HTTP server, the platform app, and a web handler on an
+ * HTTP server for such handlers.
+ */
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
+import { getRequestListener } from "@hono/node-server"
+import type { Scope } from "effect"
+import { Effect } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Connections } from "../src/http/Connections.js"
+
+/** Serves a web handler on a free port until the scope closes: first the handler is closed, then the HTTP server. */
+export const listening = <R>(
+  make: Effect.Effect<WebHandler.WebHandlerService, never, R>
+): Effect.Effect<number, never, R | Scope.Scope> =>
+  Effect.gen(function*() {
+    const server = createServer()
+    const connections = new Connections(server)
+    yield* Effect.addFinalizer(() =>
+      connections.close({ drain: Effect.void, timeout: "5 seconds", refuseIncomplete: false })
+    )
+    const { handler } = yield* make
+    server.on("request", getRequestListener((request) => handler(request), { overrideGlobalObjects: false }))
+    yield* Effect.async<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    })
+    return (server.address() as AddressInfo).port
+  })
+
+/** Serves a server's endpoint until the scope closes, and gives the port. */
+export type Shell = (options: HttpOptions) => Effect.Effect<number, never, Dispatcher | Scope.Scope>
+
+export const shells: Readonly<Record<string, Shell>> = {
+  "node:http": (options) => Effect.map(Effect.orDie(HttpServer.make({ port: 0, ...options })), ({ port }) => port),
+  "the platform app": (options) =>
+    Effect.gen(function*() {
+      const app = yield* HttpEndpoint.make(options)
+      const server = yield* Effect.orDie(PlatformHttpServer.make(createServer, { port: 0, host: "127.0.0.1" }))
+      yield* server.serve(app)
+      return server.address._tag === "TcpAddress" ? server.address.port : 0
+    }),
+  "a web handler": (options) => listening(WebHandler.make(options))
+}

@@ -1,0 +1,72 @@
+/**
+ * Reads the body of a web `Request` within a limit of bytes, for `WebExchange` and for `AppExchange` on a platform whose
+ * requests are web requests: `Request.arrayBuffer` has no limit.
+ */
+import * as Either from "effect/Either"
+import type { BodyFault } from "./HttpExchange.js"
+import { MAX_DISCARDED } from "./HttpExchange.js"
+
+/**
+ * Calls back once with the text of the body, or with why it was not read. Returns a function that stops reading; then it does
+ * not call back.
+ */
+export const read = (
+  { body, bodyUsed }: Request,
+  maxBytes: number,
+  then: (body: string | BodyFault) => void
+): () => void => {
+  // Another reader has it, or had it: an application that has parsed the body before.
+  if (bodyUsed || body?.locked === true) return answer(then, { fault: "unreadable" })
+  if (body === null) return answer(then, "")
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
+  let chunks: Array<Uint8Array> = []
+  let size = 0
+  let settled = false
+  const settle = (body: string | BodyFault): void => {
+    if (settled) return
+    settled = true
+    then(body)
+  }
+  const take = ({ done, value }: ReadableStreamReadResult<Uint8Array>): void => {
+    if (done) return settle(decode(chunks, size))
+    size += value.byteLength
+    if (size <= maxBytes) chunks.push(value)
+    else {
+      // Answers at once, but reads on: a server that closes a connection with unread bytes may discard the answer.
+      chunks = []
+      settle({ fault: "size" })
+    }
+    if (size - maxBytes > MAX_DISCARDED) return cancel()
+    next()
+  }
+  const failed = (): void => settle({ fault: "unreadable" })
+  const next = (): void => void reader.read().then(take, failed)
+  const cancel = (): void => void reader.cancel().catch(() => {})
+  next()
+  return () => {
+    settled = true
+    cancel()
+  }
+}
+
+const answer = (then: (body: string | BodyFault) => void, body: string | BodyFault): () => void => {
+  then(body)
+  return () => {}
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The text of bytes that must be UTF-8. */
+export const text = (bytes: ArrayBuffer | Uint8Array): string | BodyFault =>
+  Either.getOrElse(Either.try(() => strict.decode(bytes)), () => ({ fault: "encoding" }) as const)
+
+const decode = (chunks: ReadonlyArray<Uint8Array>, size: number): string | BodyFault => {
+  if (chunks.length === 1) return text(chunks[0]!)
+  const all = new Uint8Array(size)
+  let end = 0
+  for (const chunk of chunks) {
+    all.set(chunk, end)
+    end += chunk.byteLength
+  }
+  return text(all)
+}

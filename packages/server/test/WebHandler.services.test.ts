@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
+import * as Middleware from "@effect-mcp/server/Middleware"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
+import { Context, Effect, Layer, Option } from "effect"
+import { call, initialize, proper } from "./http/TestExchange.js"
+import { headers as modernHeaders, request as modern } from "./modern/Posting.js"
+import { act, GreetLive, serve } from "./Serving.js"
+import { events, open, send, url } from "./WebRequests.js"
+
+const log = (data: unknown) => Effect.flatMap(RequestContext, (context) => context.log("info", data))
+
+class User extends Context.Tag("User")<User, { readonly name: string }>() {}
+
+describe("The services that come with a request", () => {
+  const given = Effect.serviceOption(User)
+
+  const name = Effect.map(given, Option.match({ onNone: () => "nobody", onSome: ({ name }) => name }))
+
+  const names = (handler: WebHandler.Handler, as: string | undefined) => {
+    const context = as === undefined ? undefined : Context.make(User, { name: as })
+    const body = modern("tools/call", { name: "act" }, { logLevel: "info" })
+    return Effect.flatMap(
+      send(handler, body, { headers: modernHeaders(body) }, context as Context.Context<never> | undefined),
+      (response) => Effect.map(events(response), (all) => all.map(({ params }) => params?.data).slice(0, -1))
+    )
+  }
+
+  it.scoped("are there for `authenticate`", () =>
+    Effect.gen(function*() {
+      const { handler } = yield* WebHandler.make({
+        authenticate: () =>
+          Effect.flatMap(
+            given,
+            Option.match({
+              onNone: () => Effect.fail(HttpRefusal.unauthorized("Bearer")),
+              onSome: ({ name }) => Effect.succeed({ id: name })
+            })
+          )
+      })
+      const ada = Context.make(User, { name: "Ada" }) as Context.Context<never>
+      const grace = Context.make(User, { name: "Grace" }) as Context.Context<never>
+      assert.strictEqual((yield* send(handler, initialize())).status, 401)
+      const response = yield* send(handler, initialize(), {}, ada)
+      const session = { "mcp-session-id": response.headers.get("mcp-session-id")! }
+      const ping = Message.request(1, "ping")
+      assert.strictEqual((yield* send(handler, ping, { headers: session }, ada)).status, 200)
+      assert.strictEqual((yield* send(handler, ping, { headers: session }, grace)).status, 404)
+    }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.scoped("are there for the handlers of both eras, and for this request only", () =>
+    Effect.gen(function*() {
+      const { handler } = yield* WebHandler.make()
+      assert.deepStrictEqual(yield* names(handler, "Ada"), ["Ada"])
+      assert.deepStrictEqual(yield* names(handler, undefined), ["nobody"])
+      const session = yield* open(handler)
+      const grace = Context.make(User, { name: "Grace" }) as Context.Context<never>
+      const old = yield* events(yield* send(handler, call(1, "act"), { headers: session }, grace))
+      assert.strictEqual(old[0].params.data, "Grace")
+    }).pipe(Effect.provide(serve(act(Effect.flatMap(name, log))))))
+
+  it.scoped("are there for middleware, which provides them to handlers that require them", () =>
+    Effect.gen(function*() {
+      const { handler } = yield* WebHandler.make()
+      assert.deepStrictEqual(yield* names(handler, "Ada"), ["Ada"])
+    }).pipe(Effect.provide(serve(
+      act(Effect.flatMap(User, ({ name }) => log(name))),
+      { middleware: Middleware.provide(User, () => Effect.map(given, Option.getOrThrow)) }
+    ))))
+})
+
+describe("A web handler of a layer", () => {
+  const ping = Message.request(1, "ping")
+
+  it.effect("builds the server at the first request, once, and releases it when it is disposed", () =>
+    Effect.gen(function*() {
+      let [built, released] = [0, 0]
+      const live = Layer.scopedDiscard(
+        Effect.acquireRelease(Effect.sync(() => built++), () => Effect.sync(() => released++))
+      )
+      const { dispose, handler } = WebHandler.fromLayer(Layer.provideMerge(serve(GreetLive), live))
+      assert.strictEqual(built, 0)
+      const responses = yield* Effect.all([send(handler, initialize()), send(handler, initialize())], {
+        concurrency: 2
+      })
+      assert.deepStrictEqual(responses.map(({ status }) => status), [200, 200])
+      assert.deepStrictEqual([built, released], [1, 0])
+      yield* Effect.promise(() => Promise.all([dispose(), dispose()]))
+      assert.deepStrictEqual([built, released], [1, 1])
+      assert.strictEqual((yield* send(handler, ping)).status, 503)
+    }))
+
+  it.effect("rejects while the layer fails, and builds it again at the next request", () =>
+    Effect.gen(function*() {
+      let [built, released] = [0, 0]
+      const database = Layer.scopedDiscard(
+        Effect.acquireRelease(Effect.sync(() => built++), () => Effect.sync(() => released++)).pipe(
+          Effect.zipRight(Effect.suspend(() => built < 3 ? Effect.fail("no database") : Effect.void))
+        )
+      )
+      const { dispose, handler } = WebHandler.fromLayer(Layer.provideMerge(serve(GreetLive), database))
+      const ask = Effect.tryPromise({
+        try: () =>
+          handler(new Request(url, { method: "POST", headers: proper as any, body: JSON.stringify(initialize()) })),
+        catch: String
+      })
+      assert.include(yield* Effect.flip(ask), "no database")
+      assert.include(yield* Effect.flip(ask), "no database")
+      assert.strictEqual((yield* ask).status, 200)
+      assert.deepStrictEqual([built, released], [3, 2])
+      yield* Effect.promise(() => dispose())
+    }))
+
+  it.effect("refuses requests when it was disposed before the first one", () =>
+    Effect.gen(function*() {
+      const { dispose, handler } = WebHandler.fromLayer(serve(GreetLive))
+      yield* Effect.promise(() => dispose())
+      assert.strictEqual((yield* send(handler, initialize())).status, 503)
+    }))
+
+  it.effect("authenticates with the services of the layer", () =>
+    Effect.gen(function*() {
+      const users = Layer.succeed(User, { name: "Ada" })
+      const needsUser = { authenticate: () => Effect.map(User, ({ name }) => ({ id: name })) }
+      const { dispose, handler } = WebHandler.fromLayer(Layer.merge(serve(act(Effect.void)), users), needsUser)
+      assert.strictEqual((yield* send(handler, initialize())).status, 200)
+      // @ts-expect-error The layer does not provide what `authenticate` requires.
+      WebHandler.fromLayer(serve(act(Effect.void)), needsUser)
+      // @ts-expect-error The layer provides no server.
+      WebHandler.fromLayer(users)
+      yield* Effect.promise(() => dispose())
+    }))
+
+  it.effect("is a service, for an application that has a runtime of its own", () =>
+    Effect.gen(function*() {
+      const [{ handler }, { conversations }] = yield* Effect.all([WebHandler.WebHandler, Dispatcher])
+      yield* open(handler)
+      assert.strictEqual(conversations(), 1)
+    }).pipe(Effect.provide(Layer.provideMerge(WebHandler.layer(), serve(GreetLive)))))
+})
