@@ -31,12 +31,15 @@ export interface Revisions {
   readonly until: Version | undefined
 }
 
-type RevisionOptions = { readonly since?: Version | undefined; readonly until?: Version | undefined }
+export interface RevisionOptions {
+  readonly since?: Version | undefined
+  readonly until?: Version | undefined
+}
 
 /** A part that an extension defines; `Extension.make` adds what all parts of the extension have in common. */
-type Bound<Part> = Part & Revisions & { readonly extension: string }
+export type Bound<Part> = Part & Revisions & { readonly extension: string }
 
-type BoundAll<Parts> = { readonly [Name in keyof Parts]: Bound<Parts[Name]> }
+export type BoundAll<Parts> = { readonly [Name in keyof Parts]: Bound<Parts[Name]> }
 
 export interface RequestDefinition<out From extends Side = any, in out Params = any, in out Result = any> {
   readonly kind: "request"
@@ -129,27 +132,43 @@ export declare namespace Extension {
     : never
 }
 
+export interface RequestOptions<in out Params, in out ParamsEncoded, in out Result, in out ResultEncoded>
+  extends RevisionOptions
+{
+  readonly params: Schema.Schema<Params, ParamsEncoded>
+  readonly result: Schema.Schema<Result, ResultEncoded>
+  /** The parameter that the HTTP header `Mcp-Name` repeats, from 2026-07-28 on. Default: no header. */
+  readonly nameParameter?: (keyof ParamsEncoded & string) | undefined
+  /** The sides that must have declared the extension. Default: `both`. */
+  readonly declaredBy?: "both" | "server" | undefined
+}
+
+export interface NotificationOptions<in out Params, in out Encoded> extends RevisionOptions {
+  readonly params: Schema.Schema<Params, Encoded>
+}
+
 /**
  * A request of an extension. By default a client sends it, and only when both sides have declared the extension.
  *
  * Where `declaredBy` is `server`, the server also serves clients that have not declared the extension. Requests from servers
  * exist up to 2025-11-25 only.
  */
-export const request = <Params, ParamsEncoded, Result, ResultEncoded, const From extends Side = "client">(
+export const request: {
+  <Params, ParamsEncoded, Result, ResultEncoded>(
+    name: string,
+    options: RequestOptions<Params, ParamsEncoded, Result, ResultEncoded> & { readonly from?: "client" | undefined }
+  ): RequestDefinition<"client", Params, Result>
+  <Params, ParamsEncoded, Result, ResultEncoded>(
+    name: string,
+    options: RequestOptions<Params, ParamsEncoded, Result, ResultEncoded> & { readonly from: "server" }
+  ): RequestDefinition<"server", Params, Result>
+} = (
   name: string,
-  options: RevisionOptions & {
-    readonly params: Schema.Schema<Params, ParamsEncoded>
-    readonly result: Schema.Schema<Result, ResultEncoded>
-    /** The sender. Default: `client`. */
-    readonly from?: From | undefined
-    /** The parameter that the HTTP header `Mcp-Name` repeats, from 2026-07-28 on. Default: no header. */
-    readonly nameParameter?: (keyof ParamsEncoded & string) | undefined
-    readonly declaredBy?: "both" | "server" | undefined
-  }
-): RequestDefinition<From, Params, Result> => ({
+  options: RequestOptions<any, any, any, any> & { readonly from?: Side | undefined }
+): RequestDefinition<any> => ({
   kind: "request",
   name,
-  from: (options.from ?? "client") as From,
+  from: options.from ?? "client",
   params: options.params,
   result: options.result,
   nameParameter: options.nameParameter,
@@ -162,32 +181,39 @@ export const request = <Params, ParamsEncoded, Result, ResultEncoded, const From
  * this member of the filter of `subscriptions/listen`. With `key`, the member holds keys: a client gets the notifications
  * whose key it has named.
  */
-export const notification = <
-  Params,
-  Encoded,
-  const From extends Side = "server",
-  const Filter extends string | undefined = undefined,
-  const Key extends ((params: NoInfer<Params>) => string) | undefined = undefined
->(
+export const notification: {
+  <Params, Encoded>(
+    name: string,
+    options: NotificationOptions<Params, Encoded> & {
+      readonly filter: string
+      readonly key: (params: NoInfer<Params>) => string
+    }
+  ): NotificationDefinition<"server", Params, "keys">
+  <Params, Encoded>(
+    name: string,
+    options: NotificationOptions<Params, Encoded> & { readonly filter: string }
+  ): NotificationDefinition<"server", Params, "flag">
+  <Params, Encoded>(
+    name: string,
+    options: NotificationOptions<Params, Encoded> & { readonly from: "client" }
+  ): NotificationDefinition<"client", Params, "none">
+  <Params, Encoded>(
+    name: string,
+    options: NotificationOptions<Params, Encoded>
+  ): NotificationDefinition<"server", Params, "none">
+} = (
   name: string,
-  options: RevisionOptions & {
-    readonly params: Schema.Schema<Params, Encoded>
-    /** The sender. Default: `server`. */
-    readonly from?: From | undefined
-    readonly filter?: Filter | undefined
-    readonly key?: Key | undefined
+  options: NotificationOptions<any, any> & {
+    readonly from?: "client" | undefined
+    readonly filter?: string | undefined
+    readonly key?: ((params: any) => string) | undefined
   }
-): NotificationDefinition<
-  From,
-  Params,
-  Filter extends string ? Key extends undefined ? "flag" : "keys" : "none"
-> => ({
+): NotificationDefinition<any> => ({
   kind: "notification",
   name,
-  from: (options.from ?? "server") as From,
+  from: options.from ?? "server",
   params: options.params,
-  // The compiler cannot decide the conditional type of type parameters.
-  subscribed: (options.filter === undefined ? "none" : options.key === undefined ? "flag" : "keys") as never,
+  subscribed: options.filter === undefined ? "none" : options.key === undefined ? "flag" : "keys",
   filter: options.filter,
   key: options.key,
   revisions: options

@@ -10,6 +10,8 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type * as Extension from "@effect-mcp/protocol/Extension"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
@@ -20,6 +22,11 @@ import * as Transcript from "./Transcript.js"
 export interface Options {
   /** Which messages are checked against the official schema: all, none, or those of one side. Default: all. */
   readonly oracle?: boolean | Transcript.Entry["from"] | undefined
+  /**
+   * Extensions whose types of results are allowed. The official schema does not know them: of such a result it checks what
+   * all results have in common. Default: none.
+   */
+  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /** Records the messages. Default: they are not recorded. */
   readonly transcript?: Transcript.Transcript | undefined
   /** How many messages may wait before `send` suspends. Default: 256. */
@@ -37,7 +44,9 @@ export interface Pair {
 export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [left, right] = yield* Transport.memory({ capacity: options.capacity })
-    const check = options.oracle === false ? undefined : yield* makeCheck(options.oracle ?? true)
+    const check = options.oracle === false
+      ? undefined
+      : yield* makeCheck(options.oracle ?? true, options.extensions ?? [])
     const violations = check?.violations ?? []
     if (check !== undefined) {
       yield* Effect.addFinalizer(() =>
@@ -101,7 +110,10 @@ interface Requested {
   schema: OfficialSchema.OfficialSchema
 }
 
-const makeCheck = (checked: true | Transcript.Entry["from"]): Effect.Effect<SchemaCheck> =>
+const makeCheck = (
+  checked: true | Transcript.Entry["from"],
+  extensions: ReadonlyArray<Extension.Extension.Any>
+): Effect.Effect<SchemaCheck> =>
   Effect.gen(function*() {
     const schemas = new Map(
       yield* Effect.forEach(Version.all, (version) =>
@@ -112,6 +124,11 @@ const makeCheck = (checked: true | Transcript.Entry["from"]): Effect.Effect<Sche
       server: new Map<Message.RequestId, Requested>()
     }
     const violations: Array<string> = []
+    const resultTypes = extensions.flatMap(({ results }) =>
+      Object.values(results) as ReadonlyArray<Extension.ResultType>
+    )
+    const isExtended = (method: string, result: JsonObject): boolean =>
+      resultTypes.some((one) => one.method === method && one.type === result.resultType)
     /** The schema of the handshake; before it, that of the last modern request. */
     let schema = schemas.get(Version.latestLegacy)!
     let initialized = false
@@ -144,7 +161,12 @@ const makeCheck = (checked: true | Transcript.Entry["from"]): Effect.Effect<Sche
         initialized = true
         request.schema = schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
       }
-      return [request.schema.message(sent), request.schema.result(request.method, sent.result)]
+      return [
+        request.schema.message(sent),
+        isExtended(request.method, sent.result)
+          ? undefined
+          : request.schema.result(request.method, sent.result)
+      ]
     }
     return {
       violations,

@@ -46,7 +46,7 @@ export const make = (
     handler,
     fallback: () => handler(ANY),
     listener: (name) => find(name, "notification") as NotificationHandler | undefined,
-    filter: filters.get
+    filter: (name) => filters.get(name)
   }
 }
 
