@@ -15,6 +15,7 @@ import * as Scope from "effect/Scope"
 import type { ConnectError } from "./ClientError.js"
 import * as ClientSession from "./ClientSession.js"
 import * as Features from "./Features.js"
+import { GivenExtensions } from "./session/GivenExtensions.js"
 import * as Typed from "./Typed.js"
 
 export class Client extends Context.Tag("@effect-mcp/client/Client")<Client, ClientSession.ClientSessionService>() {}
@@ -52,7 +53,8 @@ export const make = <RC, E = never, R = never>(
           scope
         )
       }
-      return yield* ClientSession.make(yield* connector.connect, options, features)
+      const transport = yield* Effect.provideService(connector.connect, GivenExtensions, options?.extensions ?? [])
+      return yield* ClientSession.make(transport, options, features)
     }).pipe(
       Scope.extend(scope),
       Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))

@@ -89,7 +89,8 @@ export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
     return capability === undefined
       ? `${what} the revision ${version} does not have it`
       : declaredBy === "client"
-      ? `${what} this client has not declared the capability "${capability}"; add the feature that declares it`
+      ? `${what} this client has not declared the capability "${capability}"; add the feature that declares it` +
+        (capability.startsWith("extensions.") ? ", or give the client the extension with the option `extensions`" : "")
       : `${what} the server has not declared the capability "${capability}"; ` +
         "if it has the method all the same, connect with the option `enforceCapabilities: false`"
   }

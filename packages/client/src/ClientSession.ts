@@ -7,6 +7,7 @@
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Completion from "@effect-mcp/protocol/Completion"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
@@ -20,7 +21,9 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { CallOptions, CallToolOptions, ListOptions } from "./CallOptions.js"
 import type { ClientError, ConnectError, NotNegotiated } from "./ClientError.js"
+import type { ExtensionCalls } from "./ExtensionCalls.js"
 import * as Features from "./Features.js"
+import * as Extensions from "./negotiation/Extensions.js"
 import * as Negotiation from "./negotiation/Negotiation.js"
 import type { Notifications } from "./Notifications.js"
 import * as FeatureFibers from "./session/FeatureFibers.js"
@@ -60,6 +63,11 @@ export interface Options {
   readonly prior?:
     | Pick<ClientSessionService, "version" | "serverInfo" | "serverCapabilities" | "instructions">
     | undefined
+  /**
+   * The extensions that the client uses, with the settings that it declares. It dies when two of them add the same. Over HTTP,
+   * the headers of their requests need a transport that `Client` opened. Default: none.
+   */
+  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /** How many of the server's requests are served at the same time; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
   /** How many of the server's requests may wait to be served; more get the error -32000. Default: 1,024. */
@@ -87,7 +95,7 @@ export interface Options {
   readonly telemetry?: boolean | undefined
 }
 
-export interface ClientSessionService extends Notifications {
+export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly serverInfo: Implementation
   readonly serverCapabilities: ServerCapabilities
   /** How to use the server, for the model. */
@@ -146,16 +154,16 @@ export interface ClientSessionService extends Notifications {
   /** Sets the lowest level of the log messages that the server sends. */
   readonly setLoggingLevel: (level: LoggingLevel, options?: CallOptions) => Effect.Effect<void, ClientError>
   /**
-   * Calls any method. Neither parameters nor result are checked; a method of the specification that the session does not
-   * allow fails with `NotNegotiated`.
+   * Sends any notification. It is dropped when the session has ended. One of an extension fails with `NotNegotiated` when the
+   * session does not allow it.
    */
-  readonly request: (
-    method: string,
-    params?: JsonObject,
-    options?: CallOptions
-  ) => Effect.Effect<JsonObject, ClientError>
-  /** Sends any notification. It is dropped when the session has ended. */
-  readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
+  readonly notify: {
+    <Params>(
+      notification: Extension.Notification<"client", Params>,
+      params: NoInfer<Params>
+    ): Effect.Effect<void, NotNegotiated>
+    (method: string, params?: JsonObject): Effect.Effect<void>
+  }
   /**
    * Notifies the server that the roots have changed. `Features.roots` does so by itself when it has `changes`; without them
    * the client does not declare that it notifies, and this fails with `NotNegotiated`.
@@ -175,12 +183,14 @@ export const make = (
 ): Effect.Effect<ClientSessionService, ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     const registered = features ?? (yield* Features.make)
+    const extensions = yield* Effect.sync(() => Extensions.make(options.extensions ?? []))
     const outputs = OutputCheck.make()
     const negotiated = yield* Negotiation.connect(transport, {
       clientInfo: options.clientInfo ?? self,
       versions: options.versions ?? Version.legacy,
       prior: options.prior,
       features: registered,
+      extensions,
       onNotification: ({ method }) => {
         if (method === "notifications/tools/list_changed") outputs.forget()
       },
@@ -204,7 +214,7 @@ export const make = (
   })
 
 const verbs = (
-  { call, ended, facts, notifications, notify, refusal, report, request }: NegotiatedSession,
+  { call, ended, extended, facts, notifications, notify, refusal, report }: NegotiatedSession,
   outputs: OutputCheck.OutputCheck,
   checkOutputs: boolean
 ): ClientSessionService => {
@@ -216,6 +226,7 @@ const verbs = (
   return {
     ...facts,
     ...notifications,
+    ...extended,
     ended,
     ping: (options) => Effect.asVoid(call("ping", undefined, options)),
     listTools: (options) =>
@@ -258,8 +269,12 @@ const verbs = (
         ({ completion }) => completion
       ),
     setLoggingLevel: (level, options) => Effect.asVoid(call("logging/setLevel", { level }, options)),
-    request,
-    notify,
+    // A function cannot have the overloads of the type: a name does not fail.
+    notify:
+      ((method: string | Extension.Notification<"client">, params?: JsonObject) =>
+        typeof method === "string" ? notify(method, params) : extended.notify(method, params)) as ClientSessionService[
+          "notify"
+        ],
     rootsListChanged: Effect.suspend(() => refusal(ROOTS_CHANGED) ?? notify(ROOTS_CHANGED))
   }
 }

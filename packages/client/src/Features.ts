@@ -5,20 +5,27 @@
  *
  * @since 0.1.0
  */
+import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { ElicitAction, ElicitContent, ElicitFormParams, ElicitUrlParams } from "@effect-mcp/protocol/Elicitation"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type { McpError } from "@effect-mcp/protocol/McpError"
+import { ofIssue } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
 import * as FileUri from "@effect-mcp/protocol/unstable/FileUri"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as ParseResult from "effect/ParseResult"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { ClientError } from "./ClientError.js"
+import type { ExtensionCalls } from "./ExtensionCalls.js"
 import type { RequestContext } from "./RequestContext.js"
 
 /** What the user did with a form: submitted it, declined it, or dismissed it. */
@@ -55,7 +62,15 @@ export interface FeaturesService {
   /** By method. */
   readonly custom: Map<
     string,
-    FeatureHandler<(params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, any>>
+    FeatureHandler<(params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, any>> & {
+      /** The request of an extension. */
+      readonly request?: Extension.Request | undefined
+    }
+  >
+  /** What reads the results of extensions, by their types. */
+  readonly results: Map<
+    Extension.ResultType,
+    FeatureHandler<(value: any, calls: ExtensionCalls) => Effect.Effect<any, ClientError, any>>
   >
   /** Capabilities outside of the specification, and extensions of it, with their settings. */
   readonly declared: Readonly<Record<"experimental" | "extensions", Map<string, JsonObject>>>
@@ -69,6 +84,7 @@ export type Feature<R = never> = Layer.Layer<never, never, Features | Exclude<R,
 /** No features. */
 export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
   custom: new Map(),
+  results: new Map(),
   declared: { experimental: new Map(), extensions: new Map() }
 }))
 
@@ -178,17 +194,72 @@ export const logging = <R = never>(
     // A log message belongs to no request, so there is no `RequestContext`.
   }) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
 
-/** Answers requests of another method, without checks. */
-export const request = <R = never>(
-  method: string,
-  handler: (params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, R>
+/**
+ * Answers requests of another method: of an extension, by its schemas, where client and server have the extension; or of any
+ * other name, without checks.
+ */
+export const request: {
+  <Params, Result, R = never>(
+    request: Extension.Request<"server", Params, Result>,
+    handler: (params: NoInfer<Params>) => Effect.Effect<NoInfer<Result>, McpError, R>
+  ): Feature<R>
+  <R = never>(
+    method: string,
+    handler: (params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, R>
+  ): Feature<R>
+} = <R>(
+  method: string | Extension.Request<"server">,
+  handler: (params: any) => Effect.Effect<any, McpError, R>
 ): Feature<R> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const features = yield* Features
     const context = yield* capturedContext<R>()
-    if (features.custom.has(method)) return yield* Effect.dieMessage(`Two features of this client answer "${method}"`)
-    features.custom.set(method, { handler, context })
+    const name = typeof method === "string" ? method : method.name
+    if (features.custom.has(name)) return yield* Effect.dieMessage(`Two features of this client answer "${name}"`)
+    features.custom.set(
+      name,
+      typeof method === "string"
+        ? { handler, context }
+        : { handler: bySchemas(method, handler), context, request: method }
+    )
   }))
+
+const bySchemas = <R>(
+  { name, params, result }: Extension.Request,
+  handler: (params: any) => Effect.Effect<any, McpError, R>
+): (params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, R> => {
+  const decode = SchemaParser.decodeUnknown(params)
+  const encode = ParseResult.encodeUnknown(result)
+  return (params) =>
+    Effect.mapError(decode(params ?? {}), (issue) => ofIssue(issue)).pipe(
+      Effect.flatMap(handler),
+      Effect.flatMap((answer) =>
+        Effect.catchAll(encode(answer), (issue) =>
+          Effect.dieMessage(`The answer to "${name}" is not a result of the method: ${Issue.sentence(issue)}`))
+      )
+    )
+}
+
+/**
+ * Reads the results of one type that an extension adds to a method of the core, and makes a result of the core of each, for the
+ * callers that expect one. `calls` calls the extension meanwhile. Without it, such a call fails with reason `Decode`, unless it
+ * is made with `callEither`.
+ */
+export const result = <Method extends keyof Extension.Answerable, Value, R = never>(
+  resultType: Extension.ResultType<Method, Value>,
+  read: (
+    value: NoInfer<Value>,
+    calls: ExtensionCalls
+  ) => Effect.Effect<Extension.Answerable[NoInfer<Method>]["result"], ClientError, R>
+): Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>> =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const { results } = yield* Features
+    const context = yield* capturedContext<R>()
+    if (results.has(resultType)) {
+      return yield* Effect.dieMessage(`Two features of this client read results of the type "${resultType.type}"`)
+    }
+    results.set(resultType, { handler: read, context })
+  })) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
 
 /** Declares an experimental capability with its settings. Add `request` for the methods that it brings. */
 export const experimental = (name: string, settings: JsonObject = {}): Feature =>
@@ -214,8 +285,11 @@ const declaration = (kind: "experimental" | "extensions", name: string, settings
       return Effect.void
     })))
 
-/** The capabilities that a client with these features declares. */
-export const capabilities = ({ declared, form, roots, sampling, url }: FeaturesService): ClientCapabilities => ({
+/** The capabilities that a client with these features, and with these extensions by identifier, declares. */
+export const capabilities = (
+  { declared, form, roots, sampling, url }: FeaturesService,
+  extensions: { readonly [id: string]: JsonObject } = {}
+): ClientCapabilities => ({
   ...(declared.experimental.size === 0 ? undefined : { experimental: Object.fromEntries(declared.experimental) }),
   ...(sampling === undefined ? undefined : { sampling: sampling.settings }),
   ...(form === undefined && url === undefined ? undefined : {
@@ -225,10 +299,12 @@ export const capabilities = ({ declared, form, roots, sampling, url }: FeaturesS
     }
   }),
   ...(roots === undefined ? undefined : { roots: roots.changes === undefined ? {} : { listChanged: true } }),
-  ...(declared.extensions.size === 0 ? undefined : { extensions: Object.fromEntries(declared.extensions) })
+  ...(declared.extensions.size === 0 && Object.keys(extensions).length === 0
+    ? undefined
+    : { extensions: { ...Object.fromEntries(declared.extensions), ...extensions } })
 })
 
-type Field = Exclude<keyof FeaturesService, "custom" | "declared">
+type Field = Exclude<keyof FeaturesService, "custom" | "declared" | "results">
 
 const names: Record<Field, string> = {
   sampling: "sampling",

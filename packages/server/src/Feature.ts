@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
+import type { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -23,9 +24,9 @@ export type RequestServices = RequestContext | ServerSession | Scope.Scope
 
 /**
  * The failures that every handler may have beside those that its definition declares. The calling program receives them as
- * JSON-RPC errors.
+ * JSON-RPC errors. An `ExtendedResult` is no error: it answers the request with a result of an extension.
  */
-export type Fails = McpError | CallError
+export type Fails = McpError | CallError | ExtendedResult
 
 type NameOf<E> = E extends { readonly _tag: infer Name extends string } ? Name
   : E extends string ? "a string"

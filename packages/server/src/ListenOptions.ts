@@ -14,6 +14,6 @@ export interface ListenOptions {
    * Default: 64.
    */
   readonly maxPerClient?: number | undefined
-  /** How many resources one subscription may name. Default: 1,024. */
+  /** How many resources, and keys of extensions, one subscription may name. Default: 1,024. */
   readonly maxResources?: number | undefined
 }

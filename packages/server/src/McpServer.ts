@@ -11,7 +11,9 @@ import type * as Resource from "@effect-mcp/definition/Resource"
 import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import type * as Tool from "@effect-mcp/definition/Tool"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -23,6 +25,7 @@ import * as Cache from "./CacheOptions.js"
 import type * as Completer from "./Completer.js"
 import * as Dispatch from "./dispatch/Dispatch.js"
 import * as HeaderMarks from "./dispatch/HeaderMarks.js"
+import * as KnownMethods from "./dispatch/KnownMethods.js"
 import * as Dispatcher from "./Dispatcher.js"
 import * as Feature from "./Feature.js"
 import * as AdvertisedCapabilities from "./features/AdvertisedCapabilities.js"
@@ -70,10 +73,15 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
   /** How requests are served whose handlers ask the client, from 2026-07-28 on. */
   readonly rounds?: RoundOptions | undefined
   /**
-   * Capabilities to advertise beside those of the features, for example `experimental` and `extensions`, or `tools` of a
-   * server that adds its first tool later: clients are served only what was advertised to them.
+   * Capabilities to advertise beside those of the features, for example `experimental`, or `tools` of a server that adds its
+   * first tool later: clients are served only what was advertised to them.
    */
   readonly capabilities?: ServerCapabilities | undefined
+  /**
+   * The extensions that the server supports, with the settings that it declares. The layer dies when two of them add the
+   * same. Default: none; handlers of extensions that are not here serve nothing.
+   */
+  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
    * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, for each
    * request. Handlers may use its
@@ -120,6 +128,9 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
     Dispatcher.Dispatcher,
     Effect.gen(function*() {
       yield* NamingRules.warn("server", info)
+      const extensions = yield* Effect.sync(() =>
+        ExtensionTable.make(options.extensions ?? [], "server", KnownMethods.core)
+      )
       const registry = yield* Registry.make
       const logging = options.logging !== false
       const subscriptions = options.subscriptions !== false
@@ -141,8 +152,10 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
           capabilities: AdvertisedCapabilities.make(registry, { logging, subscriptions, also: options.capabilities }),
           router: Router.make(
             registry,
-            FeatureRoutes.make(registry, { pageSize: options.pageSize ?? Page.SIZE })
+            FeatureRoutes.make(registry, { pageSize: options.pageSize ?? Page.SIZE }),
+            extensions
           ),
+          extensions,
           session: options.session === undefined ? undefined : SessionLayer.make(
             options.session as unknown as Layer.Layer<never, unknown, any>,
             application
@@ -278,6 +291,17 @@ export const prompt = <
  */
 export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registry.Registry> =>
   Effect.flatMap(Registry.Registry, (registry) => registry.updated(uri))
+
+/**
+ * Sends a notification of an extension to the clients that have subscribed to it, from 2026-07-28 on: by its flag, or by the
+ * key of these parameters. Does nothing on a server that was not given the extension. While a client reads slowly, it gets
+ * the newest notification of each key.
+ */
+export const notifySubscribers = <Params>(
+  notification: Extension.Notification<"server", Params, "flag" | "keys">,
+  params: NoInfer<Params>
+): Effect.Effect<void, never, Registry.Registry> =>
+  Effect.flatMap(Registry.Registry, (registry) => registry.notify(notification, params))
 
 /**
  * All features of a definition at once: the handlers of the tools by their names, and beside them `resources`, `templates`

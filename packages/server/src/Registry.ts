@@ -8,14 +8,18 @@
  * @since 0.1.0
  */
 import type { UriTemplate } from "@effect-mcp/definition/UriTemplate"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Suggestions } from "@effect-mcp/protocol/Completion"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Method from "@effect-mcp/protocol/Method"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as ParseResult from "effect/ParseResult"
 import type * as Scope from "effect/Scope"
 import type { Hints } from "./CacheOptions.js"
 import { EntryTable } from "./features/EntryTable.js"
@@ -79,8 +83,27 @@ export type Completers = ReadonlyMap<
  */
 export interface RegisteredHandler extends Registered {
   readonly method: Method.Method
+  /** The identifier of the extension that defines the method. */
+  readonly extension?: string | undefined
+  /** The capabilities that a client must have declared. */
+  readonly requires?: ClientCapabilities | undefined
   /** `params` are decoded; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
+}
+
+/** The application's choice among the keys that a client wants to subscribe to, for one filter of an extension. */
+export interface RegisteredFilter extends Registered {
+  readonly name: string
+  readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
+}
+
+/** A notification of an extension for the clients that have subscribed to it. */
+export interface ExtensionNotification {
+  readonly method: string
+  readonly filter: string
+  /** What it is about, when the filter holds keys. */
+  readonly key: string | undefined
+  readonly params: JsonObject
 }
 
 /** The kinds of entries that clients list, and whose changes they can be notified of. */
@@ -114,6 +137,8 @@ export interface RegistryService {
   readonly prompts: Entries<RegisteredPrompt>
   /** By the name of their method. */
   readonly handlers: Entries<RegisteredHandler>
+  /** By the name of their filter. */
+  readonly filters: Entries<RegisteredFilter>
   /**
    * Whether there is, or ever was, an entry of this kind. A server that has advertised a kind goes on offering it after
    * the last entry was removed.
@@ -125,6 +150,18 @@ export interface RegistryService {
   readonly updated: (uri: string) => Effect.Effect<void>
   /** Runs the listener for each resource whose content has changed, until the scope closes. */
   readonly onUpdate: (listener: (uri: string) => Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
+  /**
+   * Sends a notification of an extension to the clients that have subscribed to it. Dies when the parameters do not conform
+   * to their schema.
+   */
+  readonly notify: <Params>(
+    notification: Extension.Notification<"server", Params>,
+    params: Params
+  ) => Effect.Effect<void>
+  /** Runs the listener for each notification of an extension, until the scope closes. */
+  readonly onNotify: (
+    listener: (notification: ExtensionNotification) => Effect.Effect<void>
+  ) => Effect.Effect<void, never, Scope.Scope>
 }
 
 export class Registry extends Context.Tag("@effect-mcp/server/Registry")<Registry, RegistryService>() {}
@@ -139,28 +176,50 @@ export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   )
   const prompts = new EntryTable<RegisteredPrompt>("prompts named", ({ advertised }) => advertised.name)
   const handlers = new EntryTable<RegisteredHandler>("handlers of", ({ method }) => method.name)
+  const filters = new EntryTable<RegisteredFilter>("subscriptions by", ({ name }) => name)
   const tables: ReadonlyArray<readonly [Kind, EntryTable<any>]> = [
     ["tools", tools],
     ["resources", resources],
     ["resources", templates],
     ["prompts", prompts]
   ]
-  const listeners = new Set<(uri: string) => Effect.Effect<void>>()
+  const updates = listeners<string>()
+  const notifications = listeners<ExtensionNotification>()
   return {
     tools,
     resources,
     templates,
     prompts,
     handlers,
+    filters,
     offers: (kind) => tables.some(([of, table]) => of === kind && table.wasUsed),
     onChange: (listener) =>
       Effect.forEach(tables, ([kind, table]) => table.onChange(() => listener(kind)), { discard: true }),
-    updated: (uri) =>
-      Effect.suspend(() => Effect.forEach([...listeners], (listener) => listener(uri), { discard: true })),
-    onUpdate: (listener) =>
-      Effect.acquireRelease(
-        Effect.sync(() => listeners.add(listener)),
-        () => Effect.sync(() => listeners.delete(listener))
-      )
+    updated: updates.call,
+    onUpdate: updates.add,
+    notify: ({ filter, key, name, params: schema }, given) =>
+      Effect.matchEffect(ParseResult.encodeUnknown(schema)(given), {
+        onFailure: (issue) =>
+          Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`),
+        onSuccess: (params: JsonObject) =>
+          filter === undefined
+            ? Effect.void
+            : notifications.call({ method: name, filter, key: key?.(given), params })
+      }),
+    onNotify: notifications.add
   }
 })
+
+/** Functions that run for each value. */
+const listeners = <A>() => {
+  const all = new Set<(value: A) => Effect.Effect<void>>()
+  return {
+    call: (value: A): Effect.Effect<void> =>
+      Effect.suspend(() => Effect.forEach([...all], (listener) => listener(value), { discard: true })),
+    add: (listener: (value: A) => Effect.Effect<void>): Effect.Effect<void, never, Scope.Scope> =>
+      Effect.acquireRelease(
+        Effect.sync(() => all.add(listener)),
+        () => Effect.sync(() => all.delete(listener))
+      )
+  }
+}

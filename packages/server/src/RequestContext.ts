@@ -8,9 +8,11 @@
  */
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import type { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
@@ -35,6 +37,13 @@ export interface RequestContextService {
   readonly clientCapabilities: ClientCapabilities
   /** Whether the client declared all of these capabilities. */
   readonly supports: (required: ClientCapabilities) => boolean
+  /**
+   * The settings that client and server have declared for an extension; `None` when one of them has not declared it, or the
+   * revision does not have it. Fails when the settings of the client do not conform to their schema.
+   */
+  readonly extension: <E extends Extension.Extension.Any>(
+    extension: E
+  ) => Effect.Effect<Option.Option<Extension.Extension.SettingsOf<E>>, InvalidParams>
   /** The id of the HTTP session; `undefined` on other transports and without sessions. */
   readonly sessionId: string | undefined
   /** The headers of the HTTP request, by their names in lower case; empty on other transports. */
@@ -62,8 +71,14 @@ export interface RequestContextService {
    * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
    */
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
-  /** Sends a notification on the channel of this request. It is dropped after the response was sent. */
-  readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
+  /**
+   * Sends a notification on the channel of this request. It is dropped after the response was sent; one of an extension also
+   * when the client has not declared the extension.
+   */
+  readonly notify: {
+    <Params>(notification: Extension.Notification<"server", Params>, params: NoInfer<Params>): Effect.Effect<void>
+    (method: string, params?: JsonObject): Effect.Effect<void>
+  }
   /** Sends a notification outside of any request. It is dropped when the client has gone. */
   readonly notifyStandalone: (method: string, params?: JsonObject) => Effect.Effect<void>
   /**

@@ -12,6 +12,7 @@ import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { CallError, Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import type { ElicitAction, ElicitContent } from "@effect-mcp/protocol/Elicitation"
 import type { RequestedSchema } from "@effect-mcp/protocol/ElicitationSchema"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
@@ -70,12 +71,18 @@ export interface ServerSessionService extends RequestContextService {
   /**
    * Sends a request of any method on the channel of this request, and waits for the answer. Fails with `NoBackChannel` where
    * the client cannot receive requests, and from 2026-07-28 on. Interruption cancels the request at the client.
+   *
+   * A request of an extension is checked by its schemas. It fails with `MissingClientCapability` for a client that has not
+   * declared the extension, and with `MethodNotFound` where the server or the revision does not have it.
    */
-  readonly request: (
-    method: string,
-    params?: JsonObject,
-    options?: RequestOptions
-  ) => Effect.Effect<JsonObject, CallError>
+  readonly request: {
+    <Params, Result>(
+      request: Extension.Request<"server", Params, Result>,
+      params: NoInfer<Params>,
+      options?: RequestOptions
+    ): Effect.Effect<Result, AskError>
+    (method: string, params?: JsonObject, options?: RequestOptions): Effect.Effect<JsonObject, CallError>
+  }
   /** Sends outside of this request, also after its response. From 2026-07-28 on it refuses requests and drops notifications. */
   readonly standalone: Outbound
 }

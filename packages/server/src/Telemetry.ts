@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -83,6 +84,7 @@ const errorOf = (exit: Exit.Exit<unknown, unknown>): string | undefined => {
   if (Cause.isInterruptedOnly(exit.cause)) return "cancelled"
   return Option.match(Cause.failureOption(exit.cause), {
     onNone: () => Telemetry.OTHER,
-    onSome: Telemetry.errorOfFailure
+    // It answers the request.
+    onSome: (failure) => failure instanceof ExtendedResult ? undefined : Telemetry.errorOfFailure(failure)
   })
 }

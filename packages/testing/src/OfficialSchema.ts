@@ -8,6 +8,8 @@
  * @since 0.1.0
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type * as Extension from "@effect-mcp/protocol/Extension"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Versions from "@effect-mcp/protocol/Version"
@@ -135,14 +137,18 @@ export interface Check {
 }
 
 /**
- * Checks the messages of both sides, or of one, each against the schema of its own revision. When the scope closes, it dies
- * with all violations.
+ * Checks the messages of both sides, or of one, each against the schema of its own revision. The schemas do not know the
+ * types of results of `extensions`: of such a result only what all responses have in common is checked. When the scope
+ * closes, it dies with all violations.
  */
-export const check = (checked: true | Transcript.Entry["from"] = true): Effect.Effect<Check, never, Scope.Scope> =>
+export const check = (
+  checked: true | Transcript.Entry["from"] = true,
+  extensions: ReadonlyArray<Extension.Extension.Any> = []
+): Effect.Effect<Check, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.map(
       Effect.forEach(Versions.all, (version) => Effect.map(make(version), (schema) => [version, schema] as const)),
-      (schemas) => checkBy(new Map<string, OfficialSchema>(schemas), checked)
+      (schemas) => checkBy(new Map<string, OfficialSchema>(schemas), checked, extensions)
     ),
     ({ violations }) =>
       violations.length === 0
@@ -158,7 +164,14 @@ interface Requested {
   open: number
 }
 
-const checkBy = (schemas: ReadonlyMap<string, OfficialSchema>, checked: true | Transcript.Entry["from"]): Check => {
+const checkBy = (
+  schemas: ReadonlyMap<string, OfficialSchema>,
+  checked: true | Transcript.Entry["from"],
+  extensions: ReadonlyArray<Extension.Extension.Any>
+): Check => {
+  const resultTypes = extensions.flatMap(({ results }) => Object.values(results) as ReadonlyArray<Extension.ResultType>)
+  const isExtended = (method: string, result: JsonObject): boolean =>
+    resultTypes.some((one) => one.method === method && one.type === result.resultType)
   const requested = {
     client: new Map<Message.RequestId, Requested>(),
     server: new Map<Message.RequestId, Requested>()
@@ -205,6 +218,7 @@ const checkBy = (schemas: ReadonlyMap<string, OfficialSchema>, checked: true | T
     if (request !== undefined && --request.open === 0) requester.delete(sent.id!)
     if (!Message.isSuccess(sent)) return [(request?.schema ?? schema).message(sent)]
     if (request === undefined) return [schema.message(sent), "It answers no open request"]
+    if (isExtended(request.method, sent.result)) return [request.schema.message(sent)]
     if (request.method !== "initialize") {
       return [request.schema.message(sent), request.schema.result(request.method, sent.result)]
     }

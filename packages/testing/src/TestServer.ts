@@ -68,7 +68,9 @@ export const layer = <D extends Definition.Definition.Any, E = never, R = never>
   const client = Layer.scoped(
     Client.Client,
     Effect.gen(function*() {
-      const connectTo = options.transport === "direct" ? yield* InProcess.connector : yield* connector(options)
+      const connectTo = options.transport === "direct"
+        ? yield* InProcess.connector
+        : yield* connector({ extensions: options.server?.extensions, ...options })
       const session = yield* Client.make(connectTo, options.client)
       const unlisted = yield* Effect.all([
         missing(definition.tools, session.tools, ({ name }) => name),

@@ -10,6 +10,7 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -19,6 +20,11 @@ import type * as Transcript from "./Transcript.js"
 export interface Options {
   /** Which messages are checked against the official schema: all, none, or those of one side. Default: all. */
   readonly oracle?: boolean | Transcript.Entry["from"] | undefined
+  /**
+   * Extensions whose types of results are allowed. The official schema does not know them: of such a result it checks what
+   * all results have in common. Default: none.
+   */
+  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /** Records the messages. Default: they are not recorded. */
   readonly transcript?: Transcript.Transcript | undefined
   /** How many messages may wait before `send` suspends. Default: 256. */
@@ -36,7 +42,9 @@ export interface Pair {
 export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [left, right] = yield* Transport.memory({ capacity: options.capacity })
-    const check = options.oracle === false ? undefined : yield* OfficialSchema.check(options.oracle ?? true)
+    const check = options.oracle === false
+      ? undefined
+      : yield* OfficialSchema.check(options.oracle ?? true, options.extensions ?? [])
     const observe = (from: Transcript.Entry["from"]) => (sent: Message.Incoming, message: Message.Message): void => {
       options.transcript?.add({ from, message })
       check?.observe(from, sent, message)

@@ -6,9 +6,11 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type { ConnectError } from "../ClientError.js"
 import * as Features from "../Features.js"
 import * as Calls from "../session/Calls.js"
+import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
@@ -21,7 +23,7 @@ export const connect = (
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
-    const { enforceCapabilities, features, prior, refuseUnassociated, timeouts, versions } = options
+    const { enforceCapabilities, extensions, features, prior, refuseUnassociated, timeouts, versions } = options
     const resumed = isResumed && prior !== undefined && isSpoken(prior, versions) ? prior : undefined
     // Requests that arrive before the handshake is over are answered in the requested revision.
     let version = resumed?.version ?? Initialize.requestedOf(versions)
@@ -29,6 +31,7 @@ export const connect = (
       onRequest: InboundHandlers.make({
         conversation,
         features,
+        extensions,
         refuseUnassociated,
         report: hub.report,
         version: () => version
@@ -37,8 +40,10 @@ export const connect = (
       // MUST support receiving batches (2025-03-26 basic#batching)
       hasBatches: () => Version.hasBatches(version)
     })
-    const outbound = options.telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation
-    const capabilities = Features.capabilities(features)
+    const outbound = options.telemetry
+      ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
+      : conversation
+    const capabilities = Features.capabilities(features, extensions.declared(version))
     const facts = resumed ?? (yield* Initialize.run(outbound, {
       clientInfo: options.clientInfo,
       capabilities,
@@ -48,15 +53,32 @@ export const connect = (
     }))
     version = facts.version
     const declared = { client: capabilities, server: facts.serverCapabilities }
+    const calls = Calls.make({
+      outbound,
+      version,
+      timeouts,
+      report: hub.report,
+      table: MethodTable.calls,
+      refusal: Calls.refusals(Methods.table, version, declared, enforceCapabilities, extensions)
+    })
     return {
       facts,
-      ...Calls.make({
-        outbound,
-        version,
-        timeouts,
+      ...calls,
+      extended: ExtensionVerbs.make({
+        extensions,
+        enforceCapabilities,
+        facts,
+        request: calls.request,
+        notify: outbound.notify,
         report: hub.report,
-        table: MethodTable.calls,
-        refusal: Calls.refusals(Methods.table, version, declared, enforceCapabilities)
+        notifications: hub.listen,
+        era: {
+          call: calls.request,
+          // No result of this era has a type.
+          either: ({ method }, params, options) =>
+            Effect.map(calls.call(method, params as never, options), Either.right),
+          subscribe: undefined
+        }
       }),
       notify: outbound.notify,
       notifications: hub.streams,

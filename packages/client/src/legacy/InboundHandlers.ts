@@ -14,6 +14,7 @@ import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
 import type { CreateMessageParams } from "@effect-mcp/protocol/Sampling"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -30,6 +31,7 @@ import { LegacyRequestContext } from "./RequestContext.js"
 
 export interface Options {
   readonly features: FeaturesService
+  readonly extensions: ExtensionTable.ExtensionTable
   /** The agreed revision; before the handshake, the requested one. */
   readonly version: () => LegacyVersion
   /** Whether questions are refused that come while no call waits for its answer. */
@@ -40,7 +42,7 @@ export interface Options {
 
 /** How a request of the server is answered. */
 export const make = (options: Options): (request: Request, incoming: IncomingRequest) => Work => {
-  const { conversation, features, refuseUnassociated, report } = options
+  const { conversation, extensions, features, refuseUnassociated, report } = options
   const routesOf = routes(features)
   return (request, incoming) => {
     const version = options.version()
@@ -58,7 +60,8 @@ export const make = (options: Options): (request: Request, incoming: IncomingReq
       reply: Exit.match({ onFailure: failed, onSuccess: reply })
     })
     const custom = features.custom.get(request.method)
-    if (custom !== undefined) {
+    const isOwn = custom?.request === undefined || ExtensionTable.has(extensions, custom.request, version)
+    if (custom !== undefined && isOwn) {
       return work(custom, custom.handler(request.params), (value) => ({ result: value as {} }))
     }
     const route = routesOf(version).get(request.method)

@@ -6,12 +6,14 @@ import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
 import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Narrow from "@effect-mcp/protocol/modern/Narrow"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { FeaturesService } from "../Features.js"
+import { fromCall } from "../ClientError.js"
 import * as Features from "../Features.js"
 import * as Calls from "../session/Calls.js"
+import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
@@ -19,25 +21,46 @@ import * as InputAnswers from "./InputAnswers.js"
 import * as InputRounds from "./InputRounds.js"
 import * as Listen from "./Listen.js"
 import * as ResponseCache from "./ResponseCache.js"
+import * as ResultReaders from "./ResultReaders.js"
 import * as Stamped from "./Stamped.js"
 import * as Verbs from "./Verbs.js"
 
 /** An `Outbound` of a client in a revision. A client that reads log messages asks for those of level `info` and above. */
 export const stamped = (
   { conversation }: Opening,
-  { clientInfo, features, telemetry }: Options,
+  options: Options,
   version: ModernVersion
-): Stamped.Stamped =>
-  Stamped.make(telemetry ? Spans.traced(conversation, () => version, Methods.table) : conversation, {
+): Stamped.Stamped => {
+  const { clientInfo, extensions, features, telemetry } = options
+  const methods = Spans.methodsOf(Methods.table, extensions)
+  return Stamped.make(telemetry ? Spans.traced(conversation, () => version, methods) : conversation, {
     version,
     clientInfo,
-    capabilities: declaredBy(features, version),
+    capabilities: declaredBy(options, version),
     logLevel: features.logging === undefined ? undefined : "info"
   })
+}
 
 /** The capabilities of a client, as this revision knows them. */
-const declaredBy = (features: FeaturesService, version: ModernVersion): ClientCapabilities =>
-  Narrow.compile(ClientCapabilities, version)(Features.capabilities(features)) as ClientCapabilities
+const declaredBy = ({ extensions, features }: Options, version: ModernVersion): ClientCapabilities =>
+  Narrow.compile(ClientCapabilities, version)(
+    Features.capabilities(features, extensions.declared(version))
+  ) as ClientCapabilities
+
+/** The types of results that the extensions add which both sides have declared. */
+const resultTypes = (
+  { enforceCapabilities, extensions }: Options,
+  { serverCapabilities, version }: ServerFacts<ModernVersion>
+): InputRounds.Options["resultTypes"] =>
+  new Map([...extensions.resultTypes].map(([method, types]) => [
+    method,
+    new Map(
+      [...types].filter(([, one]) =>
+        ExtensionTable.isIn(one, version) &&
+        (!enforceCapabilities || serverCapabilities.extensions?.[one.extension] !== undefined)
+      )
+    )
+  ]))
 
 /** The subscription ends with the scope. */
 export const connect = (
@@ -64,18 +87,35 @@ export const connect = (
       }
     })
     yield* listen.open
-    const client = declaredBy(options.features, version)
+    const client = declaredBy(options, version)
     const rounds: InputRounds.Options = {
       answer: InputAnswers.make(options.features, client, version),
       maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
-      maxRounds: InputRounds.MAX_ROUNDS
+      maxRounds: InputRounds.MAX_ROUNDS,
+      resultTypes: resultTypes(options, facts)
     }
     const declared = { client, server: facts.serverCapabilities }
-    const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities)
+    const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities, options.extensions)
     const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
+    const readers = ResultReaders.make(options.features, () => extended)
+    const verbs = Verbs.make({ version, outbound, request, listen, cache, rounds, readers, report: hub.report })
+    const extended = ExtensionVerbs.make({
+      extensions: options.extensions,
+      enforceCapabilities: options.enforceCapabilities,
+      facts,
+      request,
+      notify: outbound.notify,
+      report: hub.report,
+      notifications: hub.listen,
+      era: {
+        ...verbs.extended,
+        subscribe: (filter, keys, onGap) => Effect.mapError(listen.include(filter, keys, onGap), fromCall)
+      }
+    })
     return {
       facts,
-      call: Verbs.make({ version, outbound, request, listen, cache, rounds, report: hub.report }),
+      call: verbs.call,
+      extended,
       request,
       refusal,
       notify: outbound.notify,

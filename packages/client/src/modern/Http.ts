@@ -34,10 +34,12 @@ import * as ToolHeaders from "./ToolHeaders.js"
 
 type Response = HttpClientResponse.HttpClientResponse
 
-export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
+/** `extended` is the parameter that `Mcp-Name` repeats, by method of extensions. */
+export const make = (connection: HttpConnection, extended: ReadonlyMap<string, string>): Effect.Effect<Sender> =>
   Effect.sync(() => {
     const { reader, settings, url } = connection
     const tools = ToolHeaders.make()
+    const nameParameters = new Map([...Headers.nameParameters, ...extended])
     // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
     const template = HttpConnections.request(connection, "POST", url, {
       accept: `${MediaType.JSON}, ${MediaType.EVENTS}`
@@ -46,7 +48,7 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
     const post = (message: Message.Request | Message.Notification, text: string) =>
       template.pipe(
         HttpClientRequest.setHeaders({
-          ...Headers.make(message),
+          ...Headers.make(message, nameParameters),
           ...(message.method === Methods.callTool.name ? tools.of(message.params) : undefined)
         }),
         HttpClientRequest.setBody(HttpBody.text(text, MediaType.JSON))
@@ -54,8 +56,10 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
 
     /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
     const exchange = (request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> =>
-      connection.send(post(request, text), (response) =>
-        Refusal.isOk(response) ? answerOf(request, response) : refused(request, response))
+      connection.send(
+        post(request, text),
+        (response) => Refusal.isOk(response) ? answerOf(request, response) : refused(request, response)
+      )
 
     const answerOf = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> => {
       const { headers } = response
@@ -102,9 +106,7 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
             ? Effect.fail(Answer.unreadable(method, incoming.message))
             : Effect.as(reader.deliver(incoming), Option.none())
         }),
-        Stream.filterMap((answer) =>
-          answer
-        ),
+        Stream.filterMap((answer) => answer),
         Stream.runHead,
         Effect.flatMap(Option.match({
           onNone: () => Effect.fail(Answer.lost(method, "the stream ended before it")),
@@ -157,12 +159,14 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
         })
       }
       if (request.method !== Methods.callTool.name) return exchange(request, text)
-      return Effect.flatMap(exchange(request, text), (answer) =>
-        !Message.isSuccess(answer) && answer.error.code === ErrorCodes.codes.modern.HeaderMismatch
-          // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
-          ? Effect.flatMap(refresh(request), () =>
-            exchange(request, text))
-          : Effect.succeed(answer))
+      return Effect.flatMap(
+        exchange(request, text),
+        (answer) =>
+          !Message.isSuccess(answer) && answer.error.code === ErrorCodes.codes.modern.HeaderMismatch
+            // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
+            ? Effect.zipRight(refresh(request), exchange(request, text))
+            : Effect.succeed(answer)
+      )
     }
 
     return {
@@ -170,8 +174,7 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
       canResume: false,
       request: (request, text) =>
         Effect.matchEffect(served(request, text), {
-          onFailure: (error) =>
-            reader.deliver(new Undelivered(request.id, error)),
+          onFailure: (error) => reader.deliver(new Undelivered(request.id, error)),
           onSuccess: (answer) => reader.deliver(answer)
         }),
       send: (message, text) =>

@@ -12,10 +12,10 @@ import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type { ClientError } from "../ClientError.js"
 import { InputRefused, invalidResult, TooManyRounds } from "../ClientError.js"
@@ -27,16 +27,18 @@ export interface Options {
   readonly maxRounds: number
   /** How many input requests of one round are answered at the same time; the others wait. */
   readonly maxInFlight: number
+  /** The types of results that extensions add, by method. */
+  readonly resultTypes: ExtensionTable["resultTypes"]
   /** Answers one input request with the feature that it is for. `key` is the server's name of the request. */
   readonly answer: (key: string, request: InputRequired.InputRequest) => Effect.Effect<unknown, McpError>
 }
 
 /**
- * Runs `send` until its result is complete. Fails with `InputRefused` when a feature refuses to answer, and with
+ * Runs `send` until its result is complete, or of a type that an extension adds. Fails with `InputRefused` when a feature refuses to answer, and with
  * `TooManyRounds`.
  */
 export const run = (
-  { answer, maxInFlight, maxRounds }: Options,
+  { answer, maxInFlight, maxRounds, resultTypes }: Options,
   method: string,
   params: Params | undefined,
   send: (params: Params | undefined) => Effect.Effect<Params, ClientError>
@@ -45,8 +47,10 @@ export const run = (
     Effect.flatMap(send(now), (result) => {
       const { resultType } = result
       if (resultType === ResultType.COMPLETE || resultType === undefined) return Effect.succeed(result)
-      if (Option.isNone(ResultType.of(result))) {
-        return invalid(method, "the client does not know its \"resultType\"")
+      if (resultType !== ResultType.INPUT_REQUIRED) {
+        return resultTypes.get(method)?.has(resultType as string) === true
+          ? Effect.succeed(result)
+          : invalid(method, "the client does not know its \"resultType\"")
       }
       if (!InputRequired.mayRequireInput(method)) return invalid(method, "this method may not require input")
       const decoded = decode(result)

@@ -11,6 +11,7 @@ import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
 import { notification } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { SubscriptionFilter } from "@effect-mcp/protocol/modern/Subscriptions"
 import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
@@ -31,7 +32,24 @@ export interface Listen {
   /** Adds a resource. Succeeds when the server has acknowledged it. */
   readonly subscribe: (uri: string) => Effect.Effect<void, CallError>
   readonly unsubscribe: (uri: string) => Effect.Effect<void, CallError>
+  /**
+   * Adds a member of an extension to the filter until the scope closes: a flag, or keys. Succeeds when the server has
+   * acknowledged it. `onGap` runs whenever the subscription is open again.
+   */
+  readonly include: (
+    name: string,
+    keys: ReadonlyArray<string> | undefined,
+    onGap: () => void
+  ) => Effect.Effect<void, CallError, Scope.Scope>
 }
+
+/** A member of an extension in the filter: how many times its flag, or each of its keys, is included. */
+interface Member {
+  readonly hasKeys: boolean
+  readonly counts: Map<string, number>
+}
+
+const FLAG = ""
 
 /** The longest wait before a subscription is opened again. The first is a second; each is twice as long as the last. */
 const MAX_WAIT_SECONDS = 30
@@ -57,6 +75,8 @@ export const make = (
       capabilities
     )
     const uris = new Set<string>()
+    const members = new Map<string, Member>()
+    const gaps = new Set<() => void>()
     /** The newest subscription: the only one that waits for an acknowledgement. */
     let newest: Subscription | undefined
     let running: Fiber.RuntimeFiber<void> | undefined
@@ -84,7 +104,13 @@ export const make = (
     const replace: Effect.Effect<SubscriptionFilter, CallError> = Effect.suspend(() => {
       const [lastSubscription, lastRunning] = [newest, running]
       const endLast = lastRunning === undefined ? Effect.void : Fiber.interruptFork(lastRunning)
-      const filter: SubscriptionFilter = uris.size === 0 ? lists : { ...lists, resourceSubscriptions: [...uris] }
+      const filter: SubscriptionFilter = {
+        ...lists,
+        ...(uris.size === 0 ? undefined : { resourceSubscriptions: [...uris] }),
+        ...Object.fromEntries(
+          [...members].map(([name, { counts, hasKeys }]) => [name, hasKeys ? [...counts.keys()] : true])
+        )
+      }
       if (Object.keys(filter).length === 0) {
         newest = running = undefined
         return Effect.as(endLast, filter)
@@ -106,7 +132,50 @@ export const make = (
       })
     })
 
+    /** Whether the filter has changed. */
+    const remove = (name: string, keys: ReadonlyArray<string>): boolean => {
+      const counts = members.get(name)?.counts ?? new Map<string, number>()
+      const before = counts.size
+      for (const key of keys) {
+        const count = counts.get(key) ?? 0
+        if (count > 1) counts.set(key, count - 1)
+        else counts.delete(key)
+      }
+      if (counts.size === 0) members.delete(name)
+      return counts.size < before
+    }
+
+    const add = (name: string, keys: ReadonlyArray<string> | undefined): Effect.Effect<void, CallError> =>
+      Effect.suspend(() => {
+        const { counts } = members.get(name) ?? { counts: new Map<string, number>() }
+        const entries = keys ?? [FLAG]
+        const isKnown = entries.every((key) => counts.has(key))
+        for (const key of entries) counts.set(key, (counts.get(key) ?? 0) + 1)
+        if (counts.size === 0) return Effect.void
+        members.set(name, { hasKeys: keys !== undefined, counts })
+        if (isKnown) return Effect.void
+        const subscribing = Effect.filterOrFail(
+          replace,
+          (acknowledged) => accepts((acknowledged as JsonObject)[name], keys),
+          () => notAccepted(name)
+        )
+        return Effect.asVoid(Effect.onError(subscribing, () => Effect.sync(() => remove(name, entries))))
+      })
+
     return {
+      include: (name, keys, onGap) =>
+        Effect.asVoid(Effect.acquireRelease(
+          Effect.tap(
+            Effect.interruptible(mutex.withPermits(1)(add(name, keys))),
+            () => Effect.sync(() => gaps.add(onGap))
+          ),
+          () => {
+            gaps.delete(onGap)
+            const removing = Effect.suspend(() => remove(name, keys ?? [FLAG]) ? Effect.ignore(replace) : Effect.void)
+            // The server may take long to acknowledge what is left.
+            return Effect.forkIn(mutex.withPermits(1)(removing), scope)
+          }
+        )),
       acknowledge: (params) =>
         Effect.suspend(() => {
           const decoded = Methods.acknowledged.decodeParams(params)
@@ -120,6 +189,7 @@ export const make = (
               for (const { method, params } of Subscriptions.changes(subscription.filter)) {
                 publish(notification(method, params))
               }
+              for (const onGap of gaps) onGap()
             }
           )
         }),
@@ -139,6 +209,11 @@ export const make = (
         mutex.withPermits(1)(Effect.suspend(() => uris.delete(uri) ? Effect.asVoid(replace) : Effect.void))
     }
   })
+
+const accepts = (acknowledged: unknown, keys: ReadonlyArray<string> | undefined): boolean =>
+  keys === undefined
+    ? acknowledged === true
+    : Array.isArray(acknowledged) && keys.every((key) => acknowledged.includes(key))
 
 const notAccepted = (uri: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The server acknowledged no subscription to "${uri.slice(0, 200)}"` })

@@ -3,20 +3,25 @@
  * needs, and with results that hold no member of the era. Four verbs have no method of their own any more: `ping` sends
  * `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
  */
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import { fromCall, invalidResult } from "../ClientError.js"
 import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
+import type * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import * as InputRounds from "./InputRounds.js"
 import type { Listen } from "./Listen.js"
 import * as MethodTable from "./MethodTable.js"
 import type { ResponseCache } from "./ResponseCache.js"
+import type { ResultReaders } from "./ResultReaders.js"
 import type { Stamped } from "./Stamped.js"
 
 export interface Options {
@@ -26,10 +31,18 @@ export interface Options {
   readonly listen: Listen
   readonly cache: ResponseCache
   readonly rounds: InputRounds.Options
+  readonly readers: ResultReaders
   readonly report: Decoding.Report
 }
 
-export const make = ({ cache, listen, outbound, report, request, rounds, version }: Options): Calls.Call => {
+export interface Verbs {
+  readonly call: Calls.Call
+  readonly extended: Omit<ExtensionVerbs.EraCalls, "subscribe">
+}
+
+export const make = (
+  { cache, listen, outbound, readers, report, request, rounds, version }: Options
+): Verbs => {
   const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
     "ping": (_, options) => request(Methods.discover.name, undefined, options),
     "resources/subscribe": ({ uri }) => Effect.mapError(listen.subscribe(uri), fromCall),
@@ -37,17 +50,27 @@ export const make = ({ cache, listen, outbound, report, request, rounds, version
     "logging/setLevel": ({ level }) => Effect.sync(() => outbound.setLogLevel(level))
   }
 
+  const send = (name: string, params: JsonObject | undefined, options: CallOptions | undefined) =>
+    InputRounds.run(rounds, name, params, (params) => request(name, params, options))
+
+  const decode = (name: MethodTable.Name, result: Params): Effect.Effect<JsonObject, ClientError> => {
+    const { decodeResult }: Calls.MethodRow<any, any> = MethodTable.calls[name]
+    return Decoding.decodeOrFail(name, decodeResult, result, {
+      report,
+      onIssue: (issue) => invalidResult(`"${name}"`, issue)
+    })
+  }
+
+  /** The type of a result that an extension adds. */
+  const extendedBy = (name: string, { resultType }: Params): Extension.ResultType | undefined =>
+    rounds.resultTypes.get(name)?.get(resultType as string)
+
   const call = (name: MethodTable.Name, params: JsonObject | undefined, options: CallOptions | undefined): Reply => {
-    const { decodeResult, narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
-    const narrowed = params === undefined ? undefined : narrowParams(version)(params) as JsonObject
-    const calling = Effect.flatMap(
-      InputRounds.run(rounds, name, narrowed, (params) => request(name, params, options)),
-      (result) =>
-        Decoding.decodeOrFail(name, decodeResult, result, {
-          report,
-          onIssue: (issue) => invalidResult(`"${name}"`, issue)
-        })
-    )
+    const narrowed = narrow(name, params)
+    const calling = Effect.flatMap(send(name, narrowed, options), (result) => {
+      const resultType = extendedBy(name, result)
+      return resultType === undefined ? decode(name, result) : readers.read(resultType, result)
+    })
     return Effect.map(
       // What the application adds to a request may change its result.
       options?.meta === undefined ? cache.through(name, narrowed, calling) : calling,
@@ -55,10 +78,30 @@ export const make = ({ cache, listen, outbound, report, request, rounds, version
     )
   }
 
+  const narrow = (name: MethodTable.Name, params: JsonObject | undefined): JsonObject | undefined => {
+    const { narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
+    return params === undefined ? undefined : narrowParams(version)(params) as JsonObject
+  }
+
+  const either: ExtensionVerbs.EraCalls["either"] = (wanted, params, options) => {
+    const name: MethodTable.Name = wanted.method
+    return Effect.flatMap(send(name, narrow(name, params), options), (result): ReturnType<typeof either> => {
+      const resultType = extendedBy(name, result)
+      return resultType === undefined
+        ? Effect.map(decode(name, result), (result) => Either.right(withoutStamp(result)))
+        : resultType.type === wanted.type
+        ? Effect.map(readers.decode(resultType, result), Either.left)
+        : Effect.map(readers.read(resultType, result), Either.right)
+    })
+  }
+
   const any = (name: keyof Calls.MethodTable, params: JsonObject | undefined, options: CallOptions | undefined) =>
     isReplaced(name) ? replaced[name](params, options) : call(name, params, options)
   // The table of methods gives each name the types of its parameters and its result.
-  return any as Calls.Call
+  return {
+    call: any as Calls.Call,
+    extended: { call: (name, params, options) => Effect.map(send(name, params, options), withoutStamp), either }
+  }
 }
 
 type Reply = Effect.Effect<unknown, ClientError>

@@ -7,6 +7,7 @@ import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Era from "@effect-mcp/protocol/Era"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
@@ -16,6 +17,7 @@ import * as PlatformClient from "../http/PlatformClient.js"
 import type { Settings } from "../http/Settings.js"
 import * as Fallback from "../legacy/Fallback.js"
 import * as Modern from "../modern/Http.js"
+import { GivenExtensions } from "../session/GivenExtensions.js"
 
 /** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
 export const open = (
@@ -27,7 +29,7 @@ export const open = (
     const { sender, terminate } = yield* Fallback.choose(connection)
     yield* Effect.addFinalizer(() => connection.finish(terminate))
     const { incoming, run } = connection.reader
-    const modern = yield* Modern.make(connection)
+    const modern = yield* Modern.make(connection, ExtensionTable.nameParameters(yield* GivenExtensions))
     let isModern = false
     const senderOf = (message: Message.Message): Effect.Effect<Outgoing.Sender> => {
       if (Message.isRequest(message)) isModern = Era.ofMessage(message) === "modern"

@@ -16,6 +16,7 @@ import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
@@ -125,13 +126,14 @@ export const make = (options: Options): Calls => {
 
 /**
  * Why a session does not allow a message of the client: its revision does not have the method, or its capability was not
- * declared. Methods that are not in the table are those of extensions, which are allowed.
+ * declared. Methods that neither the era nor a given extension has are the application's own, which are allowed.
  */
 export const refusals = (
   methods: ReadonlyMap<string, Method.Method>,
   version: Version,
   declared: Record<"client" | "server", Capabilities.Capabilities>,
-  enforceCapabilities: boolean
+  enforceCapabilities: boolean,
+  extensions: ExtensionTable.ExtensionTable
 ): Calls["refusal"] => {
   const refused = new Map<string, ConstructorParameters<typeof NotNegotiated>[0]>()
   for (const method of methods.values()) {
@@ -142,6 +144,16 @@ export const refusals = (
       !declares(declared[declaredBy], capability)
     if (from !== "server" && (!isIn || isMissing)) {
       refused.set(name, { method: name, version, declaredBy, capability: isIn ? capability : undefined })
+    }
+  }
+  const declaredExtensions = (declared.server.extensions ?? {}) as JsonObject
+  for (const method of extensions.methods.values()) {
+    const { extension, from, name } = method
+    const isIn = ExtensionTable.isIn(method, version)
+    const isMissing = enforceCapabilities && declaredExtensions[extension] === undefined
+    if (from === "client" && (!isIn || isMissing)) {
+      const capability = isIn ? `extensions.${extension}` : undefined
+      refused.set(name, { method: name, version, declaredBy: "server", capability })
     }
   }
   return (method) => {

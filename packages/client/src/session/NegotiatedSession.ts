@@ -7,6 +7,7 @@ import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -14,6 +15,7 @@ import type { FeaturesService } from "../Features.js"
 import type { Notifications } from "../Notifications.js"
 import type { Calls } from "./Calls.js"
 import type { Report } from "./Decoding.js"
+import type { ExtensionVerbs } from "./ExtensionVerbs.js"
 
 /** What the server sent about itself. */
 export interface ServerFacts<V extends Version = Version> {
@@ -28,6 +30,8 @@ export interface NegotiatedSession extends Calls {
   /** Sends any notification, unchecked. */
   readonly notify: Outbound["notify"]
   readonly notifications: Notifications
+  /** The calls of extensions. */
+  readonly extended: ExtensionVerbs
   readonly report: Report
   readonly ended: Effect.Effect<void, LocalError>
 }
@@ -39,6 +43,7 @@ export interface Options<V extends Version = Version> {
   /** What an earlier session with this server found out. With it, the client does not look for the server's era. */
   readonly prior: ServerFacts | undefined
   readonly features: FeaturesService
+  readonly extensions: ExtensionTable
   /** Called for each notification that arrives, before any listener gets it. */
   readonly onNotification: (notification: Notification) => void
   readonly timeout: Duration.DurationInput

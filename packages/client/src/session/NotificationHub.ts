@@ -43,6 +43,8 @@ export interface NotificationHub {
   /** Gives a diagnostic to the listeners, or to the log when there is none. */
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   readonly streams: Notifications
+  /** Every notification from now on, until the scope closes. */
+  readonly listen: Effect.Effect<Mailbox.Mailbox<Notification>, never, Scope.Scope>
   /** Ends all streams, after what was published before. */
   readonly end: Effect.Effect<void>
 }
@@ -74,6 +76,7 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
           return problem === undefined ? undefined : report(problem)
         },
         report,
+        listen: notifications.listener,
         streams: {
           notifications: notifications.stream,
           logs: logs.stream,
@@ -137,17 +140,16 @@ class Broadcast<A> {
     for (const listener of this.listeners) listener.unsafeDone(Exit.void)
   }
 
-  readonly stream: Stream.Stream<A> = Stream.unwrapScoped(Effect.map(
-    Effect.acquireRelease(
-      Effect.tap(Mailbox.make<A>({ capacity: CAPACITY, strategy: "sliding" }), (listener) =>
-        Effect.sync(() => {
-          if (this.ended) listener.unsafeDone(Exit.void)
-          else this.listeners.add(listener)
-        })),
-      (listener) => Effect.zipRight(Effect.sync(() => this.listeners.delete(listener)), listener.shutdown)
-    ),
-    Mailbox.toStream
-  ))
+  readonly listener: Effect.Effect<Mailbox.Mailbox<A>, never, Scope.Scope> = Effect.acquireRelease(
+    Effect.tap(Mailbox.make<A>({ capacity: CAPACITY, strategy: "sliding" }), (listener) =>
+      Effect.sync(() => {
+        if (this.ended) listener.unsafeDone(Exit.void)
+        else this.listeners.add(listener)
+      })),
+    (listener) => Effect.zipRight(Effect.sync(() => this.listeners.delete(listener)), listener.shutdown)
+  )
+
+  readonly stream: Stream.Stream<A> = Stream.unwrapScoped(Effect.map(this.listener, Mailbox.toStream))
 }
 
 /** The parameters of one notification, for those who listen. */

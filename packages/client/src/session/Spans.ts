@@ -6,6 +6,7 @@ import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Names from "@effect-mcp/protocol/unstable/Telemetry"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -61,6 +62,11 @@ export const traced = (outbound: Outbound, version: () => string, methods: Names
           )
       )
     })
+})
+
+/** The methods of an era and of the extensions that the client was given. */
+export const methodsOf = (era: Names.Table, { methods }: ExtensionTable): Names.Table => ({
+  has: (method) => era.has(method) || methods.has(method)
 })
 
 const errorOf = (exit: Exit.Exit<JsonObject, CallError>): string | undefined => {

@@ -66,8 +66,8 @@ const trimmed = (header: string): string => {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
-/** The parameter that `Mcp-Name` repeats, by method. */
-const nameParameters: ReadonlyMap<string, "name" | "uri"> = new Map([
+/** The parameter that `Mcp-Name` repeats, by method of the core. */
+export const nameParameters: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"]
@@ -79,17 +79,17 @@ export interface Body {
   readonly params?: { readonly [key: string]: unknown } | undefined
 }
 
-/** The value of `Mcp-Name`; `undefined` for a request without this header. */
-export const nameOf = ({ method, params }: Body): string | undefined => {
-  const key = nameParameters.get(method)
+/** The value of `Mcp-Name`; `undefined` for a request without this header. Extensions add methods to `parameters`. */
+export const nameOf = ({ method, params }: Body, parameters = nameParameters): string | undefined => {
+  const key = parameters.get(method)
   const name = key === undefined ? undefined : params?.[key]
   return typeof name === "string" ? name : undefined
 }
 
 /** The headers that a client sends with a request. */
-export const make = (body: Body): Record<string, string> => {
+export const make = (body: Body, parameters = nameParameters): Record<string, string> => {
   const version = Envelope.versionOf(body.params)
-  const name = nameOf(body)
+  const name = nameOf(body, parameters)
   return {
     ...(version === undefined ? undefined : { [VERSION]: version }),
     [METHOD]: body.method,
@@ -105,10 +105,11 @@ export const make = (body: Body): Record<string, string> => {
  */
 export const check = (
   body: Body,
-  header: (name: string) => string | undefined
+  header: (name: string) => string | undefined,
+  parameters = nameParameters
 ): Either.Either<void, HeaderMismatch> => {
   const version = Envelope.versionOf(body.params)
-  const name = nameOf(body)
+  const name = nameOf(body, parameters)
   return Either.all([
     version === undefined ? same : repeats(VERSION, header, (value) => trimmed(value) === version),
     repeats(METHOD, header, (value) => trimmed(value) === body.method),

@@ -17,12 +17,13 @@ export const INPUT_REQUIRED = "input_required"
 /** The field of complete results. */
 export const complete = { resultType: Schema.optional(Schema.Literal(COMPLETE)) }
 
-const core: ReadonlySet<string> = new Set([COMPLETE, INPUT_REQUIRED])
+/** The types of the core, which no extension may add. */
+export const core: ReadonlySet<string> = new Set([COMPLETE, INPUT_REQUIRED])
 
 /** The type of a result. None when neither the core nor `extensions` has it. */
 export const of = (
   result: { readonly resultType?: unknown },
-  extensions: ReadonlySet<string> = none
+  extensions: { readonly has: (type: string) => boolean } = none
 ): Option.Option<string> => {
   const { resultType = COMPLETE } = result
   return typeof resultType === "string" && (core.has(resultType) || extensions.has(resultType))

@@ -26,6 +26,9 @@ export const SubscriptionFilter = Schema.Struct({
   resourceSubscriptions: Schema.optional(Schema.Array(Uri))
 })
 
+/** The members that the core defines. */
+export const filterNames: ReadonlySet<string> = new Set(Object.keys(SubscriptionFilter.fields))
+
 export interface ListenParams extends Schema.Schema.Type<typeof ListenParams> {}
 
 /** The parameters of `subscriptions/listen`. */

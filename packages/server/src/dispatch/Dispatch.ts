@@ -59,6 +59,8 @@ export const make = (
       )
     )
 
+    if (modern !== undefined) yield* registry.onNotify((notification) => modern.subscriptions.extended(notification))
+
     let listeners = 0
     const unused = Effect.unsafeMakeLatch(true)
     const begin = Effect.sync(() => {

@@ -51,6 +51,15 @@ export const capabilities = (
   ].reduce<JsonObject>(merge, {})
 }
 
+/** The capabilities of a server with the settings of its extensions. */
+export const withExtensions = (
+  capabilities: ServerCapabilities,
+  extensions: ServerCapabilities["extensions"]
+): ServerCapabilities =>
+  extensions === undefined
+    ? capabilities
+    : { ...capabilities, extensions: { ...capabilities.extensions, ...extensions } }
+
 /** The capability at a path such as `resources.subscribe`. */
 const fromPath = (path: string): JsonObject => {
   const [first, ...rest] = path.split(".")

@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { Server } from "../runtime/Server.js"
 import type { Connection } from "./Connection.js"
 import type { LegacyServerSession } from "./ServerSession.js"
@@ -29,7 +30,7 @@ export const MAX_FACTS = 65_536
  * they hold for every later message. Fails as the session layer fails.
  */
 export const serve = (
-  server: Pick<Server, "info" | "versions" | "instructions" | "capabilities" | "session">,
+  server: Offering & Pick<Server, "info" | "versions" | "instructions" | "session">,
   session: LegacyServerSession,
   params: Initialize.InitializeParams
 ): Effect.Effect<Initialize.InitializeResult, unknown> => {
@@ -71,13 +72,20 @@ export const serve = (
  * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request
  * that belongs to no conversation, those that it would advertise now.
  */
-export const advertised = (server: Pick<Server, "capabilities">, connection: Connection): ServerCapabilities =>
+export const advertised = (server: Offering, connection: Connection): ServerCapabilities =>
   connection.accepted && connection.scope !== undefined
     ? connection.serverCapabilities
     : offered(server, connection)
 
-const offered = ({ capabilities }: Pick<Server, "capabilities">, { scope }: Connection): ServerCapabilities =>
-  scope === undefined ? withoutNotifications(capabilities()) : capabilities()
+const offered = (
+  { capabilities, extensions }: Offering,
+  { scope, version }: Connection
+): ServerCapabilities => {
+  const all = AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version))
+  return scope === undefined ? withoutNotifications(all) : all
+}
+
+type Offering = Pick<Server, "capabilities" | "extensions">
 
 /**
  * The capabilities of a server that has no conversation with the client: it can send no notifications outside of requests,

@@ -4,6 +4,7 @@
  * belong to no era, and the methods of this era only: the handshake, `ping`, the log level, subscriptions.
  */
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
@@ -25,6 +26,8 @@ export interface LegacyRoute {
   readonly serve: (params: any, session: LegacyServerSession, raw: JsonObject | undefined) => Route.Served
   /** Whether the server advertised the capability of the method to this client. */
   readonly isOffered: (connection: Connection) => boolean
+  /** The capabilities that a client must have declared. */
+  readonly requires?: ClientCapabilities | undefined
   /** Whether it is served before `initialize` has succeeded. */
   readonly isEarly: boolean
   /** Whether the client may cancel it. */
@@ -70,6 +73,7 @@ const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: Legacy
     method,
     serve: options.serve,
     isOffered: gate(server, method, version),
+    requires: options.requires,
     isEarly: options.isEarly ?? method.name === Methods.ping.name,
     isCancellable: options.isCancellable !== false,
     encode: options.encode ?? Encode.make(method, version, {
@@ -98,6 +102,7 @@ const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: Legacy
           route = join(handler.method, {
             isTrusted: false,
             isStable: false,
+            requires: handler.requires,
             serve: (params, session, raw) => ({
               effect: Effect.suspend(() => handler.run(params, raw, session.method)),
               context: handler.context
@@ -114,7 +119,7 @@ const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: Legacy
 type Joined =
   & Pick<LegacyRoute, "serve">
   & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
-  & Partial<Pick<LegacyRoute, "isEarly" | "isCancellable" | "encode">>
+  & Partial<Pick<LegacyRoute, "requires" | "isEarly" | "isCancellable" | "encode">>
 
 interface OwnRoute {
   readonly method: Method.Request

@@ -7,9 +7,11 @@
  */
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
-import { InvalidParams, MethodNotFound, ofIssue } from "@effect-mcp/protocol/McpError"
+import { InvalidParams, MethodNotFound, MissingClientCapability, ofIssue } from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -49,6 +51,10 @@ export const make = (server: Server): Serving => {
       return refuse(connection, request, incoming, new MethodNotFound({ method: Subject.quotable(request.method) }))
     }
     if (!connection.accepted && !route.isEarly) return refuse(connection, request, incoming, tooEarly(request), route)
+    const required = missing(connection, route.requires)
+    if (required !== undefined) {
+      return refuse(connection, request, incoming, new MissingClientCapability({ required }), route)
+    }
     return work(connection, request, incoming, route, (session) => {
       const params = route.method.decodeParams(request.params)
       return Either.isRight(params)
@@ -118,7 +124,9 @@ export const make = (server: Server): Serving => {
         connection.onInitialized()
       }
       const found = router.listener(method)
-      const listener = found !== undefined && Method.isIn(found.method, connection.version) ? found : undefined
+      const isHandled = found !== undefined && Method.isIn(found.method, connection.version) &&
+        missing(connection, found.requires) === undefined
+      const listener = isHandled ? found : undefined
       if (listener === undefined && middleware === undefined) return undefined
       const handling = Effect.suspend(() => {
         const { notify, request } = connection.outbound
@@ -143,6 +151,13 @@ export const make = (server: Server): Serving => {
     }
   }
 }
+
+/** What a client lacks. A request that belongs to no conversation does not tell what its client has declared. */
+const missing = (
+  { clientCapabilities, scope }: Connection,
+  required: ClientCapabilities | undefined
+): ClientCapabilities | undefined =>
+  required === undefined || scope === undefined ? undefined : Capabilities.missing(clientCapabilities, required)
 
 const unchecked = (result: unknown) => ({ result: result as {} })
 

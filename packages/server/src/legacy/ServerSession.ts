@@ -31,7 +31,7 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
     readonly connection: Connection,
     received: Request | Notification,
     outbound: RequestChannel,
-    private readonly server: LegacyAsk.Settings & Pick<Server, "logging" | "router">
+    private readonly server: LegacyAsk.Settings & Pick<Server, "extensions" | "logging" | "router">
   ) {
     super(received, outbound)
   }
@@ -50,6 +50,10 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
 
   get clientCapabilities(): ClientCapabilities {
     return this.connection.clientCapabilities
+  }
+
+  get extensions(): Server["extensions"] {
+    return this.server.extensions
   }
 
   get standalone(): Outbound {
@@ -80,10 +84,6 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
 
   get notifyStandalone(): ServerSessionService["notifyStandalone"] {
     return this.notifyOn(this.connection.outbound)
-  }
-
-  override get notify(): ServerSessionService["notify"] {
-    return this.notifyOn(this.outbound)
   }
 
   get toolListChanged(): Effect.Effect<void> {
@@ -140,11 +140,7 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
   }
 
   get ping(): Effect.Effect<void, AskError> {
-    return LegacyAsk.ping(this.back)
-  }
-
-  get request(): ServerSessionService["request"] {
-    return this.requestOn(this.back)
+    return LegacyAsk.ping(this.asking)
   }
 
   private requestOn(outbound: Outbound): Outbound["request"] {
@@ -157,6 +153,14 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
       Effect.suspend(() => this.connection.allows(method) ? outbound.notify(method, params) : Effect.void)
   }
 
+  protected override sendNotification(method: string, params?: Params): Effect.Effect<void> {
+    return this.notifyOn(this.outbound)(method, params)
+  }
+
+  protected get back(): Outbound {
+    return { ...this.asking, request: this.requestOn(this.asking) }
+  }
+
   protected sendProgress(params: Params): Effect.Effect<void> {
     return this.send(Methods.progress, params)
   }
@@ -166,11 +170,11 @@ export class LegacyServerSession extends RequestFacts implements ServerSessionSe
   }
 
   /** Sends requests to the client; refuses them without a conversation, because no response could come back. */
-  private get back(): Outbound {
+  private get asking(): Outbound {
     return this.connection.scope === undefined ? none : this.outbound
   }
 
   private askOne<A>(question: Question<A>, options?: RequestOptions): Effect.Effect<A, AskError> {
-    return LegacyAsk.ask(this.connection, this.back, this.server, question, options)
+    return LegacyAsk.ask(this.connection, this.asking, this.server, question, options)
   }
 }

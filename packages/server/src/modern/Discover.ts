@@ -5,12 +5,15 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
  */
 import type { DiscoverResult } from "@effect-mcp/protocol/modern/Discover"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { Server } from "../runtime/Server.js"
 
 export const serve = (
-  { capabilities, instructions, versions }: Pick<Server, "capabilities" | "instructions" | "versions">
+  { capabilities, extensions, instructions, versions }: Server,
+  version: ModernVersion
 ): DiscoverResult => ({
   supportedVersions: versions,
-  capabilities: capabilities(),
+  capabilities: AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version)),
   ...(instructions === undefined ? undefined : { instructions })
 })

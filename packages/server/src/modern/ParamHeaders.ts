@@ -1,6 +1,7 @@
 /**
- * Checks the HTTP headers that repeat arguments of a tool call, for tools whose schema marks arguments with `x-mcp-header`.
- * Which headers those are is computed once for each schema.
+ * Checks the HTTP headers that only the tables of a server know: those that repeat arguments of a tool call, for tools whose
+ * schema marks arguments with `x-mcp-header`, and `Mcp-Name` of the methods of extensions. Which headers a tool has is computed
+ * once for each schema.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
@@ -8,14 +9,17 @@ import type { Request } from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { HeaderMismatch } from "@effect-mcp/protocol/McpError"
+import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type { Server } from "../runtime/Server.js"
 import { Post } from "./Post.js"
 
 /** Gives the error of a request whose headers differ from its arguments. On other transports there are no headers. */
 export const make = (
-  inputSchema: (tool: string) => JsonObject | undefined
+  { extensions: { nameParameters }, inputSchema }: Pick<Server, "extensions" | "inputSchema">
 ): (request: Request, channel: Channel) => HeaderMismatch | undefined => {
   const headers = new WeakMap<JsonObject, ReadonlyArray<ParamHeaders.ParamHeader>>()
   const headersOf = (schema: JsonObject): ReadonlyArray<ParamHeaders.ParamHeader> => {
@@ -23,8 +27,16 @@ export const make = (
     if (found === undefined) headers.set(schema, found = Either.getOrElse(ParamHeaders.of(schema), () => []))
     return found
   }
-  return ({ method, params }, channel) => {
-    if (!(channel instanceof Post) || method !== Methods.callTool.name) return undefined
+  return (request, channel) => {
+    if (!(channel instanceof Post)) return undefined
+    const { method, params } = request
+    if (nameParameters.has(method)) {
+      const { headers } = channel.origin
+      return Option.getOrUndefined(
+        Either.getLeft(Headers.check(request, (name) => headers[name], nameParameters))
+      )
+    }
+    if (method !== Methods.callTool.name) return undefined
     const schema = typeof params?.name === "string" ? inputSchema(params.name) : undefined
     const marked = schema === undefined ? [] : headersOf(schema)
     if (marked.length === 0) return undefined

@@ -4,7 +4,7 @@
  * to no era, and the methods of this era only: `server/discover` and `subscriptions/listen`.
  */
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
-import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Method from "@effect-mcp/protocol/Method"
@@ -27,6 +27,8 @@ export interface ModernRoute {
   readonly method: Method.Request
   readonly serve: (params: any, session: ModernServerSession, raw: JsonObject | undefined) => Route.Served
   readonly isOffered: () => boolean
+  /** The capabilities that a client must have declared. */
+  readonly requires?: ClientCapabilities | undefined
   readonly encode: Encode.Encoder
   /** The result of a request that the server ends before its handler has. Default: an error. */
   readonly closing?: ((session: ModernServerSession) => unknown) | undefined
@@ -63,9 +65,10 @@ interface Table {
 }
 
 const makeTable = (server: Server, own: ReadonlyArray<Joined>, version: ModernVersion): Table => {
-  const join = ({ closing, isStable, isTrusted, method, serve }: Joined): ModernRoute => ({
+  const join = ({ closing, isStable, isTrusted, method, requires, serve }: Joined): ModernRoute => ({
     method,
     serve,
+    requires,
     closing,
     isOffered: gate(server, method),
     encode: Encode.make(
@@ -100,6 +103,7 @@ const makeTable = (server: Server, own: ReadonlyArray<Joined>, version: ModernVe
             method: handler.method,
             isTrusted: false,
             isStable: false,
+            requires: handler.requires,
             serve: (params, session, raw) => ({
               effect: Effect.suspend(() => handler.run(params, raw, session.method)),
               context: handler.context
@@ -113,7 +117,9 @@ const makeTable = (server: Server, own: ReadonlyArray<Joined>, version: ModernVe
 }
 
 /** What is joined with the row of a method. */
-type Joined = Pick<ModernRoute, "method" | "serve" | "closing"> & Pick<Route.Route, "isTrusted" | "isStable">
+type Joined =
+  & Pick<ModernRoute, "method" | "serve" | "closing" | "requires">
+  & Pick<Route.Route, "isTrusted" | "isStable">
 
 /** The methods that only this era has. */
 const ownRoutes = (server: Server, subscriptions: Subscriptions): ReadonlyArray<Joined> => [
@@ -121,7 +127,7 @@ const ownRoutes = (server: Server, subscriptions: Subscriptions): ReadonlyArray<
     method: Methods.discover,
     isTrusted: true,
     isStable: false,
-    serve: () => Route.served(Effect.sync(() => Discover.serve(server)))
+    serve: (_, { version }) => Route.served(Effect.sync(() => Discover.serve(server, version)))
   },
   {
     method: Methods.listen,

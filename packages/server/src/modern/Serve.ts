@@ -11,6 +11,8 @@ import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
+import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
@@ -29,6 +31,7 @@ import * as Route from "../runtime/Route.js"
 import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
+import * as ExtendedResults from "./ExtendedResults.js"
 import * as ParamHeaders from "./ParamHeaders.js"
 import { Post } from "./Post.js"
 import * as ReadEnvelope from "./ReadEnvelope.js"
@@ -50,12 +53,12 @@ export interface Serving {
 }
 
 export const make = (server: Server): Serving => {
-  const { logging, middleware, router, versions } = server
+  const { extensions, logging, middleware, router, versions } = server
   const subscriptions = new Subscriptions(server)
   const routes = Routes.make(server, subscriptions)
   const pipeline = Pipeline.make(server)
-  const paramHeaders = ParamHeaders.make(server.inputSchema)
-  const shared = { logging, rounds: Ask.make(server.rounds) }
+  const paramHeaders = ParamHeaders.make(server)
+  const shared = { extensions, logging, rounds: Ask.make(server.rounds) }
   const unknownClient: Envelope = {
     version: Version.latestModern,
     capabilities: {},
@@ -74,6 +77,13 @@ export const make = (server: Server): Serving => {
     }
     const mismatch = paramHeaders(request, incoming.channel)
     if (mismatch !== undefined) return refuse(request, incoming, mismatch, envelope.right)
+    const { requires } = route
+    const required = requires === undefined
+      ? undefined
+      : Capabilities.missing(envelope.right.capabilities, requires)
+    if (required !== undefined) {
+      return refuse(request, incoming, new McpError.MissingClientCapability({ required }), envelope.right)
+    }
     return work(envelope.right, request, incoming, route, (session) => {
       const params = route.method.decodeParams(request.params)
       if (Either.isLeft(params)) return Route.failed(McpError.ofIssue(params.left.issue))
@@ -135,15 +145,20 @@ export const make = (server: Server): Serving => {
     exit: Exit.Exit<unknown, unknown>,
     encode: (result: unknown) => Outcome
   ): Outcome => {
-    const urls = urlsOf(session, exit)
-    if (urls === undefined) {
+    const failure = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
+    const special = failure instanceof ExtendedResult
+      ? ExtendedResults.resultOf(session, failure)
+      : failure instanceof McpError.UrlElicitationRequired
+      ? urlsOf(session, failure)
+      : undefined
+    if (special === undefined) {
       const outcome = Reply.ofRequest(request, exit, "modern", encode)
       // The result of a tool that died was not encoded.
       return outcome.died === undefined ? outcome : routes.stamp(outcome)
     }
-    return McpError.isMcpError(urls)
-      ? { error: McpError.toWire(urls, "modern") }
-      : routes.stamp({ result: urls as {} })
+    return McpError.isMcpError(special)
+      ? { error: McpError.toWire(special, "modern") }
+      : routes.stamp({ result: special as {} })
   }
 
   return {
@@ -189,11 +204,9 @@ const tracked = <A, E>(session: ModernServerSession, effect: Effect.Effect<A, E>
 /** The URLs that a handler wants a person to open, as questions: this era has no error for them. */
 const urlsOf = (
   { method, supports }: ModernServerSession,
-  exit: Exit.Exit<unknown, unknown>
+  failure: McpError.UrlElicitationRequired
 ): InputRequired.InputRequiredResult | McpError.MissingClientCapability | undefined => {
-  if (exit._tag === "Success") return undefined
-  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
-  if (!(failure instanceof McpError.UrlElicitationRequired) || !InputRequired.mayRequireInput(method)) return undefined
+  if (!InputRequired.mayRequireInput(method)) return undefined
   const required = { elicitation: { url: {} } }
   return supports(required)
     ? InputRequired.ofUrlElicitations(failure.elicitations)

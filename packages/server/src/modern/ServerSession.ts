@@ -16,6 +16,7 @@ import type * as Method from "@effect-mcp/protocol/Method"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { Root } from "@effect-mcp/protocol/Roots"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -31,6 +32,7 @@ import { Round } from "./Ask.js"
 export interface Shared {
   /** Whether the server sends log messages to clients. */
   readonly logging: boolean
+  readonly extensions: ExtensionTable
   readonly rounds: Rounds
 }
 
@@ -67,6 +69,10 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
 
   get clientCapabilities(): ClientCapabilities {
     return this.envelope.capabilities
+  }
+
+  get extensions(): ExtensionTable {
+    return this.shared.extensions
   }
 
   get params(): JsonObject | undefined {
@@ -164,8 +170,8 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
     return none.request("ping") as Effect.Effect<never, AskError>
   }
 
-  get request(): ServerSessionService["request"] {
-    return none.request
+  protected get back(): Outbound {
+    return none
   }
 
   protected sendProgress(params: Params): Effect.Effect<void> {

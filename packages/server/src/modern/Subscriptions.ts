@@ -8,14 +8,17 @@
  */
 import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Channel, IncomingRequest } from "@effect-mcp/jsonrpc/Side"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { InternalError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Filter from "@effect-mcp/protocol/modern/Subscriptions"
 import * as Effect from "effect/Effect"
-import type { Kind } from "../Registry.js"
+import * as Either from "effect/Either"
+import type { ExtensionNotification, Kind } from "../Registry.js"
 import { Announcements } from "../runtime/Announcements.js"
 import type { Server } from "../runtime/Server.js"
+import * as ExtensionFilters from "./ExtensionFilters.js"
 import * as Overload from "./Overload.js"
 import { Post } from "./Post.js"
 import type { ModernServerSession } from "./ServerSession.js"
@@ -26,11 +29,13 @@ export const MAX_OPEN = 10_000
 /** The default limit of open subscriptions of one client: of one pipe, or of one principal. */
 export const MAX_OPEN_PER_CLIENT = 64
 
-/** The default limit of the resources that one subscription names. */
+/** The default limit of the resources, and keys of extensions, that one subscription names. */
 export const MAX_RESOURCES = 1024
 
 interface Open {
   readonly filter: Filter.SubscriptionFilter
+  /** The part of the filter that extensions define. */
+  readonly extended: ExtensionFilters.Wanted
   readonly incoming: IncomingRequest
   readonly announcements: Announcements
 }
@@ -39,8 +44,9 @@ export class Subscriptions {
   private readonly open = new Set<Open>()
   private readonly perClient = new Map<Channel | string, number>()
   private total = 0
+  private unkeyed = 0
 
-  constructor(private readonly server: Pick<Server, "capabilities" | "listen">) {}
+  constructor(private readonly server: Pick<Server, "capabilities" | "extensions" | "listen" | "router">) {}
 
   /** How many subscriptions are open. */
   get size(): number {
@@ -50,21 +56,41 @@ export class Subscriptions {
   /** Serves a request until the server ends it. Closing the conversation or the response ends it, too. */
   listen(
     { notifications }: Filter.ListenParams,
-    { incoming }: ModernServerSession
-  ): Effect.Effect<Filter.ListenResult, InvalidParams | InternalError> {
-    return Effect.suspend((): Effect.Effect<Filter.ListenResult, InvalidParams | InternalError> => {
+    session: ModernServerSession
+  ): Effect.Effect<Filter.ListenResult, unknown> {
+    return Effect.suspend((): Effect.Effect<Filter.ListenResult, unknown> => {
       const filter = Filter.supported(notifications, this.server.capabilities())
+      const wanted = ExtensionFilters.read(this.server.extensions, notifications as JsonObject, session)
+      if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
       const max = this.server.listen.maxResources ?? MAX_RESOURCES
-      if ((filter.resourceSubscriptions?.length ?? 0) > max) {
-        const message = `Invalid params: a subscription may name ${max} resources`
+      if ((filter.resourceSubscriptions?.length ?? 0) + ExtensionFilters.size(wanted.right) > max) {
+        const message = `Invalid params: a subscription may name ${max} resources and keys of extensions`
         return Effect.fail(new InvalidParams({ message }))
       }
+      return wanted.right.size === 0
+        ? this.keepOpen(filter, wanted.right, session)
+        : Effect.flatMap(
+          ExtensionFilters.accepted(wanted.right, this.server.router),
+          (extended) => this.keepOpen(filter, extended, session)
+        )
+    })
+  }
+
+  private keepOpen(
+    filter: Filter.SubscriptionFilter,
+    extended: ExtensionFilters.Wanted,
+    { incoming }: ModernServerSession
+  ): Effect.Effect<Filter.ListenResult, InternalError> {
+    return Effect.suspend((): Effect.Effect<Filter.ListenResult, InternalError> => {
       const error = this.enter(incoming.channel)
       if (error !== undefined) return Effect.fail(error)
-      const open: Open = { filter, incoming, announcements: new Announcements() }
+      const open: Open = { filter, extended, incoming, announcements: new Announcements() }
       return Effect.ensuring(
         Effect.zipRight(
-          incoming.notify(Methods.acknowledged.name, withId(incoming.id, { notifications: filter })),
+          incoming.notify(
+            Methods.acknowledged.name,
+            withId(incoming.id, { notifications: { ...filter, ...ExtensionFilters.toJson(extended) } })
+          ),
           Effect.async<Filter.ListenResult>((resume) => {
             this.open.add(open)
             const { channel } = incoming
@@ -92,6 +118,25 @@ export class Subscriptions {
   /** Notifies the clients that listen to this resource, or to one above it. */
   updated(uri: string): Effect.Effect<void> {
     return this.notify(Methods.resourceUpdated.name, { uri })
+  }
+
+  /** Notifies the clients that have subscribed to a notification of an extension. */
+  extended(notification: ExtensionNotification): Effect.Effect<void> {
+    const { key, method, params } = notification
+    return Effect.suspend(() =>
+      Effect.forEach(
+        [...this.open],
+        ({ announcements, extended, incoming }) =>
+          ExtensionFilters.includes(extended, notification)
+            // Without a key, no two notifications are about the same.
+            ? announcements.announce(
+              `${method} ${key ?? this.unkeyed++}`,
+              incoming.notify(method, withId(incoming.id, params))
+            )
+            : Effect.void,
+        { discard: true }
+      )
+    )
   }
 
   private notify(method: string, params: { readonly uri?: string }): Effect.Effect<void> {

@@ -1,8 +1,8 @@
 /**
- * The notifications that wait for one client to read, outside of its requests. The sender of a change never waits: an equal
- * notification that still waits is not repeated, and beyond a limit the oldest is dropped.
+ * The notifications that wait for one client to read, outside of its requests. The sender of a change never waits: one with
+ * the key of another that still waits takes its place, and beyond a limit the oldest is dropped. They leave in order.
  *
- * A mutable map, made when the first notification is sent.
+ * A mutable map of what waits, and one fiber while something does.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -11,35 +11,42 @@ import * as Fiber from "effect/Fiber"
 export const MAX_WAITING = 256
 
 export class Announcements {
-  private waiting: Map<string, Fiber.RuntimeFiber<void>> | undefined
+  private readonly waiting = new Map<string, Effect.Effect<void>>()
+  private isSending = false
+  private fiber: Fiber.RuntimeFiber<void> | undefined
 
-  /** Runs `send` on a fiber of its own, unless one with an equal key still runs. */
+  /** Runs `send` after those before it, on another fiber. */
   announce(key: string, send: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const waiting = this.waiting ??= new Map()
-      if (waiting.has(key)) return Effect.void
-      if (waiting.size >= MAX_WAITING) this.dropOldest(waiting)
-      return Effect.map(Effect.forkDaemon(Effect.interruptible(send)), (fiber) => {
-        if (fiber.unsafePoll() !== null) return
-        waiting.set(key, fiber)
-        fiber.addObserver(() => {
-          if (waiting.get(key) === fiber) waiting.delete(key)
-        })
+      const { waiting } = this
+      if (!waiting.has(key) && waiting.size >= MAX_WAITING) this.takeOldest()
+      waiting.set(key, send)
+      if (this.isSending) return Effect.void
+      this.isSending = true
+      return Effect.map(Effect.forkDaemon(Effect.interruptible(this.sendAll)), (fiber) => {
+        this.fiber = fiber
       })
     })
   }
 
-  /** Interrupts the notifications that still wait. */
+  /** Drops what still waits. */
   get stop(): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      this.waiting === undefined ? Effect.void : Fiber.interruptAll([...this.waiting.values()])
-    )
+    return Effect.suspend(() => this.fiber === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(this.fiber)))
   }
 
-  private dropOldest(waiting: Map<string, Fiber.RuntimeFiber<void>>): void {
-    for (const [key, fiber] of waiting) {
-      waiting.delete(key)
-      return fiber.unsafeInterruptAsFork(fiber.id())
+  private get sendAll(): Effect.Effect<void> {
+    return Effect.whileLoop({
+      while: () => this.isSending = this.waiting.size > 0,
+      body: () => this.takeOldest(),
+      step: () => undefined
+    })
+  }
+
+  private takeOldest(): Effect.Effect<void> {
+    for (const [key, send] of this.waiting) {
+      this.waiting.delete(key)
+      return send
     }
+    return Effect.void
   }
 }

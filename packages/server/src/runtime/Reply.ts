@@ -12,6 +12,7 @@ import type { Params, Request } from "@effect-mcp/jsonrpc/Message"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Era } from "@effect-mcp/protocol/Era"
+import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
@@ -60,9 +61,10 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
   return Outcome.died(cause)
 }
 
-/** Whether a failure becomes a JSON-RPC error, whatever failures the handler declares. */
-export const isProtocolError = (failure: unknown): failure is McpError.McpError | CallError =>
-  McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure)
+/** Whether a failure decides the response, whatever failures the handler declares. */
+export const isProtocolError = (failure: unknown): failure is McpError.McpError | CallError | ExtendedResult =>
+  McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure) ||
+  failure instanceof ExtendedResult
 
 /**
  * The outcome of a handler whose request to the client got no result. Only the operator sees an error of the transport: its

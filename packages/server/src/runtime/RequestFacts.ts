@@ -6,16 +6,22 @@
  * the last progress that was sent.
  */
 import type { Notification, Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
-import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
+import type { Version } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Call } from "../Middleware.js"
 import type { Principal } from "../Principal.js"
 import type { RequestContextService } from "../RequestContext.js"
+import type { ServerSessionService } from "../ServerSession.js"
+import * as ExtensionCalls from "./ExtensionCalls.js"
 import * as RequestOrigin from "./RequestOrigin.js"
 
 /** Sends to the sender of one message, on the channel that the message came on. */
@@ -33,6 +39,16 @@ export abstract class RequestFacts {
     /** For a request, it sends until the response; for a notification, it sends outside of any request. */
     protected readonly outbound: RequestChannel
   ) {}
+
+  abstract get version(): Version
+
+  abstract get clientCapabilities(): ClientCapabilities
+
+  /** The extensions that the server was given. */
+  abstract get extensions(): ExtensionTable
+
+  /** Sends requests to the client on the channel of the message. */
+  protected abstract get back(): Outbound
 
   /** Sends `notifications/progress`, with only those parameters that the revision of the client knows. */
   protected abstract sendProgress(params: Params): Effect.Effect<void>
@@ -89,8 +105,31 @@ export abstract class RequestFacts {
       })
   }
 
+  get extension(): RequestContextService["extension"] {
+    return (extension) => Effect.suspend(() => ExtensionCalls.settings(this, extension))
+  }
+
   get notify(): RequestContextService["notify"] {
-    return (method, params) => this.outbound.notify(method, params)
+    return (method: string | Extension.Notification, params?: any) =>
+      Effect.suspend(() =>
+        typeof method === "string"
+          ? this.sendNotification(method, params)
+          : ExtensionCalls.notify(this, (name, params) => this.sendNotification(name, params), method, params)
+      )
+  }
+
+  get request(): ServerSessionService["request"] {
+    return (method: string | Extension.Request, params?: any, options?: RequestOptions): Effect.Effect<any, any> =>
+      Effect.suspend((): Effect.Effect<any, any> =>
+        typeof method === "string"
+          ? this.back.request(method, params, options)
+          : ExtensionCalls.request(this, this.back.request, method, params, options)
+      )
+  }
+
+  /** Sends a notification on the channel of the message. */
+  protected sendNotification(method: string, params?: Params): Effect.Effect<void> {
+    return this.outbound.notify(method, params)
   }
 
   private get origin(): RequestOrigin.RequestOrigin {

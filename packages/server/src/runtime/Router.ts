@@ -1,11 +1,12 @@
 /**
  * Finds what serves a method: a handler that the application registered for it, or the route of a feature.
  *
- * Which methods exist in which revision is decided by the era, from its method table; methods that only one era has are
+ * A handler of an extension that the server was not given serves nothing. Which methods exist in which revision is decided by the era, from its method table; methods that only one era has are
  * served by that era.
  */
 import type * as Method from "@effect-mcp/protocol/Method"
-import type { RegisteredHandler, RegistryService } from "../Registry.js"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
+import type { RegisteredFilter, RegisteredHandler, RegistryService } from "../Registry.js"
 import type { Route } from "./Route.js"
 
 /** A registered handler of requests. */
@@ -23,23 +24,29 @@ export interface Router {
   readonly fallback: () => RequestHandler | undefined
   /** The application's handler of a notification method. */
   readonly listener: (method: string) => NotificationHandler | undefined
+  /** The application's choice among the keys of a filter. */
+  readonly filter: (name: string) => RegisteredFilter | undefined
 }
 
-export const make = ({ handlers }: RegistryService, routes: ReadonlyArray<Route>): Router => {
-  const handler = (name: string): RequestHandler | undefined => {
+export const make = (
+  { filters, handlers }: RegistryService,
+  routes: ReadonlyArray<Route>,
+  extensions: Pick<ExtensionTable, "byId">
+): Router => {
+  const find = (name: string, kind: Method.Method["kind"]): RegisteredHandler | undefined => {
     // Most servers register no handler of their own: one comparison for each request.
     if (handlers.size === 0) return undefined
     const found = handlers.get(name)
-    return found?.method.kind === "request" ? found as RequestHandler : undefined
+    const isGiven = found?.extension === undefined || extensions.byId.has(found.extension)
+    return isGiven && found?.method.kind === kind ? found : undefined
   }
+  const handler = (name: string) => find(name, "request") as RequestHandler | undefined
   return {
     routes,
     handler,
     fallback: () => handler(ANY),
-    listener: (name) => {
-      const found = handlers.get(name)
-      return found?.method.kind === "notification" ? found as NotificationHandler : undefined
-    }
+    listener: (name) => find(name, "notification") as NotificationHandler | undefined,
+    filter: (name) => filters.get(name)
   }
 }
 

@@ -5,6 +5,7 @@
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -23,6 +24,7 @@ export interface Server {
   /** The capabilities that the server has at the moment. */
   readonly capabilities: () => ServerCapabilities
   readonly router: Router
+  readonly extensions: ExtensionTable
   /** Whether log messages of handlers are sent to clients. */
   readonly logging: boolean
   /** How long a request to a client waits, unless it has a timeout of its own. */

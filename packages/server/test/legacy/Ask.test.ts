@@ -31,7 +31,7 @@ describe("A form", () => {
           type: "object",
           properties: {
             name: { type: "string" },
-            born: { type: "string", description: "a string to be decoded into a Date" },
+            born: { type: "string", format: "date-time" },
             size: { type: "string", enum: ["s", "l"], default: "s" }
           },
           required: ["name"]

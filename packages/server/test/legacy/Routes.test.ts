@@ -3,6 +3,7 @@ import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Version from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
@@ -41,7 +42,8 @@ const routes = (
         subscriptions: options.subscriptions !== false,
         also: undefined
       }),
-      router: Router.make(registry, FeatureRoutes.make(registry, { pageSize: 1 })),
+      router: Router.make(registry, FeatureRoutes.make(registry, { pageSize: 1 }), ExtensionTable.none),
+      extensions: ExtensionTable.none,
       session: undefined,
       middleware: undefined,
       subscriptions: options.subscriptions === false ? undefined : { isKnown: () => true, max: undefined },

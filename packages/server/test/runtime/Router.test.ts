@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type * as Method from "@effect-mcp/protocol/Method"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Registry from "@effect-mcp/server/Registry"
 import { Context, Effect } from "effect"
 import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import * as Router from "../../src/runtime/Router.js"
 
 const routerOf = (registry: Registry.RegistryService) =>
-  Router.make(registry, FeatureRoutes.make(registry, { pageSize: 10 }))
+  Router.make(registry, FeatureRoutes.make(registry, { pageSize: 10 }), ExtensionTable.none)
 
 describe("Router", () => {
   it.scoped("has the routes of every feature, whether the server has an entry of it or not, and none that only one era has", () =>

@@ -1,0 +1,192 @@
+/**
+ * Calls what extensions add, by their schemas, in either era. An extension that the client was not given, that the server has
+ * not declared or that the revision does not have is refused before anything is sent.
+ */
+import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
+import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type * as Extension from "@effect-mcp/protocol/Extension"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import type { Version } from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
+import * as Mailbox from "effect/Mailbox"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { CallOptions } from "../CallOptions.js"
+import type { ClientError } from "../ClientError.js"
+import { invalidResult, NotNegotiated } from "../ClientError.js"
+import type { ExtensionCalls, ListenOptions } from "../ExtensionCalls.js"
+import type { Calls } from "./Calls.js"
+import type { Report } from "./Decoding.js"
+
+/** What the era of a session does for extensions. */
+export interface EraCalls {
+  /** Calls a method, and gives its result without the members of the era. */
+  readonly call: (
+    method: string,
+    params: JsonObject,
+    options: CallOptions | undefined
+  ) => Effect.Effect<JsonObject, ClientError>
+  readonly either: (
+    resultType: Extension.ResultType,
+    params: JsonObject,
+    options: CallOptions | undefined
+  ) => Effect.Effect<Either.Either<any, any>, ClientError>
+  /** Subscribes until the scope closes; `undefined` in an era without subscriptions. `onGap` runs when one opens again. */
+  readonly subscribe:
+    | ((
+      filter: string,
+      keys: ReadonlyArray<string> | undefined,
+      onGap: () => void
+    ) => Effect.Effect<void, ClientError, Scope.Scope>)
+    | undefined
+}
+
+export interface Options {
+  readonly extensions: ExtensionTable.ExtensionTable
+  readonly enforceCapabilities: boolean
+  readonly facts: { readonly version: Version; readonly serverCapabilities: ServerCapabilities }
+  readonly request: Calls["request"]
+  readonly notify: (method: string, params?: Params) => Effect.Effect<void>
+  readonly report: Report
+  /** What the server sends from then on. */
+  readonly notifications: Effect.Effect<Mailbox.Mailbox<Notification>, never, Scope.Scope>
+  readonly era: EraCalls
+}
+
+export interface ExtensionVerbs extends ExtensionCalls {
+  readonly notify: (
+    notification: Extension.Notification<"client">,
+    params: unknown
+  ) => Effect.Effect<void, NotNegotiated>
+}
+
+export const make = (session: Options): ExtensionVerbs => {
+  const { enforceCapabilities, era, extensions, facts: { serverCapabilities, version }, notifications, report } =
+    session
+
+  const refusal = (
+    method: string,
+    part: Extension.Revisions & { readonly extension: string }
+  ): NotNegotiated | undefined => {
+    const isIn = ExtensionTable.isIn(part, version)
+    const isGiven = extensions.byId.has(part.extension)
+    const isDeclared = !enforceCapabilities || serverCapabilities.extensions?.[part.extension] !== undefined
+    return isIn && isGiven && isDeclared ? undefined : new NotNegotiated({
+      method,
+      version,
+      capability: isIn ? `extensions.${part.extension}` : undefined,
+      declaredBy: isGiven ? "server" : "client"
+    })
+  }
+
+  const request = (
+    method: Extension.Request,
+    params: unknown,
+    options: CallOptions | undefined
+  ): Effect.Effect<any, ClientError> => {
+    const { name, result } = method
+    const refused = refusal(name, method)
+    return refused !== undefined ? Effect.fail(refused) : encode(method, params).pipe(
+      Effect.flatMap((params) => era.call(name, params, options)),
+      Effect.flatMap((answer) =>
+        Effect.mapError(SchemaParser.decodeUnknown(result)(answer), (issue) => invalidResult(`"${name}"`, issue))
+      )
+    )
+  }
+
+  const listen = (
+    notification: Extension.Notification,
+    keys: ReadonlyArray<string> | undefined,
+    { onGap = Effect.void }: ListenOptions = {}
+  ): Stream.Stream<any, ClientError> =>
+    Stream.unwrapScoped(Effect.gen(function*() {
+      const { filter, key, name, params } = notification
+      const refused = era.subscribe === undefined
+        ? new NotNegotiated({ method: LISTEN, version, capability: undefined, declaredBy: "server" })
+        : refusal(LISTEN, notification)
+      if (era.subscribe === undefined || refused !== undefined) return yield* Effect.fail(refused!)
+      // Before the server knows the subscription, so that no notification is lost.
+      const received = yield* notifications
+      yield* era.subscribe(filter!, keys, () => received.unsafeOffer(gap))
+      const decode = SchemaParser.decodeUnknown(params)
+      const wanted = keys === undefined ? undefined : new Set(keys)
+      return Mailbox.toStream(received).pipe(
+        Stream.filter((one) => one === gap || one.method === name),
+        Stream.mapEffect((one) =>
+          one === gap ? Effect.as(onGap, Option.none()) : Effect.matchEffect(decode(one.params ?? {}), {
+            onFailure: (issue) => Effect.as(report(malformed(name, issue)), Option.none()),
+            onSuccess: (value) =>
+              Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? Option.some(value) : Option.none())
+          })
+        ),
+        Stream.filterMap((one) => one)
+      )
+    }))
+
+  return {
+    extension: ({ id, settings, since, until }) =>
+      Effect.suspend(() => {
+        const declared = serverCapabilities.extensions?.[id]
+        return declared === undefined || !ExtensionTable.has(extensions, { extension: id, since, until }, version)
+          ? Effect.succeedNone
+          : Effect.mapBoth(SchemaParser.decodeUnknown(settings.server)(declared), {
+            onFailure: (issue) =>
+              new TransportError({
+                reason: "Decode",
+                message: `The server's settings of the extension "${id}" are not valid: ${Issue.sentence(issue)}`
+              }),
+            onSuccess: (server) => Option.some<any>({ client: extensions.own.get(id), server })
+          })
+      }),
+    request: (
+      method: string | Extension.Request,
+      params?: any,
+      options?: CallOptions
+    ): Effect.Effect<any, ClientError> =>
+      typeof method === "string" ? session.request(method, params, options) : request(method, params, options),
+    callEither: (resultType, params, options) => era.either(resultType, params as unknown as JsonObject, options),
+    listen: (notification: Extension.Notification, ...rest: ReadonlyArray<any>) =>
+      notification.subscribed === "keys"
+        ? listen(notification, rest[0], rest[1])
+        : listen(notification, undefined, rest[0]),
+    notify: (notification, params) =>
+      Effect.suspend(() =>
+        refusal(notification.name, notification) ??
+          Effect.flatMap(encode(notification, params), (params) => session.notify(notification.name, params))
+      )
+  }
+}
+
+const LISTEN = "subscriptions/listen"
+
+/** Stands for the notifications that were missed. */
+const gap: Notification = Message.notification("")
+
+/** Dies when the application gave parameters that do not conform to their schema. */
+const encode = (
+  { name, params: schema }: Extension.Request | Extension.Notification,
+  params: unknown
+): Effect.Effect<JsonObject> =>
+  Effect.catchAll(
+    ParseResult.encodeUnknown(schema)(params),
+    (issue) => Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
+  )
+
+const malformed = (method: string, issue: ParseResult.ParseIssue): Diagnostic =>
+  Diagnostic.Malformed({
+    malformed: new Message.Malformed(
+      "notification",
+      INVALID_PARAMS,
+      `"${method}": ${Issue.explain(issue, { quotes: false }).sentence}`
+    )
+  })

@@ -1,0 +1,337 @@
+/**
+ * An extension of the protocol as a value: its identifier, the settings that each side declares, and what it adds to the
+ * core, revision by revision: requests, notifications, types of results, headers, filters of subscriptions. A client and a
+ * server use an extension only when both were given it, with the option `extensions`.
+ *
+ * It contains no handler. The server package serves what an extension adds (`Handler`), the client package calls it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import type { JsonObject } from "./Json.js"
+import type { GetPromptParams, GetPromptResult } from "./Prompts.js"
+import type { ReadResourceParams, ReadResourceResult } from "./Resources.js"
+import * as MetaKey from "./rules/MetaKey.js"
+import type { CallToolParams, CallToolResult } from "./Tools.js"
+import type { Version } from "./Version.js"
+
+export const TypeId: unique symbol = Symbol.for("@effect-mcp/protocol/Extension")
+
+export type TypeId = typeof TypeId
+
+export type Side = "client" | "server"
+
+/** The revisions that have a part of an extension. */
+export interface Revisions {
+  readonly since: Version
+  /** The last one; `undefined` for all later ones. */
+  readonly until: Version | undefined
+}
+
+export interface RevisionOptions {
+  readonly since?: Version | undefined
+  readonly until?: Version | undefined
+}
+
+/** A part that an extension defines; `Extension.make` adds what all parts of the extension have in common. */
+export type Bound<Part> = Part & Revisions & { readonly extension: string }
+
+export type BoundAll<Parts> = { readonly [Name in keyof Parts]: Bound<Parts[Name]> }
+
+export interface RequestDefinition<out From extends Side = any, in out Params = any, in out Result = any> {
+  readonly kind: "request"
+  readonly name: string
+  readonly from: From
+  readonly params: Schema.Schema<Params, any>
+  readonly result: Schema.Schema<Result, any>
+  readonly nameParameter: string | undefined
+  readonly declaredBy: "both" | "server"
+  readonly revisions: RevisionOptions
+}
+
+/** A request that an extension adds. */
+export type Request<From extends Side = any, Params = any, Result = any> = Bound<
+  RequestDefinition<From, Params, Result>
+>
+
+/** How clients subscribe to a notification: by a flag, or by the keys of what the notification is about. */
+export type Subscription = "flag" | "keys" | "none"
+
+export interface NotificationDefinition<
+  out From extends Side = any,
+  in out Params = any,
+  out Subscribed extends Subscription = any
+> {
+  readonly kind: "notification"
+  readonly name: string
+  readonly from: From
+  readonly params: Schema.Schema<Params, any>
+  readonly subscribed: Subscribed
+  /** The member of the filter of `subscriptions/listen` that names it. */
+  readonly filter: string | undefined
+  /** What a notification is about, for a filter that holds keys. */
+  readonly key: ((params: Params) => string) | undefined
+  readonly revisions: RevisionOptions
+}
+
+/** A notification that an extension adds. */
+export type Notification<From extends Side = any, Params = any, Subscribed extends Subscription = any> = Bound<
+  NotificationDefinition<From, Params, Subscribed>
+>
+
+/** The methods of the core whose requests an extension may answer with a result of its own, with their core types. */
+export interface Answerable {
+  readonly "tools/call": { readonly params: CallToolParams; readonly result: CallToolResult }
+  readonly "prompts/get": { readonly params: GetPromptParams; readonly result: GetPromptResult }
+  readonly "resources/read": { readonly params: ReadResourceParams; readonly result: ReadResourceResult }
+}
+
+export interface ResultTypeDefinition<out Method extends keyof Answerable = any, in out Value = any> {
+  readonly kind: "result"
+  /** The `resultType` of the result. */
+  readonly type: string
+  readonly method: Method
+  readonly value: Schema.Schema<Value, any>
+  readonly revisions: RevisionOptions
+}
+
+/** A type of result that an extension adds to a method of the core. Only revisions from 2026-07-28 on have it. */
+export type ResultType<Method extends keyof Answerable = any, Value = any> = Bound<ResultTypeDefinition<Method, Value>>
+
+/** The settings that both sides have declared. */
+export interface Settings<Client, Server> {
+  readonly client: Client
+  readonly server: Server
+}
+
+export interface Extension<
+  out Requests = any,
+  out Notifications = any,
+  out Results = any,
+  in out Client = any,
+  in out Server = any
+> extends Revisions {
+  readonly [TypeId]: TypeId
+  readonly id: string
+  readonly requests: BoundAll<Requests>
+  readonly notifications: BoundAll<Notifications>
+  readonly results: BoundAll<Results>
+  readonly settings: Settings<Schema.Schema<Client, any>, Schema.Schema<Server, any>>
+  /** What each side declares when it is given this value, as JSON. */
+  readonly declared: Settings<JsonObject, JsonObject>
+}
+
+export declare namespace Extension {
+  export type Any = Extension
+
+  /** The settings that both sides of an extension declare. */
+  export type SettingsOf<E> = E extends Extension<any, any, any, infer Client, infer Server> ? Settings<Client, Server>
+    : never
+}
+
+export interface RequestOptions<in out Params, in out ParamsEncoded, in out Result, in out ResultEncoded>
+  extends RevisionOptions
+{
+  readonly params: Schema.Schema<Params, ParamsEncoded>
+  readonly result: Schema.Schema<Result, ResultEncoded>
+  /** The parameter that the HTTP header `Mcp-Name` repeats, from 2026-07-28 on. Default: no header. */
+  readonly nameParameter?: (keyof ParamsEncoded & string) | undefined
+  /** The sides that must have declared the extension. Default: `both`. */
+  readonly declaredBy?: "both" | "server" | undefined
+}
+
+export interface NotificationOptions<in out Params, in out Encoded> extends RevisionOptions {
+  readonly params: Schema.Schema<Params, Encoded>
+}
+
+/**
+ * A request of an extension. By default a client sends it, and only when both sides have declared the extension.
+ *
+ * Where `declaredBy` is `server`, the server also serves clients that have not declared the extension. Requests from servers
+ * exist up to 2025-11-25 only.
+ */
+export const request: {
+  <Params, ParamsEncoded, Result, ResultEncoded>(
+    name: string,
+    options: RequestOptions<Params, ParamsEncoded, Result, ResultEncoded> & { readonly from?: "client" | undefined }
+  ): RequestDefinition<"client", Params, Result>
+  <Params, ParamsEncoded, Result, ResultEncoded>(
+    name: string,
+    options: RequestOptions<Params, ParamsEncoded, Result, ResultEncoded> & { readonly from: "server" }
+  ): RequestDefinition<"server", Params, Result>
+} = (
+  name: string,
+  options: RequestOptions<any, any, any, any> & { readonly from?: Side | undefined }
+): RequestDefinition<any> => ({
+  kind: "request",
+  name,
+  from: options.from ?? "client",
+  params: options.params,
+  result: options.result,
+  nameParameter: options.nameParameter,
+  declaredBy: options.declaredBy ?? "both",
+  revisions: options.from === "server" ? { until: "2025-11-25", ...options } : options
+})
+
+/**
+ * A notification of an extension; by default a server sends it. With `filter`, clients from 2026-07-28 on subscribe to it by
+ * this member of the filter of `subscriptions/listen`. With `key`, the member holds keys: a client gets the notifications
+ * whose key it has named.
+ */
+export const notification: {
+  <Params, Encoded>(
+    name: string,
+    options: NotificationOptions<Params, Encoded> & {
+      readonly filter: string
+      readonly key: (params: NoInfer<Params>) => string
+    }
+  ): NotificationDefinition<"server", Params, "keys">
+  <Params, Encoded>(
+    name: string,
+    options: NotificationOptions<Params, Encoded> & { readonly filter: string }
+  ): NotificationDefinition<"server", Params, "flag">
+  <Params, Encoded>(
+    name: string,
+    options: NotificationOptions<Params, Encoded> & { readonly from: "client" }
+  ): NotificationDefinition<"client", Params, "none">
+  <Params, Encoded>(
+    name: string,
+    options: NotificationOptions<Params, Encoded>
+  ): NotificationDefinition<"server", Params, "none">
+} = (
+  name: string,
+  options: NotificationOptions<any, any> & {
+    readonly from?: "client" | undefined
+    readonly filter?: string | undefined
+    readonly key?: ((params: any) => string) | undefined
+  }
+): NotificationDefinition<any> => ({
+  kind: "notification",
+  name,
+  from: options.from ?? "server",
+  params: options.params,
+  subscribed: options.filter === undefined ? "none" : options.key === undefined ? "flag" : "keys",
+  filter: options.filter,
+  key: options.key,
+  revisions: options
+})
+
+/** A type of result with which a server may answer a request of the core, to clients that have declared the extension. */
+export const resultType = <const Method extends keyof Answerable, Value, Encoded>(
+  type: string,
+  options: RevisionOptions & { readonly method: Method; readonly value: Schema.Schema<Value, Encoded> }
+): ResultTypeDefinition<Method, Value> => ({
+  kind: "result",
+  type,
+  method: options.method,
+  value: options.value,
+  revisions: options
+})
+
+const NoSettings = Schema.Struct({})
+
+/**
+ * An extension. Use the parts of the value that this returns: they know the extension that they belong to. `since` and
+ * `until` hold for all parts that have none of their own; by default all revisions have them.
+ *
+ * Throws when the identifier has no prefix: `com.example/orders` has one.
+ *
+ * @example
+ * ```ts
+ * import * as Extension from "@effect-mcp/protocol/Extension"
+ * import { Schema } from "effect"
+ *
+ * export const Orders = Extension.make("com.example/orders", {
+ *   requests: {
+ *     find: Extension.request("orders/find", {
+ *       params: Schema.Struct({ id: Schema.String }),
+ *       result: Schema.Struct({ total: Schema.Number })
+ *     })
+ *   }
+ * })
+ * ```
+ */
+export const make = <
+  Requests extends { readonly [name: string]: RequestDefinition } = {},
+  Notifications extends { readonly [name: string]: NotificationDefinition } = {},
+  Results extends { readonly [name: string]: ResultTypeDefinition } = {},
+  Client = {},
+  ClientEncoded = {},
+  Server = {},
+  ServerEncoded = {}
+>(
+  id: string,
+  options: RevisionOptions & {
+    readonly requests?: Requests | undefined
+    readonly notifications?: Notifications | undefined
+    readonly results?: Results | undefined
+    /** The schemas of what each side declares. Default: a side declares an empty object. */
+    readonly settings?: {
+      readonly client?: Schema.Schema<Client, ClientEncoded> | undefined
+      readonly server?: Schema.Schema<Server, ServerEncoded> | undefined
+    } | undefined
+  } = {}
+): Extension<Requests, Notifications, Results, Client, Server> => {
+  if (!MetaKey.isExtension(id)) {
+    throw new Error(`"${id}" does not identify an extension: it needs a prefix, as in com.example/name`)
+  }
+  const { since = "2024-11-05", until } = options
+  const bind = <Part extends { readonly revisions: RevisionOptions }>(parts: { readonly [name: string]: Part } = {}) =>
+    Record.map(parts, (part) => ({
+      ...part,
+      extension: id,
+      since: part.revisions.since ?? since,
+      until: part.revisions.until ?? until
+    }))
+  return {
+    [TypeId]: TypeId,
+    id,
+    since,
+    until,
+    requests: bind(options.requests) as BoundAll<Requests>,
+    notifications: bind(options.notifications) as BoundAll<Notifications>,
+    results: bind(options.results) as BoundAll<Results>,
+    settings: {
+      client: options.settings?.client ?? NoSettings as unknown as Schema.Schema<Client>,
+      server: options.settings?.server ?? NoSettings as unknown as Schema.Schema<Server>
+    },
+    declared: { client: {}, server: {} }
+  }
+}
+
+/**
+ * The same extension with the settings that a client or a server declares when it is given this value. Throws when a
+ * setting does not conform to its schema.
+ */
+export const declare = <Requests, Notifications, Results, Client, Server>(
+  extension: Extension<Requests, Notifications, Results, Client, Server>,
+  settings: { readonly client?: NoInfer<Client> | undefined; readonly server?: NoInfer<Server> | undefined }
+): Extension<Requests, Notifications, Results, Client, Server> => ({
+  ...extension,
+  declared: {
+    client: settings.client === undefined
+      ? extension.declared.client
+      : Schema.encodeSync(extension.settings.client)(settings.client),
+    server: settings.server === undefined
+      ? extension.declared.server
+      : Schema.encodeSync(extension.settings.server)(settings.server)
+  }
+})
+
+/**
+ * What a handler fails with in order to answer its request with a result of an extension; `Handler.answer` of the server
+ * package makes it.
+ */
+export class ExtendedResult extends Data.TaggedError("ExtendedResult")<{
+  readonly resultType: ResultType
+  readonly value: unknown
+}> {
+  override get message(): string {
+    const { extension, method, type } = this.resultType
+    return `A handler answered with the type "${type}" of results. It needs a request of "${method}" in a revision that has ` +
+      `the type, a server that was given the extension "${extension}", and a value that conforms to its schema`
+  }
+}

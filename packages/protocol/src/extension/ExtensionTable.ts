@@ -1,0 +1,151 @@
+/**
+ * The extensions that one side was given, as the tables that the core asks: by the names of methods, filters and types of
+ * results. It is made once for each server and for each client; for a side without extensions, all its tables are empty.
+ */
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import type { ClientCapabilities } from "../Capabilities.js"
+import type * as Extension from "../Extension.js"
+import type { JsonObject } from "../Json.js"
+import * as Issue from "../schema/Issue.js"
+import type { Version } from "../Version.js"
+
+/** A member that an extension adds to the filter of `subscriptions/listen`. */
+export interface Filter extends Extension.Revisions {
+  readonly extension: string
+  readonly name: string
+  /** Whether it holds keys; otherwise it is a flag. */
+  readonly hasKeys: boolean
+}
+
+export interface ExtensionTable {
+  readonly byId: ReadonlyMap<string, Extension.Extension.Any>
+  /** The methods of all extensions, by name. */
+  readonly methods: ReadonlyMap<string, Extension.Request | Extension.Notification>
+  /** The parameter that `Mcp-Name` repeats, by method. */
+  readonly nameParameters: ReadonlyMap<string, string>
+  /** The types of results by method, then by type. */
+  readonly resultTypes: ReadonlyMap<string, ReadonlyMap<string, Extension.ResultType>>
+  readonly filters: ReadonlyMap<string, Filter>
+  /** The settings of this side, decoded. */
+  readonly own: ReadonlyMap<string, unknown>
+  /** What this side declares in a revision; `undefined` when it declares nothing. */
+  readonly declared: (version: Version) => { readonly [id: string]: JsonObject } | undefined
+}
+
+/** The names of the core, which no extension may use. */
+export interface Core {
+  readonly methods: ReadonlyMap<string, unknown>
+  readonly filters: ReadonlySet<string>
+  readonly resultTypes: ReadonlySet<string>
+}
+
+export const isIn = ({ since, until }: Extension.Revisions, version: Version): boolean =>
+  version >= since && (until === undefined || version <= until)
+
+/** Whether the table has the extension of a part, and the revision has the part. */
+export const has = (
+  { byId }: ExtensionTable,
+  part: Extension.Revisions & { readonly extension: string },
+  version: Version
+): boolean => byId.has(part.extension) && isIn(part, version)
+
+/** What a client must declare for an extension. */
+export const capability = (id: string): ClientCapabilities => ({ extensions: { [id]: {} } })
+
+/** Throws when two extensions add the same, when one adds what the core has, and for wrong settings of `side`. */
+export const make = (
+  extensions: ReadonlyArray<Extension.Extension.Any>,
+  side: Extension.Side,
+  core: Core
+): ExtensionTable => {
+  const all = <Part>(parts: "requests" | "notifications" | "results"): ReadonlyArray<Part> =>
+    extensions.flatMap((extension) => Object.values(extension[parts]) as ReadonlyArray<Part>)
+  const methods = [
+    ...all<Extension.Request>("requests"),
+    ...all<Extension.Notification>("notifications")
+  ]
+  const results = all<Extension.ResultType>("results")
+  const filters = all<Extension.Notification>("notifications").flatMap(
+    ({ extension, filter: name, since, subscribed, until }) =>
+      name === undefined ? [] : [{ extension, name, hasKeys: subscribed === "keys", since, until }]
+  )
+  const resultTypes = new Map<string, Map<string, Extension.ResultType>>()
+  for (const result of results) {
+    const { method, type } = result
+    const types = resultTypes.get(method) ?? new Map<string, Extension.ResultType>()
+    resultTypes.set(method, types)
+    if (core.resultTypes.has(type) || types.has(type)) throw twice(`the type "${type}" of results of "${method}"`)
+    types.set(type, result)
+  }
+  const byFilter = new Map<string, Filter>()
+  for (const filter of filters) {
+    const { extension, hasKeys, name } = filter
+    const same = byFilter.get(name)
+    const isSame = same === undefined || (same.extension === extension && same.hasKeys === hasKeys)
+    if (core.filters.has(name) || !isSame) throw twice(`the filter "${name}"`)
+    byFilter.set(name, filter)
+  }
+  const declared = new Map<Version, { readonly [id: string]: JsonObject } | undefined>()
+  return {
+    byId: unique(extensions, ({ id }) => id, "the extension"),
+    methods: unique(methods, ({ name }) => name, "the method", core.methods),
+    nameParameters: nameParameters(extensions),
+    resultTypes,
+    filters: byFilter,
+    own: new Map(extensions.map((extension) => [extension.id, settings(extension, side)])),
+    declared: (version) => {
+      if (!declared.has(version)) {
+        const entries = extensions.flatMap((extension) =>
+          isIn(extension, version) ? [[extension.id, extension.declared[side]] as const] : []
+        )
+        declared.set(version, entries.length === 0 ? undefined : Object.fromEntries(entries))
+      }
+      return declared.get(version)
+    }
+  }
+}
+
+/** The parameter that `Mcp-Name` repeats, by method. */
+export const nameParameters = (extensions: ReadonlyArray<Extension.Extension.Any>): ReadonlyMap<string, string> =>
+  new Map(
+    extensions.flatMap(({ requests }) => Object.values(requests) as ReadonlyArray<Extension.Request>).flatMap(
+      ({ name, nameParameter }) => nameParameter === undefined ? [] : [[name, nameParameter]]
+    )
+  )
+
+const settings = ({ declared, id, settings }: Extension.Extension.Any, side: Extension.Side): unknown =>
+  Either.getOrThrowWith(
+    ParseResult.decodeUnknownEither(settings[side])(declared[side]),
+    (issue) =>
+      new Error(
+        `The ${side} needs settings for the extension "${id}"; give it the result of Extension.declare: ${
+          Issue.sentence(issue)
+        }`
+      )
+  )
+
+const unique = <A>(
+  values: ReadonlyArray<A>,
+  key: (value: A) => string,
+  what: string,
+  core: ReadonlyMap<string, unknown> = new Map()
+): ReadonlyMap<string, A> => {
+  const found = new Map<string, A>()
+  for (const value of values) {
+    const name = key(value)
+    if (core.has(name) || found.has(name)) throw twice(`${what} "${name}"`)
+    found.set(name, value)
+  }
+  return found
+}
+
+const twice = (what: string): Error =>
+  new Error(`${what[0]!.toUpperCase()}${what.slice(1)} exists already: in another extension, or in the core`)
+
+/** The table of a side without extensions. */
+export const none: ExtensionTable = make([], "client", {
+  methods: new Map(),
+  filters: new Set(),
+  resultTypes: new Set()
+})

@@ -1,0 +1,96 @@
+/**
+ * What a handler does with an extension: reads the settings of both sides, sends its notifications and requests to the client.
+ * The same for both eras; an extension that the server was not given, that the client has not declared or that the revision
+ * does not have, is as absent.
+ */
+import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
+import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { CallError, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type * as Extension from "@effect-mcp/protocol/Extension"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import type { Version } from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import type { AskError } from "../ServerSession.js"
+
+/** What is known of a request. */
+export interface Facts {
+  readonly extensions: ExtensionTable.ExtensionTable
+  readonly clientCapabilities: ClientCapabilities
+  readonly version: Version
+}
+
+/** The settings of both sides; `None` where the extension is absent. Fails when those of the client do not decode. */
+export const settings = (
+  { clientCapabilities, extensions, version }: Facts,
+  { id, settings, since, until }: Extension.Extension.Any
+): Effect.Effect<Option.Option<any>, McpError.InvalidParams> => {
+  const declared = clientCapabilities.extensions?.[id]
+  return declared === undefined || !ExtensionTable.has(extensions, { extension: id, since, until }, version)
+    ? Effect.succeedNone
+    : Effect.mapBoth(SchemaParser.decodeUnknown(settings.client)(declared), {
+      onFailure: (issue) => McpError.ofIssue(issue, `settings of the extension "${id}"`),
+      onSuccess: (client) => Option.some({ client, server: extensions.own.get(id) })
+    })
+}
+
+/** Sends a notification; it is dropped where the extension is absent. */
+export const notify = (
+  facts: Facts,
+  send: (method: string, params: JsonObject) => Effect.Effect<void>,
+  notification: Extension.Notification,
+  params: unknown
+): Effect.Effect<void> =>
+  isPresent(facts, notification)
+    ? Effect.flatMap(encode(notification, params), (params) => send(notification.name, params))
+    : Effect.void
+
+/** Sends a request, and decodes its result. */
+export const request = (
+  facts: Facts,
+  send: (method: string, params: JsonObject, options?: RequestOptions) => Effect.Effect<JsonObject, CallError>,
+  request: Extension.Request,
+  params: unknown,
+  options: RequestOptions | undefined
+): Effect.Effect<any, AskError> => {
+  const { extension, name, result } = request
+  if (!ExtensionTable.has(facts.extensions, request, facts.version)) {
+    return Effect.fail(new McpError.MethodNotFound({ method: name }))
+  }
+  if (!isPresent(facts, request)) {
+    return Effect.fail(new McpError.MissingClientCapability({ required: ExtensionTable.capability(extension) }))
+  }
+  return encode(request, params).pipe(
+    Effect.flatMap((params) => send(name, params, options)),
+    Effect.mapError((error) => error instanceof JsonRpcError ? McpError.fromWire(error) : error),
+    Effect.flatMap((answer) =>
+      Effect.mapError(SchemaParser.decodeUnknown(result)(answer), (issue) =>
+        new TransportError({
+          reason: "Decode",
+          message: `The client's answer to "${name}" is not valid: ${Issue.sentence(issue)}`
+        }))
+    )
+  )
+}
+
+const isPresent = (
+  { clientCapabilities, extensions, version }: Facts,
+  part: Extension.Request | Extension.Notification
+): boolean =>
+  ExtensionTable.has(extensions, part, version) && clientCapabilities.extensions?.[part.extension] !== undefined
+
+/** Dies when the handler gave parameters that do not conform to their schema. */
+const encode = (
+  { name, params: schema }: Extension.Request | Extension.Notification,
+  params: unknown
+): Effect.Effect<JsonObject> =>
+  Effect.catchAll(
+    ParseResult.encodeUnknown(schema)(params),
+    (issue) => Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
+  )
