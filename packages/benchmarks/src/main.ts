@@ -4,6 +4,7 @@
  * machine.
  *
  * `--smoke` makes few calls and only checks that everything runs. Otherwise a row over its budget ends with exit code 1.
+ * With a text, only the rows run whose names contain it: `npm run bench -- 2026-07-28`.
  */
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -18,7 +19,7 @@ interface Row {
   readonly budget: Readonly<Record<string, number>>
 }
 
-const rows: ReadonlyArray<Row> = [
+const all: ReadonlyArray<Row> = [
   {
     name: "tools/call, 64 in flight over a pair of transports",
     inFlight: 64,
@@ -103,6 +104,8 @@ const rows: ReadonlyArray<Row> = [
 ]
 
 const smoke = process.argv.includes("--smoke")
+const text = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
+const rows = all.filter(({ name }) => name.includes(text))
 const rounds = smoke ? 1 : 7
 const cell = fileURLToPath(new URL("cell.js", import.meta.url))
 

@@ -90,11 +90,10 @@ export const nameOf = ({ method, params }: Body): string | undefined => {
 export const make = (body: Body): Record<string, string> => {
   const version = Envelope.versionOf(body.params)
   const name = nameOf(body)
-  return {
-    ...(version === undefined ? undefined : { [VERSION]: version }),
-    [METHOD]: body.method,
-    ...(name === undefined ? undefined : { [NAME]: encode(name) })
-  }
+  const headers: Record<string, string> = { [METHOD]: body.method }
+  if (version !== undefined) headers[VERSION] = version
+  if (name !== undefined) headers[NAME] = encode(name)
+  return headers
 }
 
 /**
