@@ -15,16 +15,24 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
       ]
     )
   ),
-  "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair()),
   ...Object.fromEntries(
-    ["own-http", "own-app", "sdk1-http"].map((name) => [
-      name,
-      () => import("./subjects/http.js").then(({ start }) => start(name)())
-    ])
+    Object.entries({
+      legacy: ["own", "own-app", "sdk1"],
+      modern: ["own", "own-app", "sdk2", "node"]
+    }).flatMap(([era, servers]) =>
+      servers.map((server) => [
+        `${server}-http-${era}`,
+        () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras[era as "legacy" | "modern"])())
+      ])
+    )
   ),
-  "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect()),
+  "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair("2025-11-25")),
+  "own-pair-modern": () => import("./subjects/own.js").then(({ overPair }) => overPair("2026-07-28")),
+  "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect("2025-11-25")),
+  "own-direct-modern": () => import("./subjects/own.js").then(({ overDirect }) => overDirect("2026-07-28")),
   "sdk1-pair": () => import("./subjects/sdk1.js").then(({ start }) => start()),
-  "sdk2-pair": () => import("./subjects/sdk2.js").then(({ start }) => start())
+  "sdk2-pair": () => import("./subjects/sdk2.js").then(({ legacy }) => legacy()),
+  "sdk2-pair-modern": () => import("./subjects/sdk2.js").then(({ modern }) => modern())
 }
 
 const [name = "", inFlight = "1", calls = "1000"] = process.argv.slice(2)

@@ -4,6 +4,7 @@
  * machine.
  *
  * `--smoke` makes few calls and only checks that everything runs. Otherwise a row over its budget ends with exit code 1.
+ * With a text, only the rows run whose names contain it: `npm run bench -- 2026-07-28`.
  */
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -18,7 +19,7 @@ interface Row {
   readonly budget: Readonly<Record<string, number>>
 }
 
-const rows: ReadonlyArray<Row> = [
+const all: ReadonlyArray<Row> = [
   {
     name: "tools/call, 64 in flight over a pair of transports",
     inFlight: 64,
@@ -36,20 +37,52 @@ const rows: ReadonlyArray<Row> = [
     budget: { "sdk2-pair": 0.25 }
   },
   {
+    name: "tools/call at 2026-07-28, 64 in flight over a pair of transports",
+    inFlight: 64,
+    calls: 40_000,
+    own: "own-pair-modern",
+    peers: ["sdk2-pair-modern"],
+    budget: { "sdk2-pair-modern": 0.25 }
+  },
+  {
+    name: "tools/call at 2026-07-28, one at a time, in process",
+    inFlight: 1,
+    calls: 40_000,
+    own: "own-direct-modern",
+    peers: ["sdk2-pair-modern"],
+    budget: { "sdk2-pair-modern": 0.25 }
+  },
+  {
     name: "tools/call over HTTP in a session, 16 in flight, the server alone, on Node's HTTP server",
     inFlight: 16,
     calls: 8_000,
-    own: "own-http",
-    peers: ["sdk1-http"],
-    budget: { "sdk1-http": 0.33 }
+    own: "own-http-legacy",
+    peers: ["sdk1-http-legacy"],
+    budget: { "sdk1-http-legacy": 0.33 }
   },
   {
     name: "tools/call over HTTP in a session, 16 in flight, the server alone, on @effect/platform's HTTP server",
     inFlight: 16,
     calls: 8_000,
-    own: "own-app",
-    peers: ["sdk1-http"],
-    budget: { "sdk1-http": 0.66 }
+    own: "own-app-http-legacy",
+    peers: ["sdk1-http-legacy"],
+    budget: { "sdk1-http-legacy": 0.66 }
+  },
+  {
+    name: "tools/call over HTTP at 2026-07-28, 16 in flight, the server alone, on Node's HTTP server",
+    inFlight: 16,
+    calls: 8_000,
+    own: "own-http-modern",
+    peers: ["sdk2-http-modern", "node-http-modern"],
+    budget: { "sdk2-http-modern": 0.25, "node-http-modern": 2.5 }
+  },
+  {
+    name: "tools/call over HTTP at 2026-07-28, 16 in flight, the server alone, on @effect/platform's HTTP server",
+    inFlight: 16,
+    calls: 8_000,
+    own: "own-app-http-modern",
+    peers: ["sdk2-http-modern", "node-http-modern"],
+    budget: { "sdk2-http-modern": 0.66 }
   },
   {
     name: "validate the parameters of a tools/call",
@@ -71,6 +104,8 @@ const rows: ReadonlyArray<Row> = [
 ]
 
 const smoke = process.argv.includes("--smoke")
+const text = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
+const rows = all.filter(({ name }) => name.includes(text))
 const rounds = smoke ? 1 : 7
 const cell = fileURLToPath(new URL("cell.js", import.meta.url))
 
@@ -94,7 +129,7 @@ for (const row of rows) {
     for (const subject of subjects) times.get(subject)!.push(measure(subject, row))
   }
   const own = times.get(row.own)!
-  console.log(`  ${row.own.padEnd(12)} ${median(own).toFixed(3).padStart(8)} µs`)
+  console.log(`  ${row.own.padEnd(20)} ${median(own).toFixed(3).padStart(8)} µs`)
   for (const peer of row.peers) {
     const theirs = times.get(peer)!
     // Both times of a ratio come from the same round.
@@ -103,7 +138,7 @@ for (const row of rows) {
     const verdict = budget === undefined || smoke ? "" : ratio <= budget ? `  within ${budget}` : `  OVER ${budget}`
     over ||= verdict.includes("OVER")
     console.log(
-      `  ${peer.padEnd(12)} ${median(theirs).toFixed(3).padStart(8)} µs   ours is ${ratio.toFixed(3)} of it${verdict}`
+      `  ${peer.padEnd(20)} ${median(theirs).toFixed(3).padStart(8)} µs   ours is ${ratio.toFixed(3)} of it${verdict}`
     )
   }
 }

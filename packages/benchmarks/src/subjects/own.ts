@@ -4,22 +4,13 @@
  */
 import type { ClientSession } from "@effect-mcp/client"
 import { Client } from "@effect-mcp/client"
-import { Tool } from "@effect-mcp/definition"
 import { Connector, Transport } from "@effect-mcp/jsonrpc"
-import { Dispatcher, InProcess, McpServer } from "@effect-mcp/server"
-import { Effect, Exit, Layer, ManagedRuntime, Schema } from "effect"
+import type { Version } from "@effect-mcp/protocol"
+import { Dispatcher, InProcess } from "@effect-mcp/server"
+import { Effect, Exit, Layer, ManagedRuntime } from "effect"
+import { Server } from "../AddServer.js"
 import type { Subject } from "../Workload.js"
 import { check } from "../Workload.js"
-
-const Add = Tool.make("add", {
-  parameters: { a: Schema.Number, b: Schema.Number },
-  success: Schema.Struct({ sum: Schema.Number })
-})
-
-const Server = McpServer.layer(
-  { name: "bench", version: "1.0.0" },
-  McpServer.tool(Add, ({ a, b }) => Effect.succeed({ sum: a + b }))
-)
 
 const pair = Effect.map(Dispatcher.Dispatcher, (dispatcher) =>
   Connector.make(
@@ -40,9 +31,10 @@ const calls = (client: ClientSession.ClientSessionService, count: number): Effec
   })
 
 // The official client validates results by output schemas only after it has listed the tools, which this one does not.
-const start = (makeConnector: typeof pair) => async (): Promise<Subject> => {
+const start = (makeConnector: typeof pair) => async (version: Version.Version): Promise<Subject> => {
+  const options = { checkOutputs: false, versions: [version] } as const
   const runtime = ManagedRuntime.make(
-    Layer.unwrapScoped(Effect.map(makeConnector, (connector) => Client.layer(connector, { checkOutputs: false }))).pipe(
+    Layer.unwrapScoped(Effect.map(makeConnector, (connector) => Client.layer(connector, options))).pipe(
       Layer.provide(Server)
     )
   )

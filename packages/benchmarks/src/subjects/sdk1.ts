@@ -9,7 +9,7 @@ import { z } from "zod"
 import type { Subject } from "../Workload.js"
 import { check } from "../Workload.js"
 
-export const start = async (): Promise<Subject> => {
+export const makeServer = (): McpServer => {
   const server = new McpServer({ name: "bench", version: "1.0.0" })
   server.registerTool(
     "add",
@@ -19,6 +19,11 @@ export const start = async (): Promise<Subject> => {
       return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent }
     }
   )
+  return server
+}
+
+export const start = async (): Promise<Subject> => {
+  const server = makeServer()
   const client = new Client({ name: "bench", version: "1.0.0" })
   const [near, far] = InMemoryTransport.createLinkedPair()
   await server.connect(far)

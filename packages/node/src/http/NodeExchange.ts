@@ -69,10 +69,10 @@ export class NodeExchange implements HttpExchange {
     if (body.length > PIECE && this.slowReaders !== undefined) {
       return this.slowReaders.sendLong(this, status, { ...headers, "content-length": String(length) }, body)
     }
-    const all: OutgoingHttpHeaders = this.added === undefined ? { ...headers } : { ...headers, ...this.added }
-    // A 204 has no content, and no header of its length.
-    if (status !== 204) all["content-length"] = length
-    response.writeHead(status, all)
+    // A 204 has no content, and no header of its length. Otherwise that header comes before the spread: up to Node 22,
+    // adding it to a copy takes ten times as long.
+    const all: OutgoingHttpHeaders = status === 204 ? { ...headers } : { "content-length": length, ...headers }
+    response.writeHead(status, this.added === undefined ? all : Object.assign(all, this.added))
     if (length === 0) response.end()
     else response.end(body)
     this.watch()

@@ -133,7 +133,12 @@ export const writer = (
     ...(clientInfo === undefined ? undefined : { [Meta.keys.clientInfo]: clientInfo }),
     ...(logLevel === undefined ? undefined : { [Meta.keys.logLevel]: logLevel })
   }
-  return (params) => ({ ...params, _meta: params._meta === undefined ? own : { ...params._meta, ...own } })
+  return (params) => {
+    // The new member comes before the spread: up to Node 22, adding it to a copy takes ten times as long.
+    const written = { _meta: own, ...params }
+    written._meta = params._meta === undefined ? own : { ...params._meta, ...own }
+    return written
+  }
 }
 
 /**

@@ -90,11 +90,10 @@ export const nameOf = ({ method, params }: Body, parameters = nameParameters): s
 export const make = (body: Body, parameters = nameParameters): Record<string, string> => {
   const version = Envelope.versionOf(body.params)
   const name = nameOf(body, parameters)
-  return {
-    ...(version === undefined ? undefined : { [VERSION]: version }),
-    [METHOD]: body.method,
-    ...(name === undefined ? undefined : { [NAME]: encode(name) })
-  }
+  const headers: Record<string, string> = { [METHOD]: body.method }
+  if (version !== undefined) headers[VERSION] = version
+  if (name !== undefined) headers[NAME] = encode(name)
+  return headers
 }
 
 /**
@@ -110,24 +109,29 @@ export const check = (
 ): Either.Either<void, HeaderMismatch> => {
   const version = Envelope.versionOf(body.params)
   const name = nameOf(body, parameters)
-  return Either.all([
-    version === undefined ? same : repeats(VERSION, header, (value) => trimmed(value) === version),
-    repeats(METHOD, header, (value) => trimmed(value) === body.method),
-    name === undefined ? same : repeats(NAME, header, (value) => Option.contains(decode(value), name))
-  ]).pipe(Either.map(() => undefined))
+  const different = (version === undefined ? undefined : mismatch(VERSION, version, trimmed, header)) ??
+    mismatch(METHOD, body.method, trimmed, header) ??
+    (name === undefined ? undefined : mismatch(NAME, name, decoded, header))
+  return different === undefined ? same : Either.left(new HeaderMismatch({ message: `Header mismatch: ${different}` }))
 }
 
 const same: Either.Either<void, HeaderMismatch> = Either.right(undefined)
 
-const repeats = (
-  name: string,
-  header: (name: string) => string | undefined,
-  agrees: (value: string) => boolean
-): Either.Either<void, HeaderMismatch> => {
-  const value = header(name.toLowerCase())
-  return value === undefined
-    ? Either.left(new HeaderMismatch({ message: `Header mismatch: ${name} is missing` }))
-    : agrees(value)
-    ? same
-    : Either.left(new HeaderMismatch({ message: `Header mismatch: ${name} differs from the body` }))
+/** How a header differs from a part of the body; `undefined` when it repeats the part. */
+const mismatch = (
+  name: keyof typeof lowerCase,
+  part: string,
+  read: (value: string) => string | undefined,
+  header: (name: string) => string | undefined
+): string | undefined => {
+  const value = header(lowerCase[name])
+  return value === undefined ? `${name} is missing` : read(value) === part ? undefined : `${name} differs from the body`
 }
+
+const lowerCase = {
+  [VERSION]: "mcp-protocol-version",
+  [METHOD]: "mcp-method",
+  [NAME]: "mcp-name"
+} as const
+
+const decoded = (value: string): string | undefined => Option.getOrUndefined(decode(value))

@@ -33,11 +33,13 @@ export const make = (method: string, { hints = {}, serverInfo }: Options = {}): 
   const cacheable = Caching.isCacheable(method)
   return (result) => {
     const { _meta, cacheScope = hints.cacheScope, resultType = COMPLETE, ttlMs = hints.ttlMs } = result
-    // Assignments, which are faster than spreads.
-    const stamped: { [key: string]: unknown } = { ...result as {} }
-    if (cacheable && resultType === COMPLETE) Object.assign(stamped, Caching.of({ ttlMs, cacheScope }))
+    // The new members come before the spread: up to Node 22, adding them to a copy takes ten times as long.
+    const stamped: { [key: string]: unknown } = own === undefined
+      ? { resultType, ...result as {} }
+      : { resultType, _meta: own, ...result as {} }
     stamped.resultType = resultType
     if (own !== undefined) stamped._meta = _meta === undefined ? own : { ..._meta, ...own }
+    if (cacheable && resultType === COMPLETE) Object.assign(stamped, Caching.of({ ttlMs, cacheScope }))
     return stamped as typeof result & { readonly resultType: string }
   }
 }

@@ -104,27 +104,31 @@ const array = (ast: AST.TupleType): SchemaCheck => {
 
 const struct = (ast: AST.TypeLiteral): SchemaCheck => {
   const required = ast.propertySignatures.filter((property) => !property.isOptional)
-  const optional = ast.propertySignatures.filter((property) => property.isOptional)
   const requiredNames = required.map((property) => String(property.name))
   const requiredChecks = required.map((property) => checkOf(property.type))
-  const optionalNames = optional.map((property) => String(property.name))
-  const optionalChecks = optional.map((property) => checkOf(present(property.type)))
-  const named = new Set([...requiredNames, ...optionalNames])
+  const isRequired = new Set(requiredNames)
+  const optional = new Map(
+    ast.propertySignatures.flatMap((property) =>
+      property.isOptional ? [[String(property.name), checkOf(present(property.type))] as const] : []
+    )
+  )
   const rest = ast.indexSignatures[0]
   const restCheck = rest === undefined || AST.isUnknownKeyword(rest.type) ? undefined : checkOf(rest.type)
+  const isOpen = optional.size === 0 && restCheck === undefined
   return (u) => {
     if (typeof u !== "object" || u === null || Array.isArray(u)) return false
     const object = u as Record<string, unknown>
     for (let i = 0; i < requiredNames.length; i++) {
       if (!requiredChecks[i]!(object[requiredNames[i]!])) return false
     }
-    for (let i = 0; i < optionalNames.length; i++) {
-      const value = object[optionalNames[i]!]
-      if (value !== undefined && !optionalChecks[i]!(value)) return false
-    }
-    if (restCheck === undefined) return true
-    for (const key of Object.keys(object)) {
-      if (!named.has(key) && !restCheck(object[key])) return false
+    if (isOpen) return true
+    // Values have few of the optional members, so those of the value are looked up, not those of the schema.
+    for (const key in object) {
+      const check = optional.get(key)
+      if (check !== undefined) {
+        const value = object[key]
+        if (value !== undefined && !check(value)) return false
+      } else if (restCheck !== undefined && !isRequired.has(key) && !restCheck(object[key])) return false
     }
     return true
   }

@@ -1,0 +1,17 @@
+/**
+ * The server of Effect MCP for all subjects: it has the tool "add", and serves both eras. How it is reached is up to the
+ * subject: over HTTP, over a pair of transports, or in process.
+ */
+import { Tool } from "@effect-mcp/definition"
+import { McpServer } from "@effect-mcp/server"
+import { Effect, Schema } from "effect"
+
+const Add = Tool.make("add", {
+  parameters: { a: Schema.Number, b: Schema.Number },
+  success: Schema.Struct({ sum: Schema.Number })
+})
+
+export const Server = McpServer.layer(
+  { name: "bench", version: "1.0.0" },
+  McpServer.tool(Add, ({ a, b }) => Effect.succeed({ sum: a + b }))
+)
