@@ -38,6 +38,8 @@ export interface Options {
   readonly timeout?: Duration.DurationInput | undefined
   /** The same for single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout` for all. */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
+  /** The `maxRetries` of calls that have none of their own. Default: 0, no call is sent again. */
+  readonly maxRetries?: number | undefined
   /**
    * Whether the client refuses, with `NotNegotiated`, to send what needs a capability that was not declared. Set it to false
    * for servers that forget to declare what they have. Default: true.
@@ -186,6 +188,7 @@ export const make = (
       },
       timeout: options.timeout ?? "60 seconds",
       timeouts: new Map(Object.entries(options.timeouts ?? {})),
+      maxRetries: options.maxRetries ?? 0,
       enforceCapabilities: options.enforceCapabilities !== false,
       refuseUnassociated: options.refuseUnassociated === true,
       maxInFlight: options.maxInFlight,

@@ -75,7 +75,16 @@ export const connect = (
     const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
     return {
       facts,
-      call: Verbs.make({ version, outbound, request, listen, cache, rounds, report: hub.report }),
+      call: Verbs.make({
+        version,
+        outbound,
+        request,
+        listen,
+        cache,
+        rounds,
+        maxRetries: options.maxRetries,
+        report: hub.report
+      }),
       request,
       refusal,
       notify: outbound.notify,

@@ -6,6 +6,7 @@
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type * as Tools from "@effect-mcp/protocol/Tools"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { CallOptions } from "../CallOptions.js"
@@ -13,8 +14,10 @@ import type { ClientError } from "../ClientError.js"
 import { fromCall, invalidResult } from "../ClientError.js"
 import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
+import * as Pages from "../session/Pages.js"
 import * as InputRounds from "./InputRounds.js"
 import type { Listen } from "./Listen.js"
+import * as LostCalls from "./LostCalls.js"
 import * as MethodTable from "./MethodTable.js"
 import type { ResponseCache } from "./ResponseCache.js"
 import type { Stamped } from "./Stamped.js"
@@ -26,10 +29,14 @@ export interface Options {
   readonly listen: Listen
   readonly cache: ResponseCache
   readonly rounds: InputRounds.Options
+  /** How many times a call that may run twice is sent again when its answer was lost. */
+  readonly maxRetries: number
   readonly report: Decoding.Report
 }
 
-export const make = ({ cache, listen, outbound, report, request, rounds, version }: Options): Calls.Call => {
+export const make = (
+  { cache, listen, maxRetries, outbound, report, request, rounds, version }: Options
+): Calls.Call => {
   const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
     "ping": (_, options) => request(Methods.discover.name, undefined, options),
     "resources/subscribe": ({ uri }) => Effect.mapError(listen.subscribe(uri), fromCall),
@@ -41,7 +48,12 @@ export const make = ({ cache, listen, outbound, report, request, rounds, version
     const { decodeResult, narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
     const narrowed = params === undefined ? undefined : narrowParams(version)(params) as JsonObject
     const calling = Effect.flatMap(
-      InputRounds.run(rounds, name, narrowed, (params) => request(name, params, options)),
+      InputRounds.run(rounds, name, narrowed, (params) =>
+        LostCalls.run({
+          maxRetries: options?.maxRetries ?? maxRetries,
+          tool: name === Methods.callTool.name ? String(params?.name) : undefined,
+          tools
+        }, request(name, params, options))),
       (result) =>
         Decoding.decodeOrFail(name, decodeResult, result, {
           report,
@@ -54,6 +66,16 @@ export const make = ({ cache, listen, outbound, report, request, rounds, version
       withoutStamp
     )
   }
+
+  const tools = Pages.stream(
+    Methods.listTools.name,
+    (cursor) =>
+      call(Methods.listTools.name, cursor === undefined ? undefined : { cursor }, { maxRetries: 0 }) as Effect.Effect<
+        Tools.ListToolsResult,
+        ClientError
+      >,
+    (page) => page.tools
+  )
 
   const any = (name: keyof Calls.MethodTable, params: JsonObject | undefined, options: CallOptions | undefined) =>
     isReplaced(name) ? replaced[name](params, options) : call(name, params, options)
