@@ -55,12 +55,19 @@ export const connect = (
       options.onNotification(notification)
       hub.publish(notification)
     }
-    const listen = yield* Listen.make(outbound, facts.serverCapabilities, publish)
+    const listen = yield* Listen.make(outbound, facts.serverCapabilities, publish, hub.report)
     // Without a handler of requests: a modern server MUST NOT send any.
     setEra({
       onNotification: (notification) => {
         cache.onNotification(notification)
-        return notification.method === Methods.acknowledged.name ? listen.acknowledge(notification.params) : undefined
+        switch (notification.method) {
+          case Methods.acknowledged.name:
+            return listen.acknowledge(notification.params)
+          case Methods.cancelled.name:
+            return listen.cancelled(notification.params)
+          default:
+            return undefined
+        }
       }
     })
     yield* listen.open
@@ -68,23 +75,15 @@ export const connect = (
     const rounds: InputRounds.Options = {
       answer: InputAnswers.make(options.features, client, version),
       maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
-      maxRounds: InputRounds.MAX_ROUNDS
+      maxRounds: InputRounds.MAX_ROUNDS,
+      report: hub.report
     }
     const declared = { client, server: facts.serverCapabilities }
     const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities)
     const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
     return {
       facts,
-      call: Verbs.make({
-        version,
-        outbound,
-        request,
-        listen,
-        cache,
-        rounds,
-        maxRetries: options.maxRetries,
-        report: hub.report
-      }),
+      call: Verbs.make({ ...options, version, outbound, request, listen, cache, rounds, report: hub.report }),
       request,
       refusal,
       notify: outbound.notify,

@@ -57,8 +57,11 @@ export const make = (connection: HttpConnection): Effect.Effect<Sender> =>
     /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
     const exchange = (request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> =>
       Effect.mapError(
-        connection.send(post(request, text), (response) =>
-          Refusal.isOk(response) ? answerOf(request, response) : refused(request, response)),
+        // Its headers are those that are known when it is sent.
+        Effect.suspend(() =>
+          connection.send(post(request, text), (response) =>
+            Refusal.isOk(response) ? answerOf(request, response) : refused(request, response))
+        ),
         (error) =>
           error._tag === "TransportError" && error.reason === "Read" ? lost(request.method, error) : error
       )

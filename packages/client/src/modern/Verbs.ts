@@ -3,17 +3,21 @@
  * needs, and with results that hold no member of the era. Four verbs have no method of their own any more: `ping` sends
  * `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
  */
+import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
+import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import { fromCall, invalidResult } from "../ClientError.js"
 import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
+import type * as NegotiatedSession from "../session/NegotiatedSession.js"
 import * as Pages from "../session/Pages.js"
 import * as InputRounds from "./InputRounds.js"
 import type { Listen } from "./Listen.js"
@@ -22,44 +26,62 @@ import * as MethodTable from "./MethodTable.js"
 import type { ResponseCache } from "./ResponseCache.js"
 import type { Stamped } from "./Stamped.js"
 
-export interface Options {
+export interface Options extends Pick<NegotiatedSession.Options, "maxRetries" | "timeout" | "timeouts"> {
   readonly version: ModernVersion
   readonly outbound: Pick<Stamped, "setLogLevel">
   readonly request: Calls.Calls["request"]
   readonly listen: Listen
   readonly cache: ResponseCache
   readonly rounds: InputRounds.Options
-  /** How many times a call that may run twice is sent again when its answer was lost. */
-  readonly maxRetries: number
   readonly report: Decoding.Report
 }
 
 export const make = (
-  { cache, listen, maxRetries, outbound, report, request, rounds, version }: Options
+  { cache, listen, maxRetries, outbound, report, request, rounds, timeout, timeouts, version }: Options
 ): Calls.Call => {
+  /** Changes the subscription: the request that does so stays open, and the time until it is acknowledged is limited. */
+  const subscribing = (
+    method: MethodTable.Replaced,
+    change: Effect.Effect<void, CallError>,
+    options: CallOptions | undefined
+  ): Reply => {
+    const duration = options?.timeout ?? timeouts.get(method) ?? timeout
+    return Effect.timeoutFail(Effect.mapError(change, fromCall), {
+      duration,
+      onTimeout: () => new RequestTimeout({ method, millis: Duration.toMillis(duration) })
+    })
+  }
+
   const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
     "ping": (_, options) => request(Methods.discover.name, undefined, options),
-    "resources/subscribe": ({ uri }) => Effect.mapError(listen.subscribe(uri), fromCall),
-    "resources/unsubscribe": ({ uri }) => Effect.mapError(listen.unsubscribe(uri), fromCall),
+    "resources/subscribe": ({ uri }, options) => subscribing("resources/subscribe", listen.subscribe(uri), options),
+    "resources/unsubscribe": ({ uri }, options) =>
+      subscribing("resources/unsubscribe", listen.unsubscribe(uri), options),
     "logging/setLevel": ({ level }) => Effect.sync(() => outbound.setLogLevel(level))
   }
 
   const call = (name: MethodTable.Name, params: JsonObject | undefined, options: CallOptions | undefined): Reply => {
     const { decodeResult, narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
     const narrowed = params === undefined ? undefined : narrowParams(version)(params) as JsonObject
-    const calling = Effect.flatMap(
-      InputRounds.run(rounds, name, narrowed, (params) =>
-        LostCalls.run({
+    const calling = Effect.suspend(() => {
+      let isLaterRound = false
+      const sent = InputRounds.run(rounds, name, narrowed, (params) => {
+        isLaterRound = params !== narrowed
+        return LostCalls.run({
           maxRetries: options?.maxRetries ?? maxRetries,
           tool: name === Methods.callTool.name ? String(params?.name) : undefined,
           tools
-        }, request(name, params, options))),
-      (result) =>
-        Decoding.decodeOrFail(name, decodeResult, result, {
-          report,
-          onIssue: (issue) => invalidResult(`"${name}"`, issue)
-        })
-    )
+        }, request(name, params, options))
+      })
+      return Effect.flatMap(sent, (result) =>
+        Decoding.decodeOrFail(
+          name,
+          decodeResult,
+          // MUST NOT cache the result of a request with input responses (2026-07-28 server/utilities/caching)
+          isLaterRound ? { ...result, ttlMs: 0 } : result,
+          { report, onIssue: (issue) => invalidResult(`"${name}"`, issue) }
+        ))
+    })
     return Effect.map(
       // What the application adds to a request may change its result.
       options?.meta === undefined ? cache.through(name, narrowed, calling) : calling,

@@ -56,6 +56,21 @@ describe("A call that needs input", () => {
       yield* Fiber.join(calling)
     }))
 
+  it.scoped("counts what the server sends as null as absent", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools, { features: accepts })
+      const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
+      const first = yield* server.expectRequest("tools/call")
+      yield* requireInput(server, first.id, { inputRequests: { q: form }, requestState: null })
+      const second = yield* server.expectRequest("tools/call")
+      assert.notProperty(second.params, "requestState")
+      yield* requireInput(server, second.id, { inputRequests: null, requestState: "s" })
+      const third = yield* server.expectRequest("tools/call")
+      assert.notProperty(third.params, "inputResponses")
+      yield* complete(server, third.id, { content: [] })
+      yield* Fiber.join(calling)
+    }))
+
   it.scoped("is sent again at once where the server gives only a state", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect(tools)
