@@ -62,6 +62,11 @@ export interface Options {
   readonly prior?:
     | Pick<ClientSessionService, "version" | "serverInfo" | "serverCapabilities" | "instructions">
     | undefined
+  /**
+   * How many times a server may ask for input in order to serve one call, from 2026-07-28 on. Then the call fails with
+   * `TooManyRounds`. Default: 10.
+   */
+  readonly maxRounds?: number | undefined
   /** How many of the server's requests are served at the same time; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
   /** How many of the server's requests may wait to be served; more get the error -32000. Default: 1,024. */
@@ -192,6 +197,7 @@ export const make = (
       enforceCapabilities: options.enforceCapabilities !== false,
       refuseUnassociated: options.refuseUnassociated === true,
       maxInFlight: options.maxInFlight,
+      maxRounds: options.maxRounds,
       maxWaiting: options.maxWaiting,
       maxWaitingText: options.maxWaitingText,
       maxCalls: options.maxCalls,

@@ -75,7 +75,7 @@ export const connect = (
     const rounds: InputRounds.Options = {
       answer: InputAnswers.make(options.features, client, version),
       maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
-      maxRounds: InputRounds.MAX_ROUNDS,
+      maxRounds: options.maxRounds ?? InputRounds.MAX_ROUNDS,
       report: hub.report
     }
     const declared = { client, server: facts.serverCapabilities }

@@ -20,10 +20,11 @@ import type { ClientError } from "../ClientError.js"
 import { InputRefused, invalidResult, TooManyRounds } from "../ClientError.js"
 import * as Decoding from "../session/Decoding.js"
 
-/** How many times one call may be sent. */
+/** The default of `maxRounds`. */
 export const MAX_ROUNDS = 10
 
 export interface Options {
+  /** How many results of one call may require input. */
   readonly maxRounds: number
   /** How many input requests of one round are answered at the same time; the others wait. */
   readonly maxInFlight: number
@@ -63,7 +64,7 @@ export const run = (
     { inputRequests, requestState }: InputRequired.InputRequiredResult,
     count: number
   ): Effect.Effect<Params, ClientError> => {
-    if (count >= maxRounds) return Effect.fail(new TooManyRounds({ method, rounds: maxRounds }))
+    if (count > maxRounds) return Effect.fail(new TooManyRounds({ method, rounds: maxRounds }))
     const retry = (inputResponses: Params | undefined) =>
       round(
         {

@@ -51,6 +51,8 @@ export interface Options<V extends Version = Version> {
   /** Whether questions of the server are refused that come while no call waits. */
   readonly refuseUnassociated: boolean
   readonly maxInFlight: number | undefined
+  /** How many times the input requests of one call are answered. */
+  readonly maxRounds: number | undefined
   readonly maxWaiting: number | undefined
   readonly maxWaitingText: number | undefined
   readonly maxCalls: number | undefined
