@@ -11,6 +11,16 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 export interface CallOptions extends RequestOptions {
   /** `_meta` of the request. */
   readonly meta?: JsonObject | undefined
+  /**
+   * How many times the call is sent again, with a new id, when its answer was lost: the stream of an HTTP response broke
+   * before the answer, and the server may have run the call. It is sent again only when it may run twice: it lists, reads,
+   * gets a prompt or completes, or it calls a tool that the server lists as read-only or idempotent. The client waits before
+   * each attempt; each has the timeouts of the call anew. When no attempt is answered, the call fails with the first loss.
+   *
+   * Only from 2026-07-28 on: before, a broken stream is resumed. A call that needs input counts anew in each round.
+   * Default: the `maxRetries` of the client.
+   */
+  readonly maxRetries?: number | undefined
 }
 
 /** The options of a call that lists one page. */

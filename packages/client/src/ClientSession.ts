@@ -41,6 +41,8 @@ export interface Options {
   readonly timeout?: Duration.DurationInput | undefined
   /** The same for single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout` for all. */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
+  /** The `maxRetries` of calls that have none of their own. Default: 0, no call is sent again. */
+  readonly maxRetries?: number | undefined
   /**
    * Whether the client refuses, with `NotNegotiated`, to send what needs a capability that was not declared. Set it to false
    * for servers that forget to declare what they have. Default: true.
@@ -68,6 +70,11 @@ export interface Options {
    * the headers of their requests need a transport that `Client` opened. Default: none.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
+  /**
+   * How many times a server may ask for input in order to serve one call, from 2026-07-28 on. Then the call fails with
+   * `TooManyRounds`. Default: 10.
+   */
+  readonly maxRounds?: number | undefined
   /** How many of the server's requests are served at the same time; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
   /** How many of the server's requests may wait to be served; more get the error -32000. Default: 1,024. */
@@ -196,9 +203,11 @@ export const make = (
       },
       timeout: options.timeout ?? "60 seconds",
       timeouts: new Map(Object.entries(options.timeouts ?? {})),
+      maxRetries: options.maxRetries ?? 0,
       enforceCapabilities: options.enforceCapabilities !== false,
       refuseUnassociated: options.refuseUnassociated === true,
       maxInFlight: options.maxInFlight,
+      maxRounds: options.maxRounds,
       maxWaiting: options.maxWaiting,
       maxWaitingText: options.maxWaitingText,
       maxCalls: options.maxCalls,

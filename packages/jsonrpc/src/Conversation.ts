@@ -311,9 +311,7 @@ class PassiveConversation implements Passive, InFlight.Host {
   }
 
   private onRequest(request: Message.Request, channel: Channel): void {
-    if (this.closing) {
-      return refuse(request, channel, codeOf(this.side, request), Outcome.closing.error!.message)
-    }
+    if (this.closing) return refuse(request, channel, this.unavailableCode(request), Outcome.closing.error!.message)
     const refused = this.inflight.receive(channel, request)
     if (refused === undefined) return
     const { id, method } = request
@@ -323,13 +321,17 @@ class PassiveConversation implements Passive, InFlight.Host {
     } else {
       const { limits, running, size } = refused
       const many = `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
-      refuse(request, channel, codeOf(this.side, request), many)
+      refuse(request, channel, this.unavailableCode(request), many)
       this.report(Diagnostic.Overloaded({ method, limit: limits.running }))
     }
   }
 
   plan(request: Message.Request, active: InFlight.ActiveRequest): Work {
     return Attempt.attempt(() => this.side.onRequest(request, active), dying)
+  }
+
+  unavailableCode(request: Message.Request): number {
+    return this.side.unavailableCode?.(request) ?? JsonRpcError.UNAVAILABLE
   }
 
   neverWaits(method: string): boolean {
@@ -381,8 +383,6 @@ class PassiveConversation implements Passive, InFlight.Host {
     return this.options.reportOnly ? isRequest && id !== undefined : isRequest || kind === "unknown"
   }
 }
-
-const codeOf = (side: Side, sent: Message.Request) => side.unavailableCode?.(sent) ?? JsonRpcError.UNAVAILABLE
 
 const refuse = (request: Message.Request, channel: Channel, code: number, message: string): void => {
   channel.unsafeSend(Message.failure(request.id, { code, message }))

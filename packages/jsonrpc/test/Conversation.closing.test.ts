@@ -131,6 +131,23 @@ describe("closing a conversation", () => {
       }))
   }
 
+  it.scoped("answers with the code that its side has for requests that it cannot serve now", () =>
+    Effect.gen(function*() {
+      const served = side({
+        waits: () => Effect.never,
+        own: () => ({ effect: Effect.never, reply: Outcome.fromExit, closing: () => ({ result: { own: true } }) })
+      })
+      const t = yield* connect({ ...served, unavailableCode: ({ id }) => -Number(id) }, { maxInFlight: 1 })
+      yield* t.peer.request(1, "own")
+      yield* t.peer.request(2, "waits")
+      while (t.conversation.inFlight() < 2) yield* Effect.yieldNow()
+      yield* t.closeScope
+      assert.sameDeepMembers<unknown>([...yield* t.peer.closed], [
+        Message.success(1, { own: true }),
+        Message.failure(2, { code: -2, message: "Connection closed" })
+      ])
+    }))
+
   it.scoped("waits no longer than that for a release or a report", () =>
     Effect.gen(function*() {
       const cut = yield* Deferred.make<void>()

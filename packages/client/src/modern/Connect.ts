@@ -78,12 +78,19 @@ export const connect = (
       options.onNotification(notification)
       hub.publish(notification)
     }
-    const listen = yield* Listen.make(outbound, facts.serverCapabilities, publish)
+    const listen = yield* Listen.make(outbound, facts.serverCapabilities, publish, hub.report)
     // Without a handler of requests: a modern server MUST NOT send any.
     setEra({
       onNotification: (notification) => {
         cache.onNotification(notification)
-        return notification.method === Methods.acknowledged.name ? listen.acknowledge(notification.params) : undefined
+        switch (notification.method) {
+          case Methods.acknowledged.name:
+            return listen.acknowledge(notification.params)
+          case Methods.cancelled.name:
+            return listen.cancelled(notification.params)
+          default:
+            return undefined
+        }
       }
     })
     yield* listen.open
@@ -91,14 +98,25 @@ export const connect = (
     const rounds: InputRounds.Options = {
       answer: InputAnswers.make(options.features, client, version),
       maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
-      maxRounds: InputRounds.MAX_ROUNDS,
-      resultTypes: resultTypes(options, facts)
+      maxRounds: options.maxRounds ?? InputRounds.MAX_ROUNDS,
+      resultTypes: resultTypes(options, facts),
+      report: hub.report
     }
     const declared = { client, server: facts.serverCapabilities }
     const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities, options.extensions)
     const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
     const readers = ResultReaders.make(options.features, () => extended)
-    const verbs = Verbs.make({ version, outbound, request, listen, cache, rounds, readers, report: hub.report })
+    const verbs = Verbs.make({
+      ...options,
+      version,
+      outbound,
+      request,
+      listen,
+      cache,
+      rounds,
+      readers,
+      report: hub.report
+    })
     const extended = ExtensionVerbs.make({
       extensions: options.extensions,
       enforceCapabilities: options.enforceCapabilities,

@@ -13,8 +13,9 @@ import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import { identity } from "effect/Function"
 import { HttpRefused } from "../HttpRefused.js"
+import * as Decoding from "../session/Decoding.js"
 import type { ServerFacts } from "../session/NegotiatedSession.js"
 
 /** What the outcome shows. */
@@ -32,14 +33,16 @@ export type Verdict =
 export const run = (
   outbound: Outbound,
   version: ModernVersion,
-  timeout: Duration.DurationInput
-): Effect.Effect<Verdict> =>
-  Effect.match(outbound.request(Methods.discover.name, undefined, { timeout, cancelOnAbandon: false }), {
-    onFailure: ofError,
+  timeout: Duration.DurationInput,
+  report: Decoding.Report
+): Effect.Effect<Verdict> => {
+  const { decodeResult, name } = Methods.discover
+  return Effect.matchEffect(outbound.request(name, undefined, { timeout, cancelOnAbandon: false }), {
+    onFailure: (error) => Effect.succeed(ofError(error)),
     onSuccess: (result) =>
-      Either.match(Methods.discover.decodeResult(result), {
-        onLeft: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
-        onRight: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
+      Effect.match(Decoding.decodeOrFail(name, decodeResult, result, { report, onIssue: identity }), {
+        onFailure: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
+        onSuccess: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
           supported.includes(version)
             ? {
               _tag: "Modern",
@@ -53,6 +56,7 @@ export const run = (
             : { _tag: "OtherVersions", supported }
       })
   })
+}
 
 const ofError = (error: CallError): Verdict => {
   if (error instanceof JsonRpcError) {

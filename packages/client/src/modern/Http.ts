@@ -1,7 +1,7 @@
 /**
  * Streamable HTTP in the modern era: each request is a POST that repeats parts of its body in headers, and the response
  * brings the answer, as JSON or at the end of a stream of events. There is no session. Closing the connection cancels the
- * request; a stream that breaks has lost its request, which the client never sends again by itself.
+ * request; a stream that breaks has lost its request. `LostCalls` decides whether it is sent again.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -9,6 +9,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
@@ -20,6 +21,7 @@ import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Answer from "../http/Answer.js"
@@ -56,9 +58,15 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
 
     /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
     const exchange = (request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> =>
-      connection.send(
-        post(request, text),
-        (response) => Refusal.isOk(response) ? answerOf(request, response) : refused(request, response)
+      Effect.mapError(
+        // Its headers are those that are known when it is sent.
+        Effect.suspend(() =>
+          connection.send(
+            post(request, text),
+            (response) => Refusal.isOk(response) ? answerOf(request, response) : refused(request, response)
+          )
+        ),
+        (error) => error._tag === "TransportError" && error.reason === "Read" ? lost(request.method, error) : error
       )
 
     const answerOf = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> => {
@@ -81,7 +89,7 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
       const what = type === "" ? "without an answer" : `with ${type}`
       return Effect.zipRight(
         Body.discard(response),
-        Effect.fail(Answer.lost(request.method, `it was answered with ${response.status}, ${what}`))
+        Effect.fail(broken(`it was answered with ${response.status}, ${what}`))
       )
     }
 
@@ -93,7 +101,7 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
       Events.fromResponse(response, settings).pipe(
         Stream.mapEffect((event) => {
           if (event instanceof Sse.TooLarge) {
-            return Effect.fail(Answer.lost(method, `an event has more than ${event.maxEventBytes} bytes`))
+            return Effect.fail(broken(`an event has more than ${event.maxEventBytes} bytes`))
           }
           if (event.data === undefined || event.data === "") {
             return Effect.succeedNone
@@ -106,10 +114,10 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
             ? Effect.fail(Answer.unreadable(method, incoming.message))
             : Effect.as(reader.deliver(incoming), Option.none())
         }),
-        Stream.filterMap((answer) => answer),
+        Stream.filterMap(identity),
         Stream.runHead,
         Effect.flatMap(Option.match({
-          onNone: () => Effect.fail(Answer.lost(method, "the stream ended before it")),
+          onNone: () => Effect.fail(broken("the stream ended before it")),
           onSome: Effect.succeed
         }))
       )
@@ -183,6 +191,17 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
           : connection.send(post(message, text), (response) =>
             Refusal.isOk(response) ? Body.discard(response) : Refusal.fail(response))
     }
+  })
+
+/** The response ends without the answer. */
+const broken = (message: string): TransportError => new TransportError({ reason: "Read", message })
+
+/** The error of the caller: a server that has read a request may have run it, whatever became of the response. */
+const lost = (method: string, { cause, message }: TransportError): TransportError =>
+  new TransportError({
+    reason: "Read",
+    message: `The answer to "${method}" was lost, and the server may have run the request: ${message}`,
+    cause
   })
 
 /** How many pages of tools are read to find the headers of one. */

@@ -13,17 +13,18 @@ import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
-import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
+import * as Mend from "@effect-mcp/protocol/unstable/Mend"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Record from "effect/Record"
 import type { ClientError } from "../ClientError.js"
 import { InputRefused, invalidResult, TooManyRounds } from "../ClientError.js"
+import * as Decoding from "../session/Decoding.js"
 
-/** How many times one call may be sent. */
+/** The default of `maxRounds`. */
 export const MAX_ROUNDS = 10
 
 export interface Options {
+  /** How many results of one call may require input. */
   readonly maxRounds: number
   /** How many input requests of one round are answered at the same time; the others wait. */
   readonly maxInFlight: number
@@ -31,6 +32,7 @@ export interface Options {
   readonly resultTypes: ExtensionTable["resultTypes"]
   /** Answers one input request with the feature that it is for. `key` is the server's name of the request. */
   readonly answer: (key: string, request: InputRequired.InputRequest) => Effect.Effect<unknown, McpError>
+  readonly report: Decoding.Report
 }
 
 /**
@@ -38,7 +40,7 @@ export interface Options {
  * `TooManyRounds`.
  */
 export const run = (
-  { answer, maxInFlight, maxRounds, resultTypes }: Options,
+  { answer, maxInFlight, maxRounds, report, resultTypes }: Options,
   method: string,
   params: Params | undefined,
   send: (params: Params | undefined) => Effect.Effect<Params, ClientError>
@@ -53,31 +55,41 @@ export const run = (
           : invalid(method, "the client does not know its \"resultType\"")
       }
       if (!InputRequired.mayRequireInput(method)) return invalid(method, "this method may not require input")
-      const decoded = decode(result)
-      if (Either.isLeft(decoded)) return Effect.fail(invalidResult(`"${method}"`, decoded.left.issue))
-      if (count >= maxRounds) return Effect.fail(new TooManyRounds({ method, rounds: maxRounds }))
-      const { inputRequests, requestState } = decoded.right
-      const retry = (inputResponses: Params | undefined) =>
-        round(
-          {
-            ...params,
-            ...(inputResponses === undefined ? undefined : { inputResponses }),
-            ...(requestState === undefined ? undefined : { requestState })
-          },
-          count + 1
-        )
-      if (inputRequests === undefined) return retry(undefined)
-      const answers = Record.map(inputRequests, (request, key) =>
-        Effect.mapError(
-          answer(key, request),
-          (cause) => new InputRefused({ method, input: request.method, cause })
-        ))
-      return Effect.flatMap(Effect.all(answers, { concurrency: maxInFlight }), retry)
+      return Effect.flatMap(
+        Decoding.decodeOrFail(method, decode, result, {
+          report,
+          onIssue: (issue) => invalidResult(`"${method}"`, issue)
+        }),
+        (required) => answered(required, count)
+      )
     })
+
+  const answered = (
+    { inputRequests, requestState }: InputRequired.InputRequiredResult,
+    count: number
+  ): Effect.Effect<Params, ClientError> => {
+    if (count > maxRounds) return Effect.fail(new TooManyRounds({ method, rounds: maxRounds }))
+    const retry = (inputResponses: Params | undefined) =>
+      round(
+        {
+          ...params,
+          ...(inputResponses === undefined ? undefined : { inputResponses }),
+          ...(requestState === undefined ? undefined : { requestState })
+        },
+        count + 1
+      )
+    if (inputRequests === undefined) return retry(undefined)
+    const answers = Record.map(inputRequests, (request, key) =>
+      Effect.mapError(
+        answer(key, request),
+        (cause) => new InputRefused({ method, input: request.method, cause })
+      ))
+    return Effect.flatMap(Effect.all(answers, { concurrency: maxInFlight }), retry)
+  }
   return round(params, 1)
 }
 
-const decode = SchemaCheck.decoder(InputRequired.InputRequiredResult)
+const decode = Mend.decoder(InputRequired.InputRequiredResult, "client")
 
 const invalid = (method: string, why: string): Effect.Effect<never, TransportError> =>
   Effect.fail(new TransportError({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}` }))

@@ -6,7 +6,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { ConnectionClosed, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
 import { notification } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
@@ -23,10 +23,13 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
+import * as Decoding from "../session/Decoding.js"
 
 export interface Listen {
   /** Handles `notifications/subscriptions/acknowledged`. */
-  readonly acknowledge: (params: unknown) => Effect.Effect<void>
+  readonly acknowledge: (params: Params | undefined) => Effect.Effect<void>
+  /** Handles `notifications/cancelled`, with which a server may end a subscription. */
+  readonly cancelled: (params: Params | undefined) => Effect.Effect<void>
   /** Opens the subscription for the lists that the server can report. Does not wait for the server. */
   readonly open: Effect.Effect<void>
   /** Adds a resource. Succeeds when the server has acknowledged it. */
@@ -54,8 +57,15 @@ const FLAG = ""
 /** The longest wait before a subscription is opened again. The first is a second; each is twice as long as the last. */
 const MAX_WAIT_SECONDS = 30
 
+/** How long a cancelled request waits for its result. */
+const RESULT_WAIT = Duration.seconds(1)
+
 interface Subscription {
   readonly filter: SubscriptionFilter
+  /** The id of the request, as the server acknowledged it. */
+  id: string | number | undefined
+  /** Succeeds when the server has cancelled the request. */
+  cancelled: Deferred.Deferred<void>
   /** What the server acknowledged to the first request. */
   readonly acknowledged: Deferred.Deferred<SubscriptionFilter, CallError>
   /** How many requests in a row the server has not acknowledged. */
@@ -66,7 +76,8 @@ interface Subscription {
 export const make = (
   outbound: Outbound,
   capabilities: ServerCapabilities,
-  publish: (notification: Notification) => void
+  publish: (notification: Notification) => void,
+  report: Decoding.Report
 ): Effect.Effect<Listen, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const mutex = Effect.unsafeMakeSemaphore(1)
@@ -81,8 +92,17 @@ export const make = (
     let newest: Subscription | undefined
     let running: Fiber.RuntimeFiber<void> | undefined
 
-    const request = ({ filter }: Subscription): Effect.Effect<Params, CallError> =>
-      outbound.request(Methods.listen.name, { notifications: filter }, { timeout: Duration.infinity })
+    const request = (subscription: Subscription): Effect.Effect<unknown, CallError> =>
+      Effect.flatMap(Deferred.make<void>(), (cancelled) => {
+        const notifications = subscription.filter
+        subscription.id = undefined
+        subscription.cancelled = cancelled
+        return Effect.raceFirst(
+          outbound.request(Methods.listen.name, { notifications }, { timeout: Duration.infinity }),
+          // Some servers send the result, too.
+          Effect.zipRight(Deferred.await(cancelled), Effect.sleep(RESULT_WAIT))
+        )
+      })
 
     /** Opens the subscription again and again. Ends when the server refuses the first request. */
     const keepOpen = (subscription: Subscription): Effect.Effect<void> =>
@@ -90,7 +110,7 @@ export const make = (
         if (newest !== subscription) return Effect.void
         const refused = Either.isLeft(end) ? Deferred.fail(subscription.acknowledged, end.left) : Effect.succeed(false)
         return Effect.flatMap(refused, (isRefused) =>
-          isRefused ? Effect.void : Effect.zipRight(
+          isRefused || hasClosed(end) ? Effect.void : Effect.zipRight(
             Effect.flatMap(
               Random.nextRange(0.5, 1),
               (share) =>
@@ -99,6 +119,12 @@ export const make = (
             keepOpen(subscription)
           ))
       })
+
+    const start = (subscription: Subscription): Effect.Effect<Fiber.RuntimeFiber<void>> =>
+      Effect.tap(Effect.forkIn(Effect.interruptible(keepOpen(subscription)), scope), (fiber) =>
+        Effect.sync(() => {
+          running = fiber
+        }))
 
     /** Replaces the subscription by one for the present lists and resources. */
     const replace: Effect.Effect<SubscriptionFilter, CallError> = Effect.suspend(() => {
@@ -118,16 +144,19 @@ export const make = (
       return Effect.gen(function*() {
         const subscription: Subscription = {
           filter,
+          id: undefined,
+          cancelled: yield* Deferred.make<void>(),
           acknowledged: yield* Deferred.make<SubscriptionFilter, CallError>(),
           failures: 0
         }
         newest = subscription
-        const fiber = running = yield* Effect.forkIn(Effect.interruptible(keepOpen(subscription)), scope)
+        const fiber = yield* start(subscription)
         return yield* Effect.onExit(Deferred.await(subscription.acknowledged), (exit) => {
           if (Exit.isSuccess(exit)) return endLast
           newest = lastSubscription
           running = lastRunning
-          return Fiber.interruptFork(fiber)
+          const hasEnded = lastSubscription !== undefined && lastRunning?.unsafePoll() !== null
+          return Effect.zipRight(Fiber.interruptFork(fiber), hasEnded ? start(lastSubscription) : Effect.void)
         })
       })
     })
@@ -178,12 +207,15 @@ export const make = (
         )),
       acknowledge: (params) =>
         Effect.suspend(() => {
-          const decoded = Methods.acknowledged.decodeParams(params)
+          const { decodeParams, name } = Methods.acknowledged
+          const { problem, value } = Decoding.decodeParams(name, decodeParams, params)
+          const reported = problem === undefined ? Effect.void : report(problem)
           const subscription = newest
-          if (subscription === undefined || Either.isLeft(decoded)) return Effect.void
+          if (subscription === undefined || value === undefined) return reported
           subscription.failures = 0
-          return Effect.map(
-            Deferred.succeed(subscription.acknowledged, decoded.right.notifications),
+          subscription.id = Subscriptions.idOf(params)
+          const acknowledged = Effect.map(
+            Deferred.succeed(subscription.acknowledged, value.notifications),
             (isFirst) => {
               if (isFirst) return
               for (const { method, params } of Subscriptions.changes(subscription.filter)) {
@@ -192,7 +224,14 @@ export const make = (
               for (const onGap of gaps) onGap()
             }
           )
+          return Effect.zipRight(acknowledged, reported)
         }),
+      cancelled: (params) =>
+        Effect.suspend(() =>
+          newest?.id !== undefined && newest.id === params?.requestId
+            ? Effect.asVoid(Deferred.succeed(newest.cancelled, undefined))
+            : Effect.void
+        ),
       open: Effect.asVoid(Effect.forkIn(Effect.ignore(mutex.withPermits(1)(replace)), scope)),
       subscribe: (uri) =>
         mutex.withPermits(1)(Effect.suspend(() => {
@@ -214,6 +253,9 @@ const accepts = (acknowledged: unknown, keys: ReadonlyArray<string> | undefined)
   keys === undefined
     ? acknowledged === true
     : Array.isArray(acknowledged) && keys.every((key) => acknowledged.includes(key))
+
+const hasClosed = (end: Either.Either<unknown, CallError>): boolean =>
+  Either.isLeft(end) && end.left instanceof ConnectionClosed
 
 const notAccepted = (uri: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The server acknowledged no subscription to "${uri.slice(0, 200)}"` })

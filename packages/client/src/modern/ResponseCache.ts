@@ -73,6 +73,15 @@ export const make = ({ maxEntries, maxSize }: Bounds = bounds): ResponseCache =>
     }
   }
 
+  /** Removes the results of methods: of reading at or above a URI if one is given. */
+  const makeStale = (methods: ReadonlyArray<string>, uri?: unknown): void => {
+    for (const method of methods) changes.set(method, (changes.get(method) ?? 0) + 1)
+    for (const [key, entry] of entries) {
+      const isMeant = typeof uri !== "string" || entry.uri === undefined || Subscriptions.isAtOrBelow(uri, entry.uri)
+      if (methods.includes(entry.method) && isMeant) remove(key, entry)
+    }
+  }
+
   return {
     through: (method, params, call) => {
       const cacheable = Caching.key(method, params ?? {})
@@ -85,7 +94,12 @@ export const make = ({ maxEntries, maxSize }: Bounds = bounds): ResponseCache =>
           remove(key, entry)
         }
         const before = changes.get(method) ?? 0
-        return Effect.map(call, (result) => {
+        const cursor = params?.cursor
+        // SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching)
+        const calling = cursor === undefined
+          ? call
+          : Effect.tapError(call, () => Effect.sync(() => makeStale([method])))
+        return Effect.map(calling, (result) => {
           const { ttlMs } = result
           if (typeof ttlMs === "number" && ttlMs > 0 && (changes.get(method) ?? 0) === before) {
             const until = clock.unsafeCurrentTimeMillis() + ttlMs
@@ -96,16 +110,6 @@ export const make = ({ maxEntries, maxSize }: Bounds = bounds): ResponseCache =>
         })
       })
     },
-    onNotification: ({ method, params }) => {
-      const stale = staleAfter.get(method)
-      if (stale === undefined) return
-      for (const name of stale) changes.set(name, (changes.get(name) ?? 0) + 1)
-      const changed = params?.uri
-      for (const [key, entry] of entries) {
-        const isMeant = typeof changed !== "string" || entry.uri === undefined ||
-          Subscriptions.isAtOrBelow(changed, entry.uri)
-        if (stale.includes(entry.method) && isMeant) remove(key, entry)
-      }
-    }
+    onNotification: ({ method, params }) => makeStale(staleAfter.get(method) ?? [], params?.uri)
   }
 }

@@ -3,12 +3,16 @@
  * needs, and with results that hold no member of the era. Four verbs have no method of their own any more: `ping` sends
  * `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
  */
+import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type * as Tools from "@effect-mcp/protocol/Tools"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { CallOptions } from "../CallOptions.js"
@@ -17,14 +21,17 @@ import { fromCall, invalidResult } from "../ClientError.js"
 import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import type * as ExtensionVerbs from "../session/ExtensionVerbs.js"
+import type * as NegotiatedSession from "../session/NegotiatedSession.js"
+import * as Pages from "../session/Pages.js"
 import * as InputRounds from "./InputRounds.js"
 import type { Listen } from "./Listen.js"
+import * as LostCalls from "./LostCalls.js"
 import * as MethodTable from "./MethodTable.js"
 import type { ResponseCache } from "./ResponseCache.js"
 import type { ResultReaders } from "./ResultReaders.js"
 import type { Stamped } from "./Stamped.js"
 
-export interface Options {
+export interface Options extends Pick<NegotiatedSession.Options, "maxRetries" | "timeout" | "timeouts"> {
   readonly version: ModernVersion
   readonly outbound: Pick<Stamped, "setLogLevel">
   readonly request: Calls.Calls["request"]
@@ -41,17 +48,49 @@ export interface Verbs {
 }
 
 export const make = (
-  { cache, listen, outbound, readers, report, request, rounds, version }: Options
+  { cache, listen, maxRetries, outbound, readers, report, request, rounds, timeout, timeouts, version }: Options
 ): Verbs => {
+  /** Changes the subscription: the request that does so stays open, and the time until it is acknowledged is limited. */
+  const subscribing = (
+    method: MethodTable.Replaced,
+    change: Effect.Effect<void, CallError>,
+    options: CallOptions | undefined
+  ): Reply => {
+    const duration = options?.timeout ?? timeouts.get(method) ?? timeout
+    return Effect.timeoutFail(Effect.mapError(change, fromCall), {
+      duration,
+      onTimeout: () => new RequestTimeout({ method, millis: Duration.toMillis(duration) })
+    })
+  }
+
   const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
     "ping": (_, options) => request(Methods.discover.name, undefined, options),
-    "resources/subscribe": ({ uri }) => Effect.mapError(listen.subscribe(uri), fromCall),
-    "resources/unsubscribe": ({ uri }) => Effect.mapError(listen.unsubscribe(uri), fromCall),
+    "resources/subscribe": ({ uri }, options) => subscribing("resources/subscribe", listen.subscribe(uri), options),
+    "resources/unsubscribe": ({ uri }, options) =>
+      subscribing("resources/unsubscribe", listen.unsubscribe(uri), options),
     "logging/setLevel": ({ level }) => Effect.sync(() => outbound.setLogLevel(level))
   }
 
-  const send = (name: string, params: JsonObject | undefined, options: CallOptions | undefined) =>
-    InputRounds.run(rounds, name, params, (params) => request(name, params, options))
+  const send = (
+    name: string,
+    params: JsonObject | undefined,
+    options: CallOptions | undefined
+  ): Effect.Effect<Params, ClientError> =>
+    Effect.suspend(() => {
+      // What a method of an extension does is not known here.
+      const isKnown = name in MethodTable.calls
+      let isLaterRound = false
+      const sent = InputRounds.run(rounds, name, params, (now) => {
+        isLaterRound = now !== params
+        return LostCalls.run({
+          maxRetries: isKnown ? options?.maxRetries ?? maxRetries : 0,
+          tool: name === Methods.callTool.name ? String(now?.name) : undefined,
+          tools
+        }, request(name, now, options))
+      })
+      // MUST NOT cache the result of a request with input responses (2026-07-28 server/utilities/caching)
+      return Effect.map(sent, (result) => isKnown && isLaterRound ? { ...result, ttlMs: 0 } : result)
+    })
 
   const decode = (name: MethodTable.Name, result: Params): Effect.Effect<JsonObject, ClientError> => {
     const { decodeResult }: Calls.MethodRow<any, any> = MethodTable.calls[name]
@@ -95,12 +134,22 @@ export const make = (
     })
   }
 
+  const tools = Pages.stream(
+    Methods.listTools.name,
+    (cursor) =>
+      call(Methods.listTools.name, cursor === undefined ? undefined : { cursor }, { maxRetries: 0 }) as Effect.Effect<
+        Tools.ListToolsResult,
+        ClientError
+      >,
+    (page) => page.tools
+  )
+
   const any = (name: keyof Calls.MethodTable, params: JsonObject | undefined, options: CallOptions | undefined) =>
     isReplaced(name) ? replaced[name](params, options) : call(name, params, options)
   // The table of methods gives each name the types of its parameters and its result.
   return {
     call: any as Calls.Call,
-    extended: { call: (name, params, options) => Effect.map(send(name, params, options), withoutStamp), either }
+    extended: { call: (name, params, options) => Effect.map(send(name, params, options), withoutEnvelope), either }
   }
 }
 
@@ -109,8 +158,11 @@ type Reply = Effect.Effect<unknown, ClientError>
 const isReplaced = (name: keyof Calls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
 
 /** A result as both eras have it: without its type, its caching hints, and the name of the server. */
-const withoutStamp = ({ _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject): JsonObject => {
+const withoutStamp = ({ cacheScope: _, ttlMs: __, ...result }: JsonObject): JsonObject => withoutEnvelope(result)
+
+/** The result of an extension's method, which may have hints of its own. */
+const withoutEnvelope = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
   if (_meta === undefined) return result
-  const { [Meta.keys.serverInfo]: ____, ...rest } = _meta as JsonObject
+  const { [Meta.keys.serverInfo]: __, ...rest } = _meta as JsonObject
   return Object.keys(rest).length === 0 ? result : { ...result, _meta: rest }
 }

@@ -49,7 +49,7 @@ export const connect = (
 
       const probe = (version: Version.ModernVersion, isFirst: boolean): Session => {
         const outbound = Modern.stamped(opening, options, version)
-        return Effect.flatMap(Discover.run(outbound, version, timeout), (verdict): Session => {
+        return Effect.flatMap(Discover.run(outbound, version, timeout, opening.hub.report), (verdict): Session => {
           switch (verdict._tag) {
             case "Modern":
               return Modern.connect(opening, outbound, verdict.facts, options)

@@ -3,7 +3,10 @@
  * application; what is mended stands in `protocol/Method`.
  */
 import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { Malformed } from "@effect-mcp/jsonrpc/Message"
 import type * as Method from "@effect-mcp/protocol/Method"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
@@ -25,6 +28,24 @@ export const decode = <A>(method: string, decoder: Method.Decode<A>, value: unkn
   })
   return { value: decoded, mended: losses === undefined ? undefined : Diagnostic.Mended({ method, ...losses }) }
 }
+
+/**
+ * Decodes the parameters of a notification. The problem is what was mended, or why there is no value: a notification has no
+ * response that could tell the server.
+ */
+export const decodeParams = <A>(
+  method: string,
+  decoder: Method.Decode<A>,
+  params: unknown
+): { readonly value: A | undefined; readonly problem: Diagnostic | undefined } => {
+  const { mended, value } = decode(method, decoder, params)
+  return Either.isRight(value)
+    ? { value: value.right, problem: mended }
+    : { value: undefined, problem: Diagnostic.Malformed({ malformed: invalidParams(method, value.left.issue) }) }
+}
+
+const invalidParams = (method: string, issue: ParseResult.ParseIssue): Malformed =>
+  new Malformed("notification", INVALID_PARAMS, `"${method}": ${Issue.explain(issue, { quotes: false }).sentence}`)
 
 /** Decodes a value, reports what was mended, and succeeds with the value or fails with what is wrong. */
 export const decodeOrFail = <A, E>(

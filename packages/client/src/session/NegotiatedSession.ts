@@ -49,11 +49,15 @@ export interface Options<V extends Version = Version> {
   readonly timeout: Duration.DurationInput
   /** The timeouts of methods that have one of their own. */
   readonly timeouts: ReadonlyMap<string, Duration.DurationInput>
+  /** How many times a call that may run twice is sent again when its answer was lost. */
+  readonly maxRetries: number
   /** Whether what needs a capability is refused when that was not declared. */
   readonly enforceCapabilities: boolean
   /** Whether questions of the server are refused that come while no call waits. */
   readonly refuseUnassociated: boolean
   readonly maxInFlight: number | undefined
+  /** How many times the input requests of one call are answered. */
+  readonly maxRounds: number | undefined
   readonly maxWaiting: number | undefined
   readonly maxWaitingText: number | undefined
   readonly maxCalls: number | undefined

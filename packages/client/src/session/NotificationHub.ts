@@ -3,19 +3,15 @@
  * are described in `Notifications`; the era supplies how parameters are decoded. Parameters that cannot be decoded, and
  * those that had to be mended, are reported when there is a listener.
  */
-import { Diagnostic, log } from "@effect-mcp/jsonrpc/Diagnostic"
-import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
+import { log } from "@effect-mcp/jsonrpc/Diagnostic"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
-import { Malformed } from "@effect-mcp/jsonrpc/Message"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type * as Method from "@effect-mcp/protocol/Method"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
 import * as Option from "effect/Option"
-import type * as ParseResult from "effect/ParseResult"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Change, Notifications } from "../Notifications.js"
@@ -161,12 +157,8 @@ class Decoded<A> extends Broadcast<A> {
   /** The result is what is wrong with the parameters. */
   publishParams(params: unknown): Diagnostic | undefined {
     if (!this.hasListeners) return undefined
-    const { mended, value } = Decoding.decode(this.method, this.decoder, params)
-    if (Either.isLeft(value)) return Diagnostic.Malformed({ malformed: invalidParams(this.method, value.left.issue) })
-    this.publish(value.right)
-    return mended
+    const { problem, value } = Decoding.decodeParams(this.method, this.decoder, params)
+    if (value !== undefined) this.publish(value)
+    return problem
   }
 }
-
-const invalidParams = (method: string, issue: ParseResult.ParseIssue): Malformed =>
-  new Malformed("notification", INVALID_PARAMS, `"${method}": ${Issue.explain(issue, { quotes: false }).sentence}`)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Either, Fiber, Layer } from "effect"
 import { beside, complete, connect, requireInput } from "./ModernServer.js"
 
 const form = {
@@ -52,6 +52,21 @@ describe("A call that needs input", () => {
       const third = yield* server.expectRequest("tools/call")
       assert.notProperty(third.params, "requestState")
       assert.deepStrictEqual(Object.keys(third.params?.inputResponses as object), ["r"])
+      yield* complete(server, third.id, { content: [] })
+      yield* Fiber.join(calling)
+    }))
+
+  it.scoped("counts what the server sends as null as absent", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(tools, { features: accepts })
+      const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
+      const first = yield* server.expectRequest("tools/call")
+      yield* requireInput(server, first.id, { inputRequests: { q: form }, requestState: null })
+      const second = yield* server.expectRequest("tools/call")
+      assert.notProperty(second.params, "requestState")
+      yield* requireInput(server, second.id, { inputRequests: null, requestState: "s" })
+      const third = yield* server.expectRequest("tools/call")
+      assert.notProperty(third.params, "inputResponses")
       yield* complete(server, third.id, { content: [] })
       yield* Fiber.join(calling)
     }))
@@ -133,17 +148,25 @@ describe("A call that needs input", () => {
       assert.strictEqual((yield* Fiber.join(calling))._tag, "InputRefused")
     }))
 
-  it.scoped("fails after ten rounds", () =>
-    Effect.gen(function*() {
-      const { client, server } = yield* connect(tools)
-      const calling = yield* beside(Effect.flip(client.callTool("t")))
-      for (let round = 1; round <= 10; round++) {
-        const { id } = yield* server.expectRequest("tools/call")
-        yield* requireInput(server, id, { requestState: `${round}` })
-      }
-      const error = yield* Fiber.join(calling)
-      assert.deepInclude(error, { _tag: "TooManyRounds", rounds: 10 })
-    }))
+  for (const [rounds, options] of [[10, {}], [2, { maxRounds: 2 }], [0, { maxRounds: 0 }]] as const) {
+    it.scoped(`has ${rounds} rounds ${rounds === 10 ? "by default" : "by option"}, and fails after them`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* connect(tools, options)
+        for (const last of ["complete", "input_required"]) {
+          const calling = yield* beside(Effect.either(client.callTool("t", {}, { checkOutput: false })))
+          for (let round = 1; round <= rounds; round++) {
+            const { id } = yield* server.expectRequest("tools/call")
+            yield* requireInput(server, id, { requestState: `${round}` })
+          }
+          const { id } = yield* server.expectRequest("tools/call")
+          if (last === "complete") yield* complete(server, id, { content: [] })
+          else yield* requireInput(server, id, { requestState: "more" })
+          const outcome = yield* Fiber.join(calling)
+          if (last === "complete") assert.deepStrictEqual(outcome, Either.right({ content: [] }))
+          else assert.deepInclude(Either.getOrThrow(Either.flip(outcome)), { _tag: "TooManyRounds", rounds })
+        }
+      }))
+  }
 
   for (
     const [what, result] of [

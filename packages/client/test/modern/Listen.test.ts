@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
 import { acknowledge, beside, complete, connect, envelope } from "./ModernServer.js"
@@ -7,6 +8,9 @@ const subscriptionId = "io.modelcontextprotocol/subscriptionId"
 const changes = { tools: { listChanged: true }, prompts: { listChanged: true } }
 
 const tagged = ({ id }: Message.Request) => ({ _meta: { [subscriptionId]: id } })
+
+/** The next diagnostic of a client. */
+const diagnostic = (client: ClientSessionService) => beside(Effect.flatten(Stream.runHead(client.diagnostics)))
 
 describe("The subscription of a modern client", () => {
   it.scoped("names the lists that the server can report, and gives their changes to the application", () =>
@@ -93,5 +97,113 @@ describe("The subscription of a modern client", () => {
         const again = yield* server.expectRequest("subscriptions/listen")
         yield* server.send({ jsonrpc: "2.0", id: again.id, error: { code: -32603, message: "Busy" } })
       }
+    }))
+
+  it.scoped("is opened again when the server has cancelled it, with or without a result", () =>
+    Effect.gen(function*() {
+      const { server } = yield* connect(changes)
+      const first = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, first)
+      yield* server.notify("notifications/cancelled", { requestId: first.id, ...tagged(first) })
+      yield* complete(server, first.id, tagged(first))
+      yield* TestClock.adjust("1 second")
+      const second = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, second)
+      yield* server.notify("notifications/cancelled", { requestId: "another" })
+      yield* server.notify("notifications/cancelled", { requestId: second.id, ...tagged(second) })
+      yield* TestClock.adjust("1 second")
+      assert.propertyVal(yield* server.expectNotification("notifications/cancelled"), "requestId", second.id)
+      yield* TestClock.adjust("2 seconds")
+      yield* Effect.flatMap(server.expectRequest("subscriptions/listen"), (third) => acknowledge(server, third))
+    }))
+
+  it.scoped("is not opened again when the connection has ended", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(changes)
+      yield* Effect.flatMap(server.expectRequest("subscriptions/listen"), (first) => acknowledge(server, first))
+      yield* server.hangUp
+      yield* client.ended
+      yield* Effect.repeatN(Effect.yieldNow(), 50)
+      const waits = Chunk.toReadonlyArray(yield* TestClock.sleeps()).filter((at) => at <= 30_000)
+      assert.deepStrictEqual(waits, [])
+    }))
+
+  it.scoped("does not include a resource that the server has not acknowledged in time, and stays as it was", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ ...changes, resources: { subscribe: true } })
+      const first = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, first)
+      const subscribing = yield* beside(Effect.flip(client.subscribeResource("file:///a", { timeout: "5 seconds" })))
+      const second = yield* server.expectRequest("subscriptions/listen")
+      yield* TestClock.adjust("5 seconds")
+      assert.deepInclude(yield* Fiber.join(subscribing), {
+        _tag: "RequestTimeout",
+        method: "resources/subscribe",
+        millis: 5000
+      })
+      assert.propertyVal(yield* server.expectNotification("notifications/cancelled"), "requestId", second.id)
+      const seen = yield* beside(Stream.runHead(client.listChanges))
+      yield* server.notify("notifications/tools/list_changed", tagged(first))
+      assert.deepStrictEqual(yield* Effect.flatten(Fiber.join(seen)), "tools")
+      const again = yield* beside(client.subscribeResource("file:///b"))
+      const third = yield* server.expectRequest("subscriptions/listen")
+      assert.deepPropertyVal(third.params?.notifications as object, "resourceSubscriptions", ["file:///b"])
+      yield* acknowledge(server, third)
+      yield* Fiber.join(again)
+      assert.propertyVal(yield* server.expectNotification("notifications/cancelled"), "requestId", first.id)
+    }))
+
+  it.scoped("is opened again when it ended while the server refused the one that was to replace it", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ ...changes, resources: { subscribe: true } })
+      const first = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, first)
+      const subscribing = yield* beside(Effect.flip(client.subscribeResource("file:///a")))
+      const second = yield* server.expectRequest("subscriptions/listen")
+      yield* complete(server, first.id, tagged(first))
+      yield* server.send({ jsonrpc: "2.0", id: second.id, error: { code: -32603, message: "No" } })
+      yield* Fiber.join(subscribing)
+      const third = yield* server.expectRequest("subscriptions/listen")
+      assert.deepStrictEqual(third.params?.notifications, first.params?.notifications)
+      const seen = yield* beside(Stream.runCollect(Stream.take(client.listChanges, 2)))
+      yield* acknowledge(server, third)
+      assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Fiber.join(seen)), ["tools", "prompts"])
+    }))
+
+  it.scoped("has no request for a resource that it includes already, and none for one that it does not", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ resources: { subscribe: true } })
+      yield* client.unsubscribeResource("file:///a")
+      const subscribing = yield* beside(client.subscribeResource("file:///a"))
+      const listen = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, listen)
+      yield* Fiber.join(subscribing)
+      yield* client.subscribeResource("file:///a")
+      yield* client.unsubscribeResource("file:///a")
+      assert.propertyVal(yield* server.expectNotification("notifications/cancelled"), "requestId", listen.id)
+    }))
+
+  it.scoped("counts what an acknowledgement names as null as absent", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ ...changes, resources: { subscribe: true } })
+      yield* Effect.flatMap(server.expectRequest("subscriptions/listen"), (first) => acknowledge(server, first))
+      const subscribing = yield* beside(client.subscribeResource("file:///a"))
+      const second = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, second, { toolsListChanged: null, resourceSubscriptions: ["file:///a"] })
+      yield* Fiber.join(subscribing)
+      yield* server.expectNotification("notifications/cancelled")
+    }))
+
+  it.scoped("is not acknowledged by what cannot be read, which is reported", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(changes)
+      const listen = yield* server.expectRequest("subscriptions/listen")
+      const reported = yield* diagnostic(client)
+      yield* acknowledge(server, listen, { toolsListChanged: "yes" })
+      const problem = yield* Fiber.join(reported)
+      assert.include(
+        problem._tag === "Malformed" ? problem.malformed.message : problem._tag,
+        "\"notifications/subscriptions/acknowledged\": notifications.toolsListChanged"
+      )
     }))
 })

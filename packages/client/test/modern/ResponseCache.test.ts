@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { CallOptions } from "@effect-mcp/client/CallOptions"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
-import { acknowledge, beside, cacheable, connect } from "./ModernServer.js"
+import { acknowledge, beside, cacheable, connect, requireInput } from "./ModernServer.js"
 
 const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {} }
 
@@ -75,6 +76,60 @@ describe("Results that may be cached", () => {
       yield* cacheable(server, id, { tools: [] }, 1000)
       yield* Fiber.join(listing)
       yield* listed(client, server, "two", 1000)
+    }))
+
+  it.scoped("SHOULD be dropped when the server refuses the cursor of a page: the list begins again", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* start
+      yield* listed(client, server, "one", 1000)
+      yield* listed(client, server, "two", 1000, "2")
+      const listing = yield* beside(Effect.flip(list(client, "3")))
+      const { id } = yield* server.expectRequest("tools/list")
+      yield* server.send({ jsonrpc: "2.0", id, error: { code: -32602, message: "Unknown cursor" } })
+      assert.strictEqual((yield* Fiber.join(listing))._tag, "InvalidParams")
+      yield* listed(client, server, "new", 1000)
+      yield* listed(client, server, "newer", 1000, "2")
+    }))
+
+  it.scoped("MUST NOT be kept from a round with answers, and MUST NOT be used where the call has members of its own", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* start
+      const read = (text: string, options?: CallOptions) =>
+        Effect.gen(function*() {
+          const reading = yield* beside(client.readResource("file:///a", options))
+          const { id } = yield* server.expectRequest("resources/read")
+          if (options === undefined) yield* requireInput(server, id, { requestState: "s" })
+          const last = options === undefined ? (yield* server.expectRequest("resources/read")).id : id
+          yield* cacheable(server, last, { contents: [{ uri: "file:///a", text }] }, 1000)
+          assert.deepStrictEqual((yield* Fiber.join(reading)).contents, [{ uri: "file:///a", text }])
+        })
+      yield* read("one")
+      yield* read("two")
+      yield* read("three", { meta: { "com.example/own": 1 } })
+    }))
+
+  it.scoped("of a resource are dropped when it, or one below it, is updated, and no other", () =>
+    Effect.gen(function*() {
+      const { client, listen, server } = yield* start
+      const read = (uri: string) =>
+        Effect.gen(function*() {
+          const reading = yield* beside(client.readResource(uri))
+          const { id } = yield* server.expectRequest("resources/read")
+          yield* cacheable(server, id, { contents: [] }, 1000)
+          yield* Fiber.join(reading)
+        })
+      yield* read("file:///a")
+      yield* read("file:///b")
+      const updated = (uri: string) =>
+        server.notify("notifications/resources/updated", {
+          uri,
+          _meta: { "io.modelcontextprotocol/subscriptionId": listen.id }
+        })
+      yield* updated("file:///a/below")
+      yield* read("file:///a")
+      yield* updated("file:///a")
+      yield* read("file:///a")
+      yield* client.readResource("file:///b")
     }))
 
   it.scoped("do not exist for prompts and calls", () =>

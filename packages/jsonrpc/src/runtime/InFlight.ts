@@ -36,6 +36,8 @@ const MAX_REASON = 1024
 export interface Host {
   /** The work of a request, when it starts. */
   readonly plan: (message: Message.Request, request: ActiveRequest) => Work
+  /** The code of the error of a request that cannot be served now. */
+  readonly unavailableCode: (message: Message.Request) => number
   /** Whether requests of this method run also when no place is free. */
   readonly neverWaits: (method: string) => boolean
   readonly side: Pick<Side, "hasOwnLimit">
@@ -56,6 +58,8 @@ export class ActiveRequest implements IncomingRequest {
   /** How many notifications wait for space on the channel. */
   sending = 0
   onSent: (() => void) | undefined
+  /** The answer when the conversation closes. */
+  closing: (() => Outcome.Outcome) | undefined
 
   constructor(
     readonly id: Message.RequestId,
@@ -161,6 +165,7 @@ export class InFlight {
   private wait(request: ActiveRequest, message: Message.Request, text: number): void {
     const { channel, id, places } = request
     places.wait(request, message, text)
+    request.closing = () => ({ error: { ...Outcome.closing.error!, code: this.host.unavailableCode(message) } })
     this.waitedFor ??= new Set()
     this.waitedFor.add(places)
     if (channel.onWaiting !== undefined) this.callChannel(request, () => channel.onWaiting!(id))
@@ -169,6 +174,7 @@ export class InFlight {
   private start(request: ActiveRequest, message: Message.Request): void {
     const work = this.host.plan(message, request)
     request.cancellable = work.cancellable !== false
+    request.closing = work.closing
     const fiber = Runtime.runFork(this.runtimeOf(work.context), work.effect)
     request.fiber = fiber
     fiber.addObserver((exit) => this.onExit(request, work, exit))
@@ -252,7 +258,7 @@ export class InFlight {
   interruptAll(): void {
     const requests = this.requests()
     // First those that wait: the end of a handler would start one.
-    for (const request of requests) if (request.places.waits(request)) this.answer(request, Outcome.closing)
+    for (const request of requests) if (request.places.waits(request)) this.answer(request, closingOf(request))
     for (const request of requests) if (!request.answered) this.interrupt(request, "closing")
     for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
   }
@@ -270,7 +276,7 @@ export class InFlight {
   private detach(): void {
     for (const request of this.requests()) {
       this.host.report(Diagnostic.Detached({ method: request.method }))
-      this.answer(request, Outcome.closing)
+      this.answer(request, closingOf(request))
     }
     for (const method of this.notifications?.values() ?? []) this.host.report(Diagnostic.Detached({ method }))
   }
@@ -328,7 +334,7 @@ export class InFlight {
       return
     }
     const closed = request.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
-    this.answer(request, closed ? work.closing?.() ?? Outcome.closing : Attempt.outcomeOf(exit, work.reply))
+    this.answer(request, closed ? closingOf(request) : Attempt.outcomeOf(exit, work.reply))
   }
 
   private answer(request: ActiveRequest, outcome: Outcome.Outcome): void {
@@ -389,3 +395,5 @@ export class InFlight {
     })
   }
 }
+
+const closingOf = ({ closing }: ActiveRequest): Outcome.Outcome => closing?.() ?? Outcome.closing

@@ -101,6 +101,7 @@ describe("several channels in one conversation", () => {
       )
       const host: InFlight.Host = {
         plan: () => ({ effect: Effect.succeed({}), reply: Outcome.fromExit }),
+        unavailableCode: () => -1,
         neverWaits: () => false,
         side: {},
         report: () => undefined

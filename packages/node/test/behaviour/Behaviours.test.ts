@@ -1,5 +1,6 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Asking from "./Asking.js"
 import { applies, layer as settingLayer, Setting } from "./Behaviour.js"
 import * as Closing from "./Closing.js"
 import * as Listing from "./Listing.js"
@@ -8,7 +9,9 @@ import * as ServerRequests from "./ServerRequests.js"
 import * as ToolCalls from "./ToolCalls.js"
 import { transports } from "./Transports.js"
 
-const behaviours = [Listing, ToolCalls, ServerRequests, Notifications, Closing].flatMap(({ behaviours }) => behaviours)
+const behaviours = [Listing, ToolCalls, ServerRequests, Asking, Notifications, Closing].flatMap(({ behaviours }) =>
+  behaviours
+)
 
 for (const transport of transports) {
   layer(settingLayer(transport), { excludeTestServices: true, timeout: "30 seconds" })(

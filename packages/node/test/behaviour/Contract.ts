@@ -87,6 +87,30 @@ export const Sample = Tool.make("sample", {
 
 export const Form = Tool.make("form", { description: "Elicits a form with defaults." })
 
+/** The code around a question. */
+export const Way = Schema.Literal(
+  "plain",
+  "catchAllCause",
+  "exit",
+  "option",
+  "ignore",
+  "retry",
+  "timeout",
+  "race",
+  "uninterruptible",
+  "uninterruptible and catchAllCause",
+  "acquire",
+  "forked",
+  "forked in the scope",
+  "concurrent",
+  "one by one"
+)
+
+export const Ask = Tool.make("ask", {
+  description: "Asks questions, acts, and returns the answers. It reports when it acts, and when its finalizers run.",
+  parameters: { key: Schema.String, way: Way, questions: Schema.Array(Schema.String) }
+})
+
 export const Page = Tool.make("page", {
   description: "Elicits a URL, and notifies of its completion.",
   parameters: { id: Schema.String }
@@ -145,6 +169,7 @@ export const Tools = Definition.make(
   Touch,
   Sample,
   Form,
+  Ask,
   Page,
   Roots,
   Interview,

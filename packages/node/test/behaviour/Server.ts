@@ -17,9 +17,11 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Contract from "./Contract.js"
@@ -155,7 +157,64 @@ const Profile = Schema.Struct({
   count: Schema.optionalWith(Schema.Int, { default: () => 3 })
 })
 
+const Answer = Schema.Struct({ name: Schema.String })
+
+/** The ways in which the code around a question could swallow it. Each gives the answers to the questions. */
+const ways: Readonly<
+  Record<
+    typeof Contract.Way.Type,
+    <E, R>(
+      ask: (message: string) => Effect.Effect<string, E, R>,
+      questions: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<string>, E, R | Scope.Scope>
+  >
+> = {
+  "plain": (ask, questions) => Effect.forEach(questions, ask),
+  "catchAllCause": (ask, questions) =>
+    Effect.forEach(questions, (one) => Effect.catchAllCause(ask(one), () => Effect.succeed("swallowed"))),
+  "exit": (ask, questions) =>
+    Effect.forEach(questions, (one) => Effect.map(Effect.exit(ask(one)), Exit.getOrElse(() => "swallowed"))),
+  "option": (ask, questions) =>
+    Effect.forEach(questions, (one) => Effect.map(Effect.option(ask(one)), Option.getOrElse(() => "swallowed"))),
+  "ignore": (ask, questions) => {
+    const answers: Array<string> = []
+    return Effect.as(
+      Effect.ignore(Effect.forEach(questions, (one) => Effect.map(ask(one), (answer) => answers.push(answer)))),
+      answers
+    )
+  },
+  "retry": (ask, questions) => Effect.forEach(questions, (one) => Effect.retry(ask(one), { times: 3 })),
+  "timeout": (ask, questions) => Effect.forEach(questions, (one) => Effect.orDie(Effect.timeout(ask(one), "1 minute"))),
+  "race": (ask, questions) => Effect.forEach(questions, (one) => Effect.race(ask(one), Effect.never)),
+  "uninterruptible": (ask, questions) => Effect.uninterruptible(Effect.forEach(questions, ask)),
+  "uninterruptible and catchAllCause": (ask, questions) =>
+    Effect.forEach(
+      questions,
+      (one) => Effect.uninterruptible(Effect.catchAllCause(ask(one), () => Effect.succeed("swallowed")))
+    ),
+  "acquire": (ask, questions) => Effect.forEach(questions, (one) => Effect.acquireRelease(ask(one), () => Effect.void)),
+  "forked": (ask, questions) => Effect.forEach(questions, (one) => Effect.flatMap(Effect.fork(ask(one)), Fiber.join)),
+  "forked in the scope": (ask, questions) =>
+    Effect.forEach(questions, (one) => Effect.flatMap(Effect.forkScoped(ask(one)), Fiber.join)),
+  "concurrent": (ask, questions) => Effect.forEach(questions, ask, { concurrency: "unbounded" }),
+  "one by one": (ask, questions) => Effect.forEach(questions, ask)
+}
+
 const requestingFeatures = Layer.mergeAll(
+  McpServer.tool(Contract.Ask, ({ key, questions, way }) =>
+    Effect.gen(function*() {
+      const report = yield* Report
+      const session = yield* ServerSession
+      yield* Effect.addFinalizer(() => report(`${key} finalized`))
+      const ask = (message: string) =>
+        Effect.map(
+          session.elicit({ message, schema: Answer }),
+          (reply) => reply.action === "accept" ? reply.content.name : reply.action
+        )
+      const answers = yield* ways[way](ask, questions)
+      yield* report(`${key} acted`)
+      return answers.join(" ")
+    })),
   McpServer.tool(Contract.Sample, ({ prompt }) =>
     Effect.gen(function*() {
       const session = yield* ServerSession

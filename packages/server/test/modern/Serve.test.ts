@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as Tool from "@effect-mcp/definition/Tool"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Handler from "@effect-mcp/server/Handler"
@@ -9,7 +10,7 @@ import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Context, Deferred, Effect, Fiber, Layer, Schema } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
 import { act, GreetLive, info, serve } from "../Serving.js"
 import { call, connect, envelope, error, request, result, silence, stamp, text, uncached } from "./Modern.js"
 
@@ -148,23 +149,38 @@ describe("A modern request", () => {
       }).pipe(Effect.scoped, Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 1, maxWaiting: 0 })))
     }))
 
-  it.scoped("SHOULD NOT be answered with a code from -32000 to -32019 when the server ends the conversation", () =>
-    Effect.gen(function*() {
-      const started = yield* Deferred.make<void>()
-      yield* Effect.gen(function*() {
-        const dispatcher = yield* Dispatcher
-        const [mine, theirs] = yield* Transport.memory()
-        const peer = yield* TestPeer.make(mine)
-        const accepted = yield* Effect.fork(dispatcher.accept(theirs))
-        const id = yield* request(peer, "tools/call", { name: "act" })
-        yield* Deferred.await(started)
-        yield* Fiber.interrupt(accepted)
-        assert.deepStrictEqual(yield* peer.expectError(id), { code: -32603, message: "Connection closed" })
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(serve(act(Effect.zipRight(Deferred.succeed(started, undefined), Effect.never))))
-      )
-    }))
+  const closings = [
+    ["it runs", Effect.never, 64],
+    ["it runs and cannot be interrupted", Effect.uninterruptible(Effect.never), 64],
+    ["it waits for another to end", Effect.never, 1]
+  ] as const
+
+  for (const [what, handler, maxInFlight] of closings) {
+    it.scoped(`SHOULD NOT be answered with a code from -32000 to -32019 when the server ends the conversation and ${what}`, () =>
+      Effect.gen(function*() {
+        const started = yield* Deferred.make<void>()
+        yield* Effect.gen(function*() {
+          const dispatcher = yield* Dispatcher
+          const [mine, theirs] = yield* Transport.memory()
+          const peer = yield* TestPeer.make(mine)
+          const accepted = yield* Effect.fork(dispatcher.accept(theirs))
+          const ids = [
+            yield* request(peer, "tools/call", { name: "act" }),
+            yield* request(peer, "tools/call", { name: "act" })
+          ]
+          yield* Deferred.await(started)
+          const closing = yield* Effect.fork(Fiber.interrupt(accepted))
+          yield* TestClock.adjust("5 seconds")
+          const refused = { code: -32603, message: "Connection closed" }
+          const answers = yield* Effect.all([peer.next, peer.next])
+          assert.sameDeepMembers(answers, ids.map((id) => Message.failure(id, refused)))
+          yield* Fiber.join(closing)
+        }).pipe(
+          Effect.scoped,
+          Effect.provide(serve(act(Effect.zipRight(Deferred.succeed(started, undefined), handler)), { maxInFlight }))
+        )
+      }))
+  }
 })
 
 describe("The result of a modern request", () => {

@@ -1,0 +1,66 @@
+/**
+ * A modern client of a server over HTTP that the test scripts. It knows the server from before, so its first request is
+ * the first call of the test.
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import type * as Features from "@effect-mcp/client/Features"
+import * as Remote from "@effect-mcp/client/Remote"
+import type { Options } from "@effect-mcp/client/RemoteOptions"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { Effect } from "effect"
+import type { Exchange } from "../http/ScriptedServer.js"
+import * as ScriptedServer from "../http/ScriptedServer.js"
+import { version } from "./ModernServer.js"
+
+export const connect = (
+  options: Client.Options<never, Features.Features> & {
+    readonly remote?: Options | undefined
+    readonly capabilities?: JsonObject | undefined
+  } = {}
+) =>
+  Effect.gen(function*() {
+    const { capabilities = { completions: {}, prompts: {}, resources: {}, tools: {} }, remote, ...rest } = options
+    const http = yield* ScriptedServer.make()
+    const client = yield* Effect.orDie(Effect.provideService(
+      Client.make(Remote.connector(ScriptedServer.URL, remote), {
+        versions: [version],
+        prior: {
+          version,
+          serverInfo: { name: "scripted", version: "0" },
+          serverCapabilities: capabilities,
+          instructions: undefined
+        },
+        checkOutputs: false,
+        ...rest
+      }),
+      HttpClient.HttpClient,
+      http.client
+    ))
+    return { client, http }
+  })
+
+/** The result or the error of a call that runs in the background. */
+export const calling = <A>(call: Effect.Effect<A, ClientError>) =>
+  Effect.tap(Effect.forkScoped(Effect.either(call)), Effect.yieldNow())
+
+export const complete = (exchange: Exchange, result: object = {}) =>
+  exchange.result({ resultType: "complete", ...result })
+
+export const cacheable = (exchange: Exchange, result: object) =>
+  complete(exchange, { ttlMs: 0, cacheScope: "private", ...result })
+
+/** Answers a list of tools, with annotations by name. */
+export const tools = (exchange: Exchange, annotations: Readonly<Record<string, object>>, more: object = {}) =>
+  cacheable(exchange, {
+    tools: Object.entries(annotations).map(([name, annotations]) => ({
+      name,
+      inputSchema: { type: "object" },
+      annotations
+    })),
+    ...more
+  })
+
+/** Begins to answer with a stream of events, and breaks it. */
+export const cut = (exchange: Exchange) => Effect.flatMap(exchange.events(), ({ cut }) => cut)
