@@ -4,11 +4,14 @@
  *
  * A mutable map, made when the first notification is sent.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Release from "./Release.js"
 
 /** How many different notifications may wait for a client. */
-export const MAX_WAITING = 256
+export const MAX_WAITING = 1024
 
 export class Announcements {
   private waiting: Map<string, Fiber.RuntimeFiber<void>> | undefined
@@ -29,10 +32,15 @@ export class Announcements {
     })
   }
 
-  /** Interrupts the notifications that still wait. */
-  get stop(): Effect.Effect<void> {
+  /** Interrupts the notifications that still wait, and waits for their end no longer than the limit. */
+  stop(limit?: Duration.DurationInput): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.waiting === undefined ? Effect.void : Fiber.interruptAll([...this.waiting.values()])
+      this.waiting === undefined
+        ? Effect.void
+        : Effect.forEach([...this.waiting.values()], (fiber) => {
+          fiber.unsafeInterruptAsFork(FiberId.none)
+          return Release.awaitWithin(fiber, limit)
+        }, { concurrency: "unbounded", discard: true })
     )
   }
 
