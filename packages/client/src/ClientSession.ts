@@ -83,7 +83,8 @@ export interface Options {
   readonly maxWaitingText?: number | undefined
   /**
    * Sends a ping to a server that was silent for `interval`, and ends the session when two in a row bring nothing within
-   * `interval`. Only in revisions that have `ping`. Default: no pings.
+   * `interval`; a ping that cannot be delivered brings nothing. It is off at 2026-07-28, which has no ping: there each call
+   * has its `timeout`. Default: no pings.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
    */

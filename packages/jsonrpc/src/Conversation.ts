@@ -263,8 +263,8 @@ class PassiveConversation implements Passive, InFlight.Host {
     )
 
   readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
-    this.received++
     if (Transport.isUndelivered(incoming)) return void this.calls.onUndelivered(incoming)
+    this.received++
     if (Message.isMalformed(incoming)) return this.onMalformed(incoming, channel)
     if (Message.isResponse(incoming)) return this.onResponse(incoming)
     if (Message.isRequest(incoming)) return this.onRequest(incoming, channel)

@@ -36,7 +36,7 @@ const start = (http: string, input: "pipe" | "ignore" = "pipe") =>
     const reports = (text: string, times = 1) =>
       Effect.map(until(() => err.split(text).length > times || isOver()), () => assert.include(err, text))
     yield* reports("serving")
-    if (http !== "none") yield* reports("url=")
+    if (shells.includes(http) || http === "brief") yield* reports("url=")
     return {
       child,
       answer,
@@ -66,6 +66,15 @@ describe("A process that serves on standard streams", () => {
       server.say(initialize(), Message.notification("notifications/initialized"))
       server.child.stdin!.end(line(call(1, "quick")))
       assert.deepStrictEqual((yield* server.answer(1)).result.content, [])
+      assert.strictEqual(yield* server.exited, 0)
+      yield* server.reports("finalized")
+    }))
+
+  it.scopedLive("ends when its client does not answer the pings of its heartbeat", () =>
+    Effect.gen(function*() {
+      const server = yield* start("beating")
+      server.say(initialize(), Message.notification("notifications/initialized"), call(1, "wait"))
+      yield* server.reports("stopped")
       assert.strictEqual(yield* server.exited, 0)
       yield* server.reports("finalized")
     }))

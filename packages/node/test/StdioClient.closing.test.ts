@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Deferred, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { connect, pidsOf, talk, until } from "./Fixture.js"
+import { bundled, connect, node, pidsOf, talk, until } from "./Fixture.js"
 
 const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)
 
@@ -31,6 +33,30 @@ const listening = () => {
 const range = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 describe("Closing a StdioClient", () => {
+  it.live("follows when a heartbeat finds that the server has stopped, and kills the server", () =>
+    Effect.gen(function*() {
+      const left = yield* leftOver((mark) =>
+        Effect.gen(function*() {
+          const program = yield* bundled("lifetimeServer.ts")
+          const client = yield* Client.make(
+            StdioClient.connector({
+              command: node,
+              args: [program, mark],
+              stderr: "ignore",
+              closeTimeouts: { grace: "50 millis", terminate: "50 millis" }
+            }),
+            { heartbeat: { interval: "200 millis" } }
+          )
+          const calling = yield* Effect.fork(Effect.flip(client.callTool("wait")))
+          yield* client.ping()
+          process.kill(pidsOf(mark)[0]!, "SIGSTOP")
+          assert.match((yield* Effect.flip(client.ended)).message, /The peer is gone/)
+          assert.strictEqual((yield* Fiber.join(calling))._tag, "ConnectionClosed")
+        })
+      )
+      assert.deepStrictEqual(left, [])
+    }))
+
   it.live("does not signal a server that exits when its input ends", () =>
     Effect.gen(function*() {
       const left = yield* leftOver((mark) =>

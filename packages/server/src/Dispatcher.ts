@@ -95,7 +95,8 @@ export interface Options {
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
    * Sends a ping to a client that was silent for `interval`, and ends its conversation when two in a row bring nothing
-   * within `interval`. Over HTTP it needs a stream that the client reads. Default: no pings.
+   * within `interval`. Over HTTP it needs a stream that the client reads. It is off for clients of 2026-07-28: that revision
+   * has no ping, and a server sends no requests. Default: no pings.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
    */

@@ -10,6 +10,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { SendOptions, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import { neverWaits } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -63,10 +64,13 @@ export const make = (
           : sender.request(message, text, options)
       })
       // The caller of an interrupted request does not wait for it any more; the caller of one that died does.
-      return Effect.catchAllCause(requests.run(sending), (cause) =>
-        Cause.isInterruptedOnly(cause)
-          ? Effect.failCause(cause)
-          : reader.deliver(new Undelivered(id, died("Read", "The request died", cause))))
+      return Effect.catchAllCause(
+        neverWaits(message.method) ? sending : requests.run(sending),
+        (cause) =>
+          Cause.isInterruptedOnly(cause)
+            ? Effect.failCause(cause)
+            : reader.deliver(new Undelivered(id, died("Read", "The request died", cause)))
+      )
     })
 
   const other = (message: Message.Message, text: string): Effect.Effect<void, TransportError> => {

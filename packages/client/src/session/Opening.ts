@@ -8,6 +8,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Transports from "@effect-mcp/jsonrpc/Transport"
+import { neverWaits } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as FeatureFibers from "./FeatureFibers.js"
@@ -58,7 +59,7 @@ export const open = (
             ? reporting ?? handling
             : Effect.zipRight(reporting, handling)
         },
-        neverWaits: (method) => neverWaits.has(method)
+        neverWaits
       },
       {
         timeout,
@@ -97,6 +98,3 @@ const withoutRequests = (transport: Transport, areDropped: () => boolean): Trans
       if (!isDropped) receive(delivery)
     })
 })
-
-/** A subscription stays open, so it takes no place. */
-const neverWaits: ReadonlySet<string> = new Set(["ping", "subscriptions/listen"])

@@ -1,6 +1,7 @@
 /**
  * Notices a peer that is gone though its transport is open: after some silence it sends pings, and fails when two in a
- * row bring nothing. Any message shows that the peer is there, also an error that answers a ping.
+ * row bring nothing. Any message shows that the peer is there, also an error that answers a ping. A ping that the transport
+ * cannot deliver brings nothing; where no channel carries requests, none is sent.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,19 +24,24 @@ export const watch = (
   received: () => number,
   { interval, method }: Options
 ): Effect.Effect<never, TransportError> => {
-  /** Runs an effect; gives whether nothing came meanwhile, unless it failed in another way. */
-  const isSilent = <E>(during: Effect.Effect<unknown, E>, failed: (error: E) => boolean): Effect.Effect<boolean> =>
+  /** Runs an effect; gives whether nothing came meanwhile, if the effect gives true. */
+  const isSilent = (during: Effect.Effect<boolean>): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       const before = received()
-      const isOver = Effect.match(during, { onFailure: failed, onSuccess: () => true })
-      return Effect.map(isOver, (over) => over && received() === before)
+      return Effect.map(during, (isOver) => isOver && received() === before)
+    })
+
+  /** Gives whether a ping could be sent and had no answer. Takes the interval at most. */
+  const isUnanswered = (name: string): Effect.Effect<boolean> =>
+    // The timeouts of calls may stand still, the total one does not.
+    Effect.matchEffect(outbound.request(name, undefined, { timeout: interval, maxTotalTimeout: interval }), {
+      onFailure: ({ _tag }) =>
+        _tag === "TransportError" ? Effect.as(Effect.sleep(interval), true) : Effect.succeed(_tag === "RequestTimeout"),
+      onSuccess: () => Effect.succeed(false)
     })
 
   const ping = (name: string, misses: number): Effect.Effect<void, TransportError> =>
-    Effect.flatMap(
-      isSilent(outbound.request(name, undefined, { timeout: interval }), ({ _tag }) => _tag === "RequestTimeout"),
-      (silent) => silent ? missed(name, misses + 1) : Effect.void
-    )
+    Effect.flatMap(isSilent(isUnanswered(name)), (silent) => silent ? missed(name, misses + 1) : Effect.void)
 
   const missed = (name: string, misses: number): Effect.Effect<void, TransportError> =>
     misses < MISSES ? ping(name, misses) : Effect.fail(
@@ -45,7 +51,7 @@ export const watch = (
       })
     )
 
-  return Effect.forever(Effect.flatMap(isSilent(Effect.sleep(interval), () => false), (silent) => {
+  return Effect.forever(Effect.flatMap(isSilent(Effect.as(Effect.sleep(interval), true)), (silent) => {
     const name = silent ? method() : undefined
     return name === undefined ? Effect.void : ping(name, 0)
   }))

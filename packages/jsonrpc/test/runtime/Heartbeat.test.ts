@@ -2,11 +2,13 @@
  * The heartbeat of a conversation: when pings are sent, and when the peer counts as gone.
  */
 import { assert, describe, it } from "@effect/vitest"
-import type * as Conversation from "@effect-mcp/jsonrpc/Conversation"
+import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Effect, Fiber, TestClock } from "effect"
-import { connect } from "../ScriptedPeer.js"
+import { connect, side } from "../ScriptedPeer.js"
 
 const beating = (method: () => string | undefined = () => "ping") =>
   connect(undefined, { heartbeat: { interval: "10 seconds", method } } satisfies Conversation.Options)
@@ -67,5 +69,39 @@ describe("a heartbeat", () => {
       const { peer } = yield* beating(() => undefined)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(yield* peer.received, [])
+    }))
+
+  it.scoped("counts a ping that the transport cannot deliver as one that brings nothing, after the interval", () =>
+    Effect.gen(function*() {
+      const [here] = yield* Transport.memory()
+      const lost = new TransportError({ reason: "Write", message: "the network is down" })
+      const failing: Transport.Transport = {
+        ...here,
+        run: (receive) => Effect.zipRight(Effect.sync(() => deliver = receive), Effect.never),
+        unsafeSend: (message) => {
+          pings++
+          if ("id" in message) deliver(new Transport.Undelivered(message.id!, lost))
+          return true
+        }
+      }
+      let deliver: (delivery: Transport.Delivery) => void
+      let pings = 0
+      const conversation = yield* Conversation.make(failing, side({}), {
+        heartbeat: { interval: "10 seconds", method: () => "ping" }
+      })
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual(pings, 2)
+      assert.strictEqual(conversation.pending(), 0)
+      yield* TestClock.adjust("1 second")
+      assert.match((yield* Effect.flip(conversation.ended)).message, /^The peer is gone/)
+    }))
+
+  it.scoped("ends the conversation while the timeouts of its calls stand still", () =>
+    Effect.gen(function*() {
+      const { conversation, peer } = yield* beating()
+      yield* Effect.forkScoped(conversation.pauseTimeouts(Effect.never))
+      yield* TestClock.adjust("30 seconds")
+      assert.match((yield* Effect.flip(conversation.ended)).message, /^The peer is gone/)
+      yield* peer.closed
     }))
 })

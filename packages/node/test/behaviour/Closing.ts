@@ -3,6 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
+import { until } from "../Fixture.js"
 import type { Behaviour } from "./Behaviour.js"
 import { hold, isModern, key, text } from "./Behaviour.js"
 
@@ -88,6 +89,19 @@ export const behaviours: ReadonlyArray<Behaviour> = [
         yield* client.close
         assert.strictEqual((failure(yield* Effect.exit(held.exit)) as { _tag: string })._tag, "ConnectionClosed")
         yield* served.reports.until(`${name} stopped`)
+      })
+  },
+  {
+    name: "a heartbeat of the client keeps the session with a server that answers",
+    rule: "2025-11-25 basic/utilities/ping#implementation-considerations",
+    until: "2025-11-25",
+    run: ({ connect }) =>
+      Effect.gen(function*() {
+        const client = yield* connect({ heartbeat: { interval: "300 millis" } })
+        const { entries } = client.transcript
+        const isPing = ({ message }: (typeof entries)[number]) => "method" in message && message.method === "ping"
+        yield* until(() => entries.filter(isPing).length >= 3)
+        yield* client.ping()
       })
   },
   {

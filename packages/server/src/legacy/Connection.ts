@@ -19,10 +19,9 @@ import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
-import * as Release from "../runtime/Release.js"
+import { Announcements } from "../runtime/Announcements.js"
 
 export class Connection {
   /** The server has accepted `initialize`, and serves requests. */
@@ -47,7 +46,7 @@ export class Connection {
   /** Releases the services, for a handshake that fails after they were built. */
   releaseServices: Effect.Effect<void> | undefined
   private whenInitialized: Deferred.Deferred<void> | undefined
-  private announcements: Map<string, Fiber.RuntimeFiber<void>> | undefined
+  private readonly announcements = new Announcements()
 
   constructor(
     /** Sends outside of any request. */
@@ -88,31 +87,15 @@ export class Connection {
    * advertised to the client.
    */
   announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      const key = `${name} ${about}`
-      const announcements = this.announcements ??= new Map()
-      if (
-        !this.initialized || announcements.has(key) ||
-        (capability !== undefined && !Capabilities.declares(this.serverCapabilities, capability))
-      ) {
-        return Effect.void
-      }
-      return Effect.map(Effect.forkDaemon(Effect.interruptible(this.outbound.notify(name, params))), (fiber) => {
-        announcements.set(key, fiber)
-        fiber.addObserver(() => announcements.delete(key))
-      })
-    })
+    return Effect.suspend(() =>
+      this.initialized && (capability === undefined || Capabilities.declares(this.serverCapabilities, capability))
+        ? this.announcements.announce(`${name} ${about}`, this.outbound.notify(name, params))
+        : Effect.void
+    )
   }
 
   /** Interrupts the announcements that still wait for the client to read, and waits for their end. */
   stopAnnouncing(limit: Duration.DurationInput | undefined): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      this.announcements === undefined
-        ? Effect.void
-        : Effect.forEach([...this.announcements.values()], (fiber) => {
-          fiber.unsafeInterruptAsFork(FiberId.none)
-          return Release.awaitWithin(fiber, limit)
-        }, { concurrency: "unbounded", discard: true })
-    )
+    return this.announcements.stop(limit)
   }
 }

@@ -102,7 +102,7 @@ export class Subscriptions {
           this.open.delete(open)
           this.leave(incoming.channel)
           return Effect.zipRight(
-            open.announcements.stop,
+            open.announcements.stop(),
             incoming.channel instanceof Post ? Effect.void : cancelled(incoming)
           )
         })

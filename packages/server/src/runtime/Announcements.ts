@@ -4,11 +4,14 @@
  *
  * A mutable map of what waits, and one fiber while something does.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Release from "./Release.js"
 
 /** How many different notifications may wait for a client. */
-export const MAX_WAITING = 256
+export const MAX_WAITING = 1024
 
 export class Announcements {
   private readonly waiting = new Map<string, Effect.Effect<void>>()
@@ -29,9 +32,14 @@ export class Announcements {
     })
   }
 
-  /** Drops what still waits. */
-  get stop(): Effect.Effect<void> {
-    return Effect.suspend(() => this.fiber === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(this.fiber)))
+  /** Drops what still waits, and waits for the end of what is being sent no longer than the limit. */
+  stop(limit?: Duration.DurationInput): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { fiber } = this
+      if (fiber === undefined) return Effect.void
+      fiber.unsafeInterruptAsFork(FiberId.none)
+      return Release.awaitWithin(fiber, limit)
+    })
   }
 
   private get sendAll(): Effect.Effect<void> {
