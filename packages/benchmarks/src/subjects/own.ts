@@ -6,6 +6,7 @@ import type { ClientSession } from "@effect-mcp/client"
 import { Client } from "@effect-mcp/client"
 import { Tool } from "@effect-mcp/definition"
 import { Connector, Transport } from "@effect-mcp/jsonrpc"
+import { Version } from "@effect-mcp/protocol"
 import { Dispatcher, InProcess, McpServer } from "@effect-mcp/server"
 import { Effect, Exit, Layer, ManagedRuntime, Schema } from "effect"
 import type { Subject } from "../Workload.js"
@@ -42,7 +43,12 @@ const calls = (client: ClientSession.ClientSessionService, count: number): Effec
 // The official client validates results by output schemas only after it has listed the tools, which this one does not.
 const start = (makeConnector: typeof pair) => async (): Promise<Subject> => {
   const runtime = ManagedRuntime.make(
-    Layer.unwrapScoped(Effect.map(makeConnector, (connector) => Client.layer(connector, { checkOutputs: false }))).pipe(
+    Layer.unwrapScoped(
+      Effect.map(
+        makeConnector,
+        (connector) => Client.layer(connector, { versions: Version.legacy, checkOutputs: false })
+      )
+    ).pipe(
       Layer.provide(Server)
     )
   )
