@@ -15,7 +15,6 @@ import * as Scope from "effect/Scope"
 import type { ConnectError } from "./ClientError.js"
 import * as ClientSession from "./ClientSession.js"
 import * as Features from "./Features.js"
-import { GivenExtensions } from "./session/GivenExtensions.js"
 import * as Typed from "./Typed.js"
 
 export class Client extends Context.Tag("@effect-mcp/client/Client")<Client, ClientSession.ClientSessionService>() {}
@@ -26,8 +25,11 @@ export interface Options<E = never, R = never> extends ClientSession.Options {
 }
 
 /**
- * Connects to a server and makes the handshake. Fails when the server cannot be reached, does not answer in time, or has
- * no revision in common with the client; everything that was opened is closed before this fails.
+ * Connects to a server in the era that both sides speak: without a session in the modern era, after the handshake in the
+ * legacy one. Fails when the server cannot be reached, does not answer in time, or has no revision in common with the
+ * client; everything that was opened is closed before this fails.
+ *
+ * What the client finds out about the era holds for all later connections of the same connector.
  *
  * Features are built before the client connects, with a memo map of their own, so that two clients can have the same layer.
  */
@@ -53,8 +55,7 @@ export const make = <RC, E = never, R = never>(
           scope
         )
       }
-      const transport = yield* Effect.provideService(connector.connect, GivenExtensions, options?.extensions ?? [])
-      return yield* ClientSession.make(transport, options, features)
+      return yield* ClientSession.connect(connector, options, features)
     }).pipe(
       Scope.extend(scope),
       Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))

@@ -4,9 +4,12 @@
  *
  * @since 0.1.0
  */
+import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as Connectors from "@effect-mcp/jsonrpc/Connector"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Completion from "@effect-mcp/protocol/Completion"
+import * as Era from "@effect-mcp/protocol/Era"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -27,6 +30,7 @@ import * as Extensions from "./negotiation/Extensions.js"
 import * as Negotiation from "./negotiation/Negotiation.js"
 import type { Notifications } from "./Notifications.js"
 import * as FeatureFibers from "./session/FeatureFibers.js"
+import { GivenExtensions } from "./session/GivenExtensions.js"
 import type { NegotiatedSession } from "./session/NegotiatedSession.js"
 import * as OutputCheck from "./session/OutputCheck.js"
 import * as Pages from "./session/Pages.js"
@@ -39,7 +43,10 @@ export interface Options {
    * server does not count; `maxTotalTimeout` of a call counts it. Default: 60 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
-  /** The same for single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout` for all. */
+  /**
+   * The same for single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout` for all but
+   * `server/discover`, to which a server on a pipe may be silent for 5 seconds before the client tries the handshake.
+   */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
   /** The `maxRetries` of calls that have none of their own. Default: 0, no call is sent again. */
   readonly maxRetries?: number | undefined
@@ -55,19 +62,20 @@ export interface Options {
   readonly refuseUnassociated?: boolean | undefined
   /**
    * The revisions that the client may speak; it requests the latest. With revisions of one era only, it does not look for
-   * the server's era. Default: those of the legacy era.
+   * the server's era. Default: all that this library knows, of both eras.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /**
    * What an earlier session with the same server found out: that session, or the same members of it, stored as JSON. The
-   * client then does not look for the server's era, and a modern session opens without a message.
+   * client then does not look for the server's era: a modern session opens without a message, and a legacy one with the
+   * handshake, after which the client looks for the era only if the server refuses it.
    */
   readonly prior?:
     | Pick<ClientSessionService, "version" | "serverInfo" | "serverCapabilities" | "instructions">
     | undefined
   /**
    * The extensions that the client uses, with the settings that it declares. It dies when two of them add the same. Over HTTP,
-   * the headers of their requests need a transport that `Client` opened. Default: none.
+   * the headers of their requests need a transport that this client opens. Default: none.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
@@ -108,7 +116,10 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly serverCapabilities: ServerCapabilities
   /** How to use the server, for the model. */
   readonly instructions: string | undefined
+  /** The revision that both sides speak. */
   readonly version: Version.Version
+  /** The era of `version`: "legacy" when the session began with a handshake, else "modern". */
+  readonly era: Era.Era
   readonly ping: (options?: CallOptions) => Effect.Effect<void, ClientError>
   /** One page of the tools. */
   readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
@@ -186,16 +197,27 @@ const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 /** Opens a session over a transport. It ends when the scope closes. */
 export const make = (
   transport: Transport,
-  options: Options = {},
+  options?: Options,
   features?: Features.FeaturesService
 ): Effect.Effect<ClientSessionService, ConnectError, Scope.Scope> =>
+  connect(Connectors.fromTransport(transport), options, features)
+
+/**
+ * Opens a session with the server that a connector reaches. It connects a second time when the server ends the connection
+ * before it has answered anything, as some legacy servers do when the first request is not `initialize`.
+ */
+export const connect = <R>(
+  connector: Connector<R>,
+  options: Options = {},
+  features?: Features.FeaturesService
+): Effect.Effect<ClientSessionService, ConnectError, R | Scope.Scope> =>
   Effect.gen(function*() {
     const registered = features ?? (yield* Features.make)
     const extensions = yield* Effect.sync(() => Extensions.make(options.extensions ?? []))
     const outputs = OutputCheck.make()
-    const negotiated = yield* Negotiation.connect(transport, {
+    const negotiated = yield* Negotiation.connect(connector, {
       clientInfo: options.clientInfo ?? self,
-      versions: options.versions ?? Version.legacy,
+      versions: options.versions ?? Version.all,
       prior: options.prior,
       features: registered,
       extensions,
@@ -215,7 +237,7 @@ export const make = (
       heartbeat: options.heartbeat,
       closeTimeout: options.closeTimeout,
       telemetry: options.telemetry === true
-    })
+    }).pipe(Effect.provideService(GivenExtensions, options.extensions ?? []))
     // Earlier revisions know no output schemas.
     const checkOutputs = options.checkOutputs !== false && Version.isAtLeast(negotiated.facts.version, "2025-06-18")
     const session = verbs(negotiated, outputs, checkOutputs)
@@ -235,6 +257,7 @@ const verbs = (
   const listPrompts = (options?: ListOptions) => call("prompts/list", page(options), options)
   return {
     ...facts,
+    era: Era.ofVersion(facts.version)!,
     ...notifications,
     ...extended,
     ended,

@@ -34,6 +34,7 @@ import * as ServerLists from "./group/ServerLists.js"
 import type { Entries, Entry, Kind, NameHook } from "./GroupEntries.js"
 import type { DuplicateEntry, DuplicateServer, UnknownServer } from "./GroupError.js"
 import { UnknownEntry } from "./GroupError.js"
+import * as KnownVersions from "./negotiation/KnownVersions.js"
 
 export interface Options {
   /** Gives tools and prompts their names in the group, or leaves them out. Default: the names that their servers use. */
@@ -135,11 +136,15 @@ export const make = (
       refuseCollisions: options.onCollision === "fail"
     })
     const members = yield* Members.make(shared.remove)
+    const known = KnownVersions.byOrigin()
     return {
       connect: (name, connector, { reconnect, reconnectResetAfter = "1 minute", ...client } = {}) =>
         members.join(name, (member, joined) =>
           Reconnect.run(
-            Effect.flatMap(Client.make(connector, client), (session) => enter(shared, member, session)),
+            Effect.flatMap(
+              Effect.provideService(Client.make(connector, client), KnownVersions.KnownVersions, known),
+              (session) => enter(shared, member, session)
+            ),
             reconnect && { schedule: reconnect, resetAfter: reconnectResetAfter },
             joined
           )) as never,

@@ -1,5 +1,5 @@
 /**
- * Reaches a server by its URL: over Streamable HTTP, and over HTTP+SSE when the server implements only the older transport.
+ * Reaches a server by its URL: over Streamable HTTP of either era, and over HTTP+SSE when the server implements only that.
  * It uses the platform's `HttpClient`, whichever layer the application provides. `RemoteOptions` holds the options.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
@@ -36,7 +36,8 @@ export const connector = <R = never>(
   const name = parsed === undefined ? "an invalid URL" : `${parsed.origin}${parsed.pathname}`
   return Connector.make<HttpClient | R | Scope.Scope>(
     name,
-    Effect.flatMap(check(parsed, name), (url) => HttpTransport.open(url, settings))
+    Effect.flatMap(check(parsed, name), (url) => HttpTransport.open(url, settings)),
+    { origin: parsed?.origin }
   ) as Connector.Connector<HttpClient | Exclude<R, Scope.Scope>>
 }
 

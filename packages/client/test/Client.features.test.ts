@@ -7,10 +7,11 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as Version from "@effect-mcp/protocol/Version"
+import type * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
-import { answered, exchange, failure, servers } from "./Scripts.js"
+import { answered, exchange, failure, legacyClient, servers } from "./Scripts.js"
 
 class Address extends Context.Tag("Address")<Address, string>() {}
 
@@ -53,7 +54,9 @@ describe("The features of a client", () => {
       const log: Array<string> = []
       const { connector, open, server } = yield* logged(log)
       const scope = yield* Scope.make()
-      const connecting = yield* Effect.fork(Scope.extend(Client.make(connector, { features: counted(log) }), scope))
+      const connecting = yield* Effect.fork(
+        Scope.extend(Client.make(connector, { versions: Version.legacy, features: counted(log) }), scope)
+      )
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       yield* server().initialized()
       yield* Fiber.join(connecting)
@@ -65,7 +68,7 @@ describe("The features of a client", () => {
   it.scoped("are advertised in the first message, and answer from then on", () =>
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
-      const connecting = yield* Effect.fork(Client.make(connector, { features: counted([]) }))
+      const connecting = yield* Effect.fork(Client.make(connector, { versions: Version.legacy, features: counted([]) }))
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       const { id, params } = yield* server().expectRequest("initialize")
       assert.deepStrictEqual(params!.capabilities, { roots: {} })
@@ -85,7 +88,9 @@ describe("The features of a client", () => {
       const log: Array<string> = []
       const { connector } = yield* logged(log)
       const features = Layer.provideMerge(Layer.fail("no model today" as const), counted(log))
-      const error: string | { readonly _tag: string } = yield* failure(Client.make(connector, { features }))
+      const error: string | { readonly _tag: string } = yield* failure(
+        Client.make(connector, { versions: Version.legacy, features })
+      )
       assert.strictEqual(error, "no model today")
       // The scope is still open.
       assert.deepStrictEqual(log, ["features open", "features closed"])
@@ -113,7 +118,9 @@ describe("The features of a client", () => {
       assert.strictEqual(yield* failure(Client.make(nobody, { features: counted(log) })), unreachable)
       assert.deepStrictEqual(log.splice(0), ["features open", "features closed"])
       const { connector, open, server } = yield* logged(log)
-      const connecting = yield* Effect.fork(Effect.flip(Client.make(connector, { features: counted(log) })))
+      const connecting = yield* Effect.fork(
+        Effect.flip(Client.make(connector, { versions: Version.legacy, features: counted(log) }))
+      )
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       const { id } = yield* server().expectRequest("initialize")
       yield* server().send(Message.failure(id, { code: -32603, message: "no" }))
@@ -125,7 +132,9 @@ describe("The features of a client", () => {
     Effect.gen(function*() {
       const log: Array<string> = []
       const { connector, open, server } = yield* logged(log)
-      const connecting = yield* Effect.fork(Client.make(connector, { features: counted(log) }))
+      const connecting = yield* Effect.fork(
+        Client.make(connector, { versions: Version.legacy, features: counted(log) })
+      )
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       yield* server().expectRequest("initialize")
       yield* Fiber.interrupt(connecting)
@@ -138,7 +147,7 @@ describe("The features of a client", () => {
       const features = counted(log)
       const connect = Effect.gen(function*() {
         const scope = yield* Scope.make()
-        const { server } = yield* Scope.extend(TestClient.make({ client: { features } }), scope)
+        const { server } = yield* Scope.extend(legacyClient({ client: { features } }), scope)
         const asks = Effect.flatMap(server.request("roots/list"), server.expectResult)
         return { asks, close: Scope.close(scope, Exit.void) }
       })
@@ -157,7 +166,7 @@ describe("The features of a client", () => {
       let built = 0
       const AddressLive = Layer.sync(Address, () => `file:///${++built}`)
       const uses = <R>(feature: Layer.Layer<never, never, R>) => Layer.provide(feature, AddressLive)
-      const { server } = yield* TestClient.make({
+      const { server } = yield* legacyClient({
         client: {
           features: Layer.merge(
             uses(Features.roots(Effect.map(Address, root))),
@@ -174,12 +183,12 @@ describe("The features of a client", () => {
     Effect.gen(function*() {
       const features = Features.roots(Effect.map(Address, root))
       const here = Layer.succeed(Address, "file:///here")
-      const made = yield* TestClient.make({ client: { features } }).pipe(Effect.provide(here))
+      const made = yield* legacyClient({ client: { features } }).pipe(Effect.provide(here))
       const asks = (server: TestPeer.TestPeer) => Effect.flatMap(server.request("roots/list"), server.expectResult)
       assert.deepStrictEqual(yield* asks(made.server), { roots: root("file:///here") })
       const { connector, open, server } = yield* servers
       const building = yield* Effect.fork(
-        Layer.build(Client.layer(connector, { features }).pipe(Layer.provide(here)))
+        Layer.build(Client.layer(connector, { versions: Version.legacy, features }).pipe(Layer.provide(here)))
       )
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       yield* server().initialized()
@@ -193,7 +202,7 @@ describe("The options of a client", () => {
   const requests = (options: Client.Options) =>
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
-      const connecting = yield* Effect.fork(Client.make(connector, options))
+      const connecting = yield* Effect.fork(Client.make(connector, { versions: Version.legacy, ...options }))
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       const { id, params } = yield* server().expectRequest("initialize")
       yield* server().send(Message.success(id, {
@@ -229,9 +238,9 @@ describe("The options of a client", () => {
 
   it.scoped("check results against output schemas, unless `checkOutputs` or the option of the call is false", () =>
     Effect.gen(function*() {
-      const strict = yield* TestClient.make({ client: { checkOutputs: true } })
+      const strict = yield* legacyClient({ client: { checkOutputs: true } })
       yield* answered(strict.server, strict.client.listTools(), "tools/list", { tools: [promise] })
-      const careless = yield* TestClient.make({ client: { checkOutputs: false } })
+      const careless = yield* legacyClient({ client: { checkOutputs: false } })
       yield* answered(careless.server, careless.client.listTools(), "tools/list", { tools: [promise] })
       const call = ({ client, server }: TestClient.TestClient, checkOutput?: boolean) =>
         Effect.map(
@@ -246,7 +255,7 @@ describe("The options of a client", () => {
 
   it.scoped("list no tools for typed calls, whose definition has the schema", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const Count = Tool.make("count", { success: Schema.Struct({ n: Schema.Number }) })
       const { count } = yield* Effect.provideService(Client.of(Definition.make(Count)), Client.Client, client)
       const given = { content: [], structuredContent: { n: 1 } }

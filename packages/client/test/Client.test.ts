@@ -5,9 +5,12 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Exit, Fiber, Layer, Schedule, Scope, TestClock } from "effect"
 import { answered, failure, servers } from "./Scripts.js"
+
+const legacy = { versions: Version.legacy } as const
 
 class Address extends Context.Tag("Address")<Address, string>() {}
 
@@ -32,7 +35,7 @@ describe("Client.make", () => {
     const closes = (fail: (server: TestPeer.TestPeer) => Effect.Effect<unknown, unknown>) =>
       Effect.gen(function*() {
         const { connector, open, server } = yield* servers
-        const connecting = yield* Effect.fork(Effect.either(Client.make(connector)))
+        const connecting = yield* Effect.fork(Effect.either(Client.make(connector, legacy)))
         yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
         yield* fail(server())
         const ended = yield* Fiber.join(connecting)
@@ -61,7 +64,7 @@ describe("Client.make", () => {
   it.scoped("closes what it opened when it is interrupted", () =>
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
-      const connecting = yield* Effect.fork(Client.make(connector))
+      const connecting = yield* Effect.fork(Client.make(connector, legacy))
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       yield* server().expectRequest("initialize")
       yield* Fiber.interrupt(connecting)
@@ -87,7 +90,7 @@ describe("Client.make", () => {
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
       const scope = yield* Scope.make()
-      const connecting = yield* Effect.fork(Scope.extend(Client.make(connector), scope))
+      const connecting = yield* Effect.fork(Scope.extend(Client.make(connector, legacy), scope))
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       yield* server().initialized()
       const client = yield* Fiber.join(connecting)
@@ -103,7 +106,7 @@ describe("Client.make", () => {
       const { connector, open, server } = yield* servers
       const connect = Effect.gen(function*() {
         const before = open()
-        const connecting = yield* Effect.fork(Client.make(connector))
+        const connecting = yield* Effect.fork(Client.make(connector, legacy))
         yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === before + 1 })
         const mine = server()
         yield* mine.initialized()
@@ -120,7 +123,7 @@ describe("Client.make", () => {
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
       const using = yield* Effect.fork(Effect.uninterruptible(Effect.scoped(
-        Effect.flatMap(Client.make(connector), (client) => Effect.scoped(client.ping()))
+        Effect.flatMap(Client.make(connector, legacy), (client) => Effect.scoped(client.ping()))
       )))
       yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
       yield* server().initialized()
@@ -136,7 +139,7 @@ describe("Client.layer", () => {
     Effect.gen(function*() {
       const { connector, open, server } = yield* servers
       const addressed = Connector.make("addressed", Effect.zipRight(Address, connector.connect))
-      const layer: Layer.Layer<Client.Client, unknown, Address> = Client.layer(addressed, { timeout: "1 second" })
+      const layer: Layer.Layer<Client.Client, unknown, Address> = Client.layer(addressed, legacy)
       const using = yield* Effect.fork(
         Effect.flatMap(Client.Client, (client) => client.ping()).pipe(
           Effect.provide(Layer.provide(layer, Layer.succeed(Address, "here")))
@@ -164,7 +167,7 @@ describe("Client.layer", () => {
       )
       const building = yield* Effect.fork(Layer.build(Layer.retry(Client.layer(reluctant), Schedule.recurs(5))))
       yield* Effect.repeat(Effect.yieldNow(), { until: () => attempts === 3 && open() > 0 })
-      yield* server().initialized()
+      yield* server().discovered()
       yield* Fiber.join(building)
       assert.strictEqual(open(), 1)
     }))
@@ -179,7 +182,7 @@ describe("Client.of", () => {
         Effect.provide(
           Client.of(Definition.make(Greet)),
           yield* Layer.build(Client.layer(connector)).pipe(
-            Effect.zipLeft(Effect.orDie(server.initialized()), { concurrent: true })
+            Effect.zipLeft(Effect.orDie(server.discovered()), { concurrent: true })
           )
         )
       )

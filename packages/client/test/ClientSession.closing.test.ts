@@ -6,10 +6,10 @@ import * as Direct from "@effect-mcp/jsonrpc/Direct"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect"
-import { answered, failure, leavesNothing, waiting } from "./Scripts.js"
+import { answered, failure, leavesNothing, legacyClient, waiting } from "./Scripts.js"
 
 /** A client in the middle of everything that it can be in the middle of. */
 const busy = (pair: Effect.Effect<readonly [Transport.Transport, Transport.Transport], never, Scope.Scope>) =>
@@ -18,7 +18,7 @@ const busy = (pair: Effect.Effect<readonly [Transport.Transport, Transport.Trans
     const server = yield* TestPeer.make(theirs)
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
     const connecting = yield* Effect.fork(
-      Scope.extend(Client.make(Connector.fromTransport(mine), { timeout: "1 hour" }), scope)
+      Scope.extend(Client.make(Connector.fromTransport(mine), { timeout: "1 hour", versions: Version.legacy }), scope)
     )
     yield* server.initialized()
     const client = yield* Fiber.join(connecting)
@@ -81,7 +81,7 @@ describe("A client", () => {
   it.effect("leaves no fiber and no timer when it cannot connect", () =>
     leavesNothing(Effect.gen(function*() {
       const [server, connector] = yield* TestPeer.server()
-      const connecting = yield* Effect.fork(failure(Client.make(connector)))
+      const connecting = yield* Effect.fork(failure(Client.make(connector, { versions: Version.legacy })))
       yield* server.expectRequest("initialize")
       yield* server.hangUp
       assert.strictEqual((yield* Fiber.join(connecting))._tag, "ConnectionClosed")
@@ -89,7 +89,7 @@ describe("A client", () => {
 
   it.effect("leaves no fiber and no timer after calls that end in every way", () =>
     leavesNothing(Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       yield* answered(server, client.ping(), "ping", {})
       const interrupted = yield* Effect.fork(client.callTool("slow", {}, { onProgress: () => Effect.void }))
       yield* server.expectRequest("tools/call")
@@ -114,7 +114,7 @@ describe("A client", () => {
           )
       )
       const scope = yield* Scope.make()
-      const { server } = yield* Scope.extend(TestClient.make({ client: { features } }), scope)
+      const { server } = yield* Scope.extend(legacyClient({ client: { features } }), scope)
       const id = yield* server.request("ours/wait")
       yield* Deferred.await(began)
       const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
@@ -141,7 +141,7 @@ describe("A client", () => {
       const server = yield* TestPeer.make(theirs)
       const fault = new LocalError.TransportError({ reason: "Read", message: "\"played\" exited with code 3" })
       const broken = { ...mine, incoming: Stream.concat(mine.incoming, Stream.fail(fault)) }
-      const connecting = yield* Effect.fork(Client.make(Connector.fromTransport(broken)))
+      const connecting = yield* Effect.fork(Client.make(Connector.fromTransport(broken), { versions: Version.legacy }))
       yield* server.initialized()
       const client = yield* Fiber.join(connecting)
       const calling = yield* Effect.fork(failure(client.ping()))

@@ -5,9 +5,8 @@ import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Option, Stream } from "effect"
-import { answered, exchange, refused } from "./Scripts.js"
+import { answered, exchange, legacyClient, refused } from "./Scripts.js"
 
 const tool = { name: "echo", inputSchema: { type: "object" } }
 
@@ -49,7 +48,7 @@ describe("A result that is none of the method's", () => {
   for (const [name, run, method, answer, message] of invalid) {
     it.scoped(`fails only its call, with the place in the message: ${name}`, () =>
       Effect.gen(function*() {
-        const { client, server } = yield* TestClient.make()
+        const { client, server } = yield* legacyClient()
         const error = yield* refused(server, run(client), method, answer)
         assert.strictEqual((error as TransportError).reason, "Decode")
         assert.isTrue(
@@ -116,7 +115,7 @@ describe("A result that is none of the method's", () => {
   for (const [name, run, method, answer, result, place] of mended) {
     it.scoped(`is mended, and reported with its place: ${name}`, () =>
       Effect.gen(function*() {
-        const { client, server } = yield* TestClient.make()
+        const { client, server } = yield* legacyClient()
         const reported = yield* Effect.fork(Stream.runHead(client.diagnostics))
         yield* Effect.yieldNow()
         const { value } = yield* answered(server, run(client), method, answer)
@@ -132,14 +131,14 @@ describe("A result that is none of the method's", () => {
 
   it.scoped("is not checked by `request`", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const { value } = yield* answered(server, client.request("tools/list"), "tools/list", { tools: "none" })
       assert.deepStrictEqual(value, { tools: "none" })
     }))
 
   it.scoped("fails its call when it is no object", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       for (const result of [null, "text", 7, [1]]) {
         const { exit } = yield* exchange(server, Effect.flip(client.ping()), "ping", result as never)
         assert.deepInclude(yield* exit, { _tag: "TransportError", reason: "Decode" })
@@ -171,7 +170,7 @@ describe("An error of the server's", () => {
   for (const [error, expected] of errors) {
     it.scoped(`fails the call with its typed error: ${error.code} "${error.message}"`, () =>
       Effect.gen(function*() {
-        const { client, server } = yield* TestClient.make()
+        const { client, server } = yield* legacyClient()
         for (const call of [client.callTool("x"), client.request("tools/call", { name: "x" })]) {
           const calling = yield* Effect.fork(Effect.flip(call))
           const { id } = yield* server.expectRequest("tools/call")
@@ -185,7 +184,7 @@ describe("An error of the server's", () => {
 describe("A conversation that ends", () => {
   it.scoped("fails every call that waits, and every call to come", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const calling = yield* Effect.fork(Effect.all(
         [client.ping(), client.listTools(), client.callTool("echo"), client.request("ours/do")].map(Effect.flip),
         { concurrency: "unbounded" }
@@ -200,7 +199,7 @@ describe("A conversation that ends", () => {
 
   it.scoped("still gives the result that came before the end", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const calling = yield* Effect.fork(client.callTool("echo"))
       const { id } = yield* server.expectRequest("tools/call")
       yield* server.send(Message.success(id, { content: [] }))

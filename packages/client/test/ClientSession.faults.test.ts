@@ -5,6 +5,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import { Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream, TestClock } from "effect"
@@ -319,7 +320,7 @@ const verify = (stage: Stage, fault: keyof typeof faults, row: Row) =>
     let endings = 0
     const once = <A>(call: Effect.Effect<A, ConnectError>) =>
       outcome(Effect.ensuring(call, Effect.sync(() => endings++)))
-    const connecting = yield* patiently(Effect.exit(Client.make(connector)))
+    const connecting = yield* patiently(Effect.exit(Client.make(connector, { versions: Version.legacy })))
     if (stage === "connect" || stage === "initialize") {
       expect("the handshake", yield* outcome(connecting), row.victim)
       // `initialize` MUST NOT be cancelled.
@@ -374,7 +375,7 @@ for (const fault of Object.keys(faults)) {
           Effect.zipLeft(connector.connect, Effect.addFinalizer(() => commit))
         )
         const scope = yield* Scope.make()
-        const client = yield* Scope.extend(Client.make(closing), scope)
+        const client = yield* Scope.extend(Client.make(closing, { versions: Version.legacy }), scope)
         const calling = yield* waiting(outcome(client.callTool("victim")))
         assert.isNull(calling.unsafePoll())
         yield* Scope.close(scope, Exit.void)

@@ -3,7 +3,7 @@ import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Features from "@effect-mcp/client/Features"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Stream } from "effect"
-import { answered, failure } from "./Scripts.js"
+import { answered, failure, legacyClient } from "./Scripts.js"
 
 const verbs: Readonly<
   Record<string, readonly [string, (client: ClientSessionService) => Effect.Effect<unknown, any>]>
@@ -31,7 +31,7 @@ describe("A client MUST use only the capabilities that were declared:", () => {
       Effect.gen(function*() {
         // The parent of a capability does not declare it.
         const [parent, child] = capability.split(".")
-        const { client, server } = yield* TestClient.make({
+        const { client, server } = yield* legacyClient({
           capabilities: child === undefined ? {} : { [parent!]: {} }
         })
         const error = yield* failure(call(client))
@@ -47,7 +47,7 @@ describe("A client MUST use only the capabilities that were declared:", () => {
 
   it.scoped("a change of roots is not sent by a client that has not declared it", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ client: { features: Features.roots(Effect.succeed([])) } })
+      const { client, server } = yield* legacyClient({ client: { features: Features.roots(Effect.succeed([])) } })
       const error = yield* failure(client.rootsListChanged)
       assert.deepInclude({ ...error }, { capability: "roots.listChanged", declaredBy: "client" })
       yield* server.expectSilence
@@ -55,7 +55,7 @@ describe("A client MUST use only the capabilities that were declared:", () => {
 
   it.scoped("with `enforceCapabilities: false` it calls servers that forgot to declare what they have", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ capabilities: {}, client: { enforceCapabilities: false } })
+      const { client, server } = yield* legacyClient({ capabilities: {}, client: { enforceCapabilities: false } })
       yield* answered(server, client.listTools(), "tools/list", { tools: [] })
       yield* answered(server, client.subscribeResource("a:b"), "resources/subscribe", {})
       yield* answered(server, client.setLoggingLevel("info"), "logging/setLevel", {})
@@ -74,7 +74,7 @@ describe("A client MUST use only the capabilities that were declared:", () => {
 
   it.scoped("a method that the revision does not have is not sent, whatever is declared", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({
+      const { client, server } = yield* legacyClient({
         version: "2025-06-18",
         capabilities: { tasks: { list: {} } },
         client: { enforceCapabilities: false }

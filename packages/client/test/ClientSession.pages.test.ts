@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import * as Pages from "../src/session/Pages.js"
+import { legacyClient } from "./Scripts.js"
 
 const tool = (name: string) => ({ name, inputSchema: { type: "object" as const } })
 
@@ -26,7 +26,7 @@ const names = (tools: Stream.Stream<{ readonly name: string }, unknown>) =>
 describe("All tools", () => {
   it.scoped("are read page by page, until there is no cursor", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const reading = yield* Effect.fork(names(client.tools))
       yield* page(server, undefined, "1")
       yield* page(server, "1", "2")
@@ -36,7 +36,7 @@ describe("All tools", () => {
 
   it.scoped("are read from the beginning each time", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       for (const _ of [1, 2]) {
         const reading = yield* Effect.fork(names(client.tools))
         yield* page(server, undefined, "same")
@@ -47,7 +47,7 @@ describe("All tools", () => {
 
   it.scoped("end with an empty cursor, which is none up to 2025-11-25", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const reading = yield* Effect.fork(names(client.tools))
       yield* page(server, undefined, "1")
       yield* page(server, "1", "")
@@ -59,7 +59,7 @@ describe("All tools", () => {
 
   it.scoped("may come in pages of which some are empty", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const reading = yield* Effect.fork(names(client.tools))
       const { id } = yield* server.expectRequest("tools/list")
       yield* server.send(Message.success(id, { tools: [], nextCursor: "more" }))
@@ -69,7 +69,7 @@ describe("All tools", () => {
 
   it.scoped("are not requested before the reader wants them", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const reading = yield* Effect.fork(names(Stream.take(client.tools, 1)))
       yield* page(server, undefined, "never asked for")
       assert.deepStrictEqual(yield* Fiber.join(reading), ["after nothing"])
@@ -77,7 +77,7 @@ describe("All tools", () => {
 
   const refused = (cursors: ReadonlyArray<string | undefined>) =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const seen: Array<string> = []
       const reading = yield* Effect.fork(Effect.flip(
         Stream.runForEach(client.tools, ({ name }) => Effect.sync(() => seen.push(name)))
@@ -108,7 +108,7 @@ describe("All tools", () => {
 
   it.scoped("may come in 64 pages", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const reading = yield* Effect.fork(names(client.tools))
       const cursors = [undefined, ...Array.from({ length: 63 }, (_, n) => String(n))]
       for (const [at, cursor] of cursors.entries()) yield* page(server, cursor, cursors[at + 1])
@@ -117,7 +117,7 @@ describe("All tools", () => {
 
   it.scoped("fail with the page that fails", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const fails = (answer: (id: Message.RequestId) => Message.Message) =>
         Effect.gen(function*() {
           const reading = yield* Effect.fork(Effect.flip(names(client.tools)))
@@ -134,7 +134,7 @@ describe("All tools", () => {
 
   it.scoped("are cancelled when the reader is interrupted", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const reading = yield* Effect.fork(names(client.tools))
       yield* page(server, undefined, "next")
       const { id } = yield* server.expectRequest("tools/list")

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Progress } from "@effect-mcp/jsonrpc/Progress"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Deferred, Effect, Exit, Fiber, Stream } from "effect"
-import { answered, waiting } from "./Scripts.js"
+import { answered, legacyClient, waiting } from "./Scripts.js"
 
 const tokenOf = ({ params }: Message.Request) =>
   (params?._meta as { readonly progressToken?: unknown } | undefined)?.progressToken
@@ -11,7 +10,7 @@ const tokenOf = ({ params }: Message.Request) =>
 describe("Progress", () => {
   it.scoped("is requested with the id of the request as token, and only with `onProgress`", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const calls = [
         client.callTool("a", {}, { onProgress: () => Effect.void }),
         client.callTool("b"),
@@ -31,7 +30,7 @@ describe("Progress", () => {
 
   it.scoped("reaches the callback in order, all of it, before the result", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const seen: Array<Progress | string> = []
       const calling = yield* Effect.fork(Effect.tap(
         client.callTool("slow", {}, {
@@ -58,7 +57,7 @@ describe("Progress", () => {
 
   it.scoped("reaches the callback of its own call", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const seen: Array<string> = []
       const call = (name: string) =>
         client.callTool(name, {}, { onProgress: ({ progress }) => Effect.sync(() => seen.push(`${name} ${progress}`)) })
@@ -76,7 +75,7 @@ describe("Progress", () => {
 
   it.scoped("with an unknown token, or for a call that has ended, is an ordinary notification", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const received = yield* waiting(Stream.runCollect(Stream.take(client.notifications, 3)))
       let seen = 0
       const calling = yield* Effect.fork(client.callTool("quick", {}, { onProgress: () => Effect.sync(() => seen++) }))
@@ -93,7 +92,7 @@ describe("Progress", () => {
 
   it.scoped("at which the callback fails is lost, and nothing else", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const seen: Array<number> = []
       const calling = yield* Effect.fork(client.callTool("slow", {}, {
         onProgress: ({ progress }) => {
@@ -112,7 +111,7 @@ describe("Progress", () => {
 
   it.scoped("does not reach the callback after the call is interrupted", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const hearing = yield* Deferred.make<void>()
       let stopped = false
       const calling = yield* Effect.fork(client.callTool("slow", {}, {
@@ -134,7 +133,7 @@ describe("Progress", () => {
 describe("Interrupting a call", () => {
   it.scoped("cancels the request at the server, once", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const calling = yield* Effect.fork(client.callTool("slow"))
       const { id } = yield* server.expectRequest("tools/call")
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(calling)))
@@ -147,7 +146,7 @@ describe("Interrupting a call", () => {
 
   it.scoped("does not affect other calls", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const first = yield* Effect.fork(client.callTool("first"))
       const one = yield* server.expectRequest("tools/call")
       const second = yield* Effect.fork(client.callTool("second"))
@@ -160,7 +159,7 @@ describe("Interrupting a call", () => {
 
   it.scoped("does not affect the client; a late answer is a diagnostic", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const diagnostics = yield* waiting(Stream.runHead(client.diagnostics))
       const calling = yield* Effect.fork(client.callTool("slow"))
       const { id } = yield* server.expectRequest("tools/call")
@@ -174,7 +173,7 @@ describe("Interrupting a call", () => {
 
   it.scoped("sends nothing when `cancelOnAbandon` is false", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const calling = yield* Effect.fork(client.callTool("slow", {}, { cancelOnAbandon: false }))
       yield* server.expectRequest("tools/call")
       yield* Fiber.interrupt(calling)
@@ -183,7 +182,7 @@ describe("Interrupting a call", () => {
 
   it.scoped("happens to the loser of a race, and at a timeout of Effect", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const over = yield* Deferred.make<string>()
       const racing = yield* Effect.fork(Effect.race(client.callTool("slow"), Deferred.await(over)))
       const { id } = yield* server.expectRequest("tools/call")

@@ -6,10 +6,10 @@ import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Deferred, Effect, Fiber, Layer, TestClock } from "effect"
 import * as ScriptedServer from "./http/ScriptedServer.js"
-import { failure } from "./Scripts.js"
+import { failure, legacyClient } from "./Scripts.js"
 
 const form = { message: "Sure?", requestedSchema: { type: "object", properties: {} } }
 const prompt = { messages: [{ role: "user", content: { type: "text", text: "hello" } }], maxTokens: 10 }
@@ -29,7 +29,7 @@ const slow = (released: Deferred.Deferred<void>) => {
 const asking = (method: string, params: JsonObject, options?: CallOptions) =>
   Effect.gen(function*() {
     const released = yield* Deferred.make<void>()
-    const { client, server } = yield* TestClient.make({ client: { features: slow(released) } })
+    const { client, server } = yield* legacyClient({ client: { features: slow(released) } })
     const calling = yield* Effect.forkScoped(client.callTool("slow", {}, options))
     yield* server.expectRequest("tools/call")
     yield* TestClock.adjust("20 seconds")
@@ -97,6 +97,7 @@ describe("While the client answers a question of the server", () => {
       const connecting = yield* Effect.forkScoped(Effect.provideService(
         Client.make(Remote.connector(ScriptedServer.URL, { standalone: false }), {
           checkOutputs: false,
+          versions: Version.legacy,
           features: slow(released)
         }),
         HttpClient.HttpClient,
@@ -122,7 +123,7 @@ describe("While the client answers a question of the server", () => {
 describe("The timeout of a method", () => {
   it.scoped("is that of `timeouts`, unless the call has its own", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({
+      const { client, server } = yield* legacyClient({
         client: { timeout: "1 second", timeouts: { "tools/call": "5 seconds" } }
       })
       const millis = (call: Effect.Effect<unknown, unknown>, method: string) =>

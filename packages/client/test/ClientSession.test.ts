@@ -4,10 +4,9 @@ import * as Features from "@effect-mcp/client/Features"
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Effect, Fiber, Stream } from "effect"
-import { answered } from "./Scripts.js"
+import { answered, legacyClient } from "./Scripts.js"
 
 const tool = { name: "echo", inputSchema: { type: "object" } }
 const greeting = { content: [{ type: "text", text: "hello" }] }
@@ -153,7 +152,7 @@ describe("A verb", () => {
     it.scoped(`sends its request and gives the result: ${name}`, () =>
       Effect.gen(function*() {
         const transcript = Transcript.make()
-        const { client, server } = yield* TestClient.make({ transcript })
+        const { client, server } = yield* legacyClient({ transcript })
         const { value } = yield* answered(server, run(client), sends.split(" ")[0]!, answer)
         assert.deepStrictEqual(value, result)
         assert.deepStrictEqual(after(transcript), [
@@ -165,7 +164,7 @@ describe("A verb", () => {
 
   it.scoped("sends one request for each time it is run", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const ping = client.ping()
       yield* answered(server, ping, "ping", {})
       yield* answered(server, ping, "ping", {})
@@ -173,7 +172,7 @@ describe("A verb", () => {
 
   it.scoped("carries the `_meta` that it is given", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const meta = { "example.com/trace": "1", nested: { a: [1] } }
       const ping = yield* answered(server, client.ping({ meta }), "ping", {})
       assert.deepStrictEqual(ping.params, { _meta: meta })
@@ -185,7 +184,7 @@ describe("A verb", () => {
 
   it.scoped("merges `_meta` of its options, of its parameters and the token of progress", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const { params } = yield* answered(
         server,
         client.request("ours/do", { _meta: { ours: "parameters", b: 2 } }, {
@@ -200,7 +199,7 @@ describe("A verb", () => {
 
   it.scoped("does not change its arguments", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const args = Object.freeze({ list: Object.freeze([1, 2]) })
       const meta = Object.freeze({ a: 1 })
       const options = Object.freeze({ meta, onProgress: () => Effect.void })
@@ -212,7 +211,7 @@ describe("A verb", () => {
 describe("notify", () => {
   it.scoped("sends a notification, without `params` when there are none", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       yield* client.notify("notifications/ours")
       assert.deepStrictEqual(yield* server.next, Message.notification("notifications/ours"))
       yield* client.notify("notifications/ours", { a: 1 })
@@ -221,7 +220,7 @@ describe("notify", () => {
 
   it.scoped("drops the notification when the session has ended", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       yield* server.hangUp
       yield* client.ended
       yield* client.notify("notifications/ours")
@@ -231,7 +230,7 @@ describe("notify", () => {
 describe("rootsListChanged", () => {
   it.scoped("sends one notification for each time it is run", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({
+      const { client, server } = yield* legacyClient({
         client: { features: Features.roots(Effect.succeed([]), { changes: Stream.never }) }
       })
       yield* client.rootsListChanged
@@ -244,7 +243,7 @@ describe("rootsListChanged", () => {
 describe("Calls at the same time", () => {
   it.scoped("each get their own result, in whatever order the results come", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const calling = yield* Effect.fork(Effect.forEach(
         ["a", "b", "c", "d"],
         (name) => client.callTool(name),
@@ -268,7 +267,7 @@ describe("Calls at the same time", () => {
 
   it.scoped("accept an id that came back as a string, for a result and for an error", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const pinging = yield* Effect.fork(client.ping())
       const ping = yield* server.expectRequest("ping")
       yield* server.send(Message.success(String(ping.id), {}))

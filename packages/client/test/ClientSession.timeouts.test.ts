@@ -2,10 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type { CallOptions } from "@effect-mcp/client/CallOptions"
 import type { ClientSessionService, Options } from "@effect-mcp/client/ClientSession"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
-import { answered, failure } from "./Scripts.js"
+import { answered, failure, legacyClient } from "./Scripts.js"
 
 /** A call that the server receives and does not answer. */
 const unanswered = (client: ClientSessionService, server: TestPeer.TestPeer, options?: CallOptions) =>
@@ -28,7 +27,7 @@ const unanswered = (client: ClientSessionService, server: TestPeer.TestPeer, opt
 /** Waits no longer than this, and tells the server to stop. */
 const endsAfter = (millis: number, options?: CallOptions, session?: Options) =>
   Effect.gen(function*() {
-    const made = yield* TestClient.make({ client: session })
+    const made = yield* legacyClient({ client: session })
     const { calling, id, isWaiting } = yield* unanswered(made.client, made.server, options)
     yield* TestClock.adjust(millis - 1)
     assert.isTrue(isWaiting())
@@ -56,7 +55,7 @@ describe("A call", () => {
 
   it.scoped("waits without limit when its timeout is infinite", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const { calling, id, isWaiting } = yield* unanswered(client, server, { timeout: Infinity })
       yield* TestClock.adjust("365 days")
       assert.isTrue(isWaiting())
@@ -66,7 +65,7 @@ describe("A call", () => {
 
   it.scoped("with a timeout of 0 fails at once and sends nothing", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       for (const options of [{ timeout: 0 }, { maxTotalTimeout: 0 }]) {
         assert.deepInclude(yield* failure(client.ping(options)), { _tag: "RequestTimeout", method: "ping", millis: 0 })
       }
@@ -85,7 +84,7 @@ describe("A call", () => {
 
     it.scoped("waits the whole timeout again after each notification", () =>
       Effect.gen(function*() {
-        const { client, server } = yield* TestClient.make()
+        const { client, server } = yield* legacyClient()
         const { calling, id, isWaiting, progress } = yield* unanswered(client, server, reset)
         for (const _ of [1, 2, 3]) {
           yield* TestClock.adjust("9 seconds")
@@ -100,7 +99,7 @@ describe("A call", () => {
 
     it.scoped("waits no longer than its maximum, whatever progress comes", () =>
       Effect.gen(function*() {
-        const { client, server } = yield* TestClient.make()
+        const { client, server } = yield* legacyClient()
         const { calling, progress } = yield* unanswered(client, server, { ...reset, maxTotalTimeout: "25 seconds" })
         yield* TestClock.adjust("9 seconds")
         yield* progress
@@ -113,7 +112,7 @@ describe("A call", () => {
 
     it.scoped("may have `onProgress`, too", () =>
       Effect.gen(function*() {
-        const { client, server } = yield* TestClient.make()
+        const { client, server } = yield* legacyClient()
         const seen: Array<number> = []
         const { calling, id, progress } = yield* unanswered(client, server, {
           ...reset,
@@ -130,7 +129,7 @@ describe("A call", () => {
 
   it.scoped("without `resetTimeoutOnProgress` does not restart its timeout", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const { calling, progress } = yield* unanswered(client, server, {
         timeout: "10 seconds",
         onProgress: () => Effect.void
@@ -144,7 +143,7 @@ describe("A call", () => {
 
   it.scoped("with `cancelOnAbandon` false sends nothing when the time is over", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const { calling } = yield* unanswered(client, server, { timeout: "1 second", cancelOnAbandon: false })
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* failure(Fiber.join(calling)))._tag, "RequestTimeout")

@@ -5,10 +5,9 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Array as Arr, Deferred, Effect, Exit, Fiber, Layer, Ref, Schedule, Scope, TestClock } from "effect"
 import { answering, one, serving, text, tools, two, until } from "./Groups.js"
-import { failure } from "./Scripts.js"
+import { failure, legacyClient } from "./Scripts.js"
 
 /** A connector that never connects. */
 const hanging = Effect.gen(function*() {
@@ -139,7 +138,7 @@ describe("A group of servers", () => {
   it.scoped("reads the lists again when that failed, until it succeeds", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
-      const { client, server } = yield* TestClient.make({ capabilities: { tools: { listChanged: true } } })
+      const { client, server } = yield* legacyClient({ capabilities: { tools: { listChanged: true } } })
       const answer = (answer: JsonObject) =>
         Effect.flatMap(
           server.expectRequest("tools/list"),

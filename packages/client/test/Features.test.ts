@@ -5,10 +5,11 @@ import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import * as TestClient from "@effect-mcp/testing/TestClient"
+import type * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import type { Exit } from "effect"
 import { Cause, Context, Deferred, Effect, Layer, Logger, LogLevel, Queue, Ref, Stream } from "effect"
+import { legacyClient } from "./Scripts.js"
 
 class Model extends Context.Tag("Model")<Model, { readonly go: (prompt: string) => string }>() {}
 
@@ -34,7 +35,7 @@ const refused = (server: TestClient.TestClient["server"]) => (method: string, pa
 const connected = <E, R>(features: Layer.Layer<never, E, R>, options: TestClient.Options = {}) =>
   Effect.gen(function*() {
     const transcript = Transcript.make()
-    const { client, server } = yield* TestClient.make({ ...options, transcript, client: { features } })
+    const { client, server } = yield* legacyClient({ ...options, transcript, client: { features } })
     const { message } = transcript.entries.find(({ message }) =>
       "method" in message && message.method === "initialize"
     )!

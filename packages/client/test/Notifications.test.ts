@@ -2,14 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Features from "@effect-mcp/client/Features"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Deferred, Effect, Fiber, Stream } from "effect"
-import { answered, waiting } from "./Scripts.js"
+import { answered, legacyClient, waiting } from "./Scripts.js"
 
 describe("A notification or a stray response of the server", () => {
   it.scoped("reaches the listeners of the client, in order, until the session ends", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const all = yield* waiting(Stream.runCollect(client.notifications))
       const logs = yield* waiting(Stream.runCollect(client.logs))
       yield* server.notify("notifications/tools/list_changed")
@@ -30,7 +29,7 @@ describe("A notification or a stray response of the server", () => {
 
   it.scoped("that was sent during a call is there when the call returns", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const logs = yield* waiting(Stream.runHead(client.logs))
       const calling = yield* Effect.fork(client.callTool("echo"))
       const { id } = yield* server.expectRequest("tools/call")
@@ -44,7 +43,7 @@ describe("A notification or a stray response of the server", () => {
     Effect.gen(function*() {
       const connected = yield* Deferred.make<ClientSessionService>()
       const ask = Effect.flatMap(Deferred.await(connected), (client) => Effect.ignore(client.ping()))
-      const { client, server } = yield* TestClient.make({ client: { features: Features.logging(() => ask) } })
+      const { client, server } = yield* legacyClient({ client: { features: Features.logging(() => ask) } })
       yield* Deferred.succeed(connected, client)
       const listening = yield* waiting(Stream.runForEach(Stream.take(client.notifications, 1), () => ask))
       yield* server.notify("notifications/message", { level: "info", data: "hello" })
@@ -57,7 +56,7 @@ describe("A notification or a stray response of the server", () => {
 
   it.scoped("does not wait for a slow listener", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const stuck = yield* waiting(Stream.runForEach(client.notifications, () => Effect.never))
       for (const n of Array(2000).keys()) yield* server.notify("notifications/ours", { n })
       yield* answered(server, client.ping(), "ping", {})
@@ -66,7 +65,7 @@ describe("A notification or a stray response of the server", () => {
 
   it.scoped("is a diagnostic when no call waits for it", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const diagnostics = yield* waiting(Stream.runCollect(Stream.take(client.diagnostics, 4)))
       yield* server.send(Message.success(1, {}))
       yield* server.send(Message.success("unknown", {}))
@@ -85,14 +84,14 @@ describe("A notification or a stray response of the server", () => {
 describe("A request of the server", () => {
   it.scoped("is answered when it is a ping", () =>
     Effect.gen(function*() {
-      const { server } = yield* TestClient.make()
+      const { server } = yield* legacyClient()
       const id = yield* server.request("ping", undefined, "0")
       assert.deepStrictEqual(yield* server.expectResult(id), {})
     }))
 
   it.scoped("is answered with \"method not found\" when no feature handles it", () =>
     Effect.gen(function*() {
-      const { server } = yield* TestClient.make()
+      const { server } = yield* legacyClient()
       for (const method of ["roots/list", "sampling/createMessage", "elicitation/create", "tools/list", "x", ""]) {
         const error = yield* server.expectError(yield* server.request(method))
         assert.strictEqual(error.code, -32601)
@@ -103,7 +102,7 @@ describe("A request of the server", () => {
 
   it.scoped("is answered while a call waits that has the same id", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const calling = yield* Effect.fork(client.callTool("asks"))
       const { id } = yield* server.expectRequest("tools/call")
       // The server's ids are its own: this one is also the id of our call.

@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ProgressStream from "@effect-mcp/client/ProgressStream"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Effect, Fiber, Stream } from "effect"
-import { failure } from "./Scripts.js"
+import { failure, legacyClient } from "./Scripts.js"
 
-const calling = Effect.map(TestClient.make(), ({ client, server }) => ({
+const calling = Effect.map(legacyClient(), ({ client, server }) => ({
   server,
   updates: ProgressStream.make((onProgress) => client.callTool("build", {}, { onProgress }))
 }))

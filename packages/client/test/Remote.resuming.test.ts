@@ -4,16 +4,16 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Options, RemoteSession } from "@effect-mcp/client/RemoteOptions"
 import type { Progress } from "@effect-mcp/jsonrpc/Progress"
-import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import * as ScriptedServer from "./http/ScriptedServer.js"
-import { failure } from "./Scripts.js"
+import { failure, legacyClient } from "./Scripts.js"
 
 const remote = (http: ScriptedServer.ScriptedServer, options: Options, session?: Client.Options) =>
   Effect.provideService(
     Client.make(
       Remote.connector(ScriptedServer.URL, { standalone: false, terminateOnClose: false, ...options }),
-      { checkOutputs: false, ...session }
+      { checkOutputs: false, versions: Version.legacy, ...session }
     ),
     HttpClient.HttpClient,
     http.client
@@ -151,7 +151,7 @@ describe("A client that is restarted", () => {
 
 it.scoped("A transport that cannot resume requests sends none that has a token", () =>
   Effect.gen(function*() {
-    const { client, server } = yield* TestClient.make()
+    const { client, server } = yield* legacyClient()
     const error = yield* failure(client.callTool("t", {}, { resumptionToken: "1 a" }))
     assert.strictEqual(error.message, "\"tools/call\" was not sent: this transport cannot resume requests")
     yield* server.expectSilence

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Effect, Fiber, TestClock } from "effect"
 import * as ScriptedServer from "./http/ScriptedServer.js"
 import { leavesNothing } from "./Scripts.js"
@@ -48,7 +49,7 @@ describe("A remote server", () => {
       const http = yield* ScriptedServer.make()
       const connecting = yield* Effect.forkScoped(
         Effect.provideService(
-          Client.make(Remote.connector(ScriptedServer.URL), { checkOutputs: false }),
+          Client.make(Remote.connector(ScriptedServer.URL), { checkOutputs: false, versions: Version.legacy }),
           HttpClient.HttpClient,
           http.client
         )

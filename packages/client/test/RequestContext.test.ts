@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import { RequestContext } from "@effect-mcp/client/RequestContext"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect } from "effect"
+import { legacyClient } from "./Scripts.js"
 
 describe("RequestContext", () => {
   it.scoped("has the facts of the request that is being answered", () =>
     Effect.gen(function*() {
       const features = Features.request("ours/who", () =>
         Effect.map(RequestContext, ({ id, meta, method }) => ({ id, meta, method })))
-      const { server } = yield* TestClient.make({ client: { features } })
+      const { server } = yield* legacyClient({ client: { features } })
       for (const meta of [{}, { a: 1 }]) {
         const id = yield* server.request("ours/who", { _meta: meta })
         assert.deepStrictEqual<unknown>(yield* server.expectResult(id), { id, meta, method: "ours/who" })

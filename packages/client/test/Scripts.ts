@@ -7,9 +7,15 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Clock, Duration, Exit, Scope } from "effect"
 import { Effect, Fiber, Supervisor } from "effect"
+
+/** A client of the legacy era and its scripted server, after the handshake. */
+export const legacyClient = <E = never, R = never>(options?: TestClient.Options<E, R>) =>
+  TestClient.make<E, R>({ version: Version.latestLegacy, ...options })
 
 /** Runs a call; the next message that the server receives must be its request, which the server answers. */
 export const exchange = <A, E, R>(

@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Telemetry from "@effect-mcp/client/Telemetry"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Metric, TestClock, Tracer } from "effect"
-import { exchange } from "./Scripts.js"
+import { exchange, legacyClient } from "./Scripts.js"
 
-const connected = TestClient.make({ client: { telemetry: true } })
+const connected = legacyClient({ client: { telemetry: true } })
 
 const taken = (method: string, error?: string) => {
   const byMethod = Metric.tagged(Telemetry.operationDuration, "mcp.method.name", method)
@@ -122,7 +121,7 @@ describe("A session of a traced client", () => {
 describe("A client that is not traced", () => {
   it.scoped("sends no span", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const { params } = yield* Effect.withSpan(exchange(server, client.ping(), "ping", {}), "caller")
       assert.isUndefined(params)
     }))

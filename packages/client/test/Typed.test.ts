@@ -4,9 +4,8 @@ import * as Typed from "@effect-mcp/client/Typed"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Schema } from "effect"
-import { answered, exchange, refused } from "./Scripts.js"
+import { answered, exchange, legacyClient, refused } from "./Scripts.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
 class Busy extends Schema.TaggedError<Busy>()("Busy", { until: Schema.Date }) {}
@@ -27,7 +26,7 @@ const Blunt = Tool.make("blunt", { failure: Schema.String })
 const Odd = Tool.make("odd.name/with-signs")
 const All = Definition.make(Search, Tell, Count, Strict, Blunt, Odd)
 
-const typed = Effect.map(TestClient.make(), ({ client, server }) => ({ server, tools: Typed.make(client, All) }))
+const typed = Effect.map(legacyClient(), ({ client, server }) => ({ server, tools: Typed.make(client, All) }))
 
 const found = { content: [], structuredContent: { hits: ["a"], at: "2026-01-02T03:04:05.000Z" } }
 const inWords = (value: unknown, rest: JsonObject = {}): JsonObject => ({
@@ -46,7 +45,7 @@ describe("A tool as a function", () => {
 
   it.scoped("has no other names than its tools", () =>
     Effect.gen(function*() {
-      const { client } = yield* TestClient.make()
+      const { client } = yield* legacyClient()
       const Proto = Tool.make("__proto__")
       const tools = Typed.make(client, Definition.make(Proto))
       assert.deepStrictEqual(Object.keys(tools), ["__proto__"])

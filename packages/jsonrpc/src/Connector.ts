@@ -12,6 +12,11 @@ import type { Transport } from "./Transport.js"
 export interface Connector<out R = never> {
   /** The name of the server, for error messages and spans. */
   readonly name: string
+  /**
+   * What servers of the same kind have in common: the origin of their URLs, the command that launches them. What a client
+   * finds out about the protocol of one of them, it expects of the others. Default: nothing is shared.
+   */
+  readonly origin?: string | undefined
   /** Opens the transport; it closes with the scope. Fails with reason `Open`. */
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
@@ -19,8 +24,10 @@ export interface Connector<out R = never> {
 /** A connector that opens its transport with `connect`. */
 export const make = <R>(
   name: string,
-  connect: Effect.Effect<Transport, TransportError, R>
+  connect: Effect.Effect<Transport, TransportError, R>,
+  options?: Pick<Connector, "origin">
 ): Connector<Exclude<R, Scope.Scope>> => ({
+  ...options,
   name,
   // The two requirements are equal: the scope is excluded and added again.
   connect: connect as Effect.Effect<Transport, TransportError, Exclude<R, Scope.Scope> | Scope.Scope>

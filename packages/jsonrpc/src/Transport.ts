@@ -63,6 +63,11 @@ export interface Transport {
   readonly canRequest?: (() => boolean) | undefined
   /** Whether requests can be resumed. Default: false. */
   readonly canResume?: boolean | undefined
+  /**
+   * Whether each request has an exchange of its own, as over HTTP: what becomes of one says nothing of the others, and of
+   * the peer. Default: false.
+   */
+  readonly hasExchanges?: boolean | undefined
   /** Whether it goes on with a session of an earlier connection, which may have used any id so far. Default: false. */
   readonly isResumed?: boolean | undefined
 }

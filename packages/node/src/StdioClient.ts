@@ -89,7 +89,8 @@ export const connector = (options: Options): Connector.Connector =>
     Effect.flatMap(
       Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit)),
       (scope) => Scope.extend(connect(options), scope)
-    )
+    ),
+    { origin: JSON.stringify([options.command, options.args, options.cwd]) }
   )
 
 const connect = (options: Options): Effect.Effect<Transport, TransportError, Scope.Scope> =>

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { tmpdir } from "node:os"
@@ -265,7 +266,8 @@ const launching = (stage: Stage, fault: string, mark: string) =>
 const testFault = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (mark: string) =>
   Effect.gen(function*() {
     const connecting = yield* Effect.exit(Client.make(yield* launching(stage, fault, mark), {
-      timeout: timeoutFor(row.connecting)
+      timeout: timeoutFor(row.connecting),
+      versions: Version.legacy
     }))
     const isConnecting = stage === "connect" || stage === "initialize"
     expect("connecting", yield* outcome(connecting), isConnecting ? row.connecting : "answered")
@@ -306,7 +308,13 @@ const testFault = (stage: Exclude<Stage, "close">, fault: string, row: Row) => (
 const testClose = (fault: string) => (mark: string) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    const client = yield* Scope.extend(Effect.flatMap(launching("close", fault, mark), Client.make), scope)
+    const client = yield* Scope.extend(
+      Effect.flatMap(
+        launching("close", fault, mark),
+        (connector) => Client.make(connector, { versions: Version.legacy })
+      ),
+      scope
+    )
     const calling = yield* Effect.fork(outcome(client.callTool("victim")))
     // The server has the call when it answers a later request.
     yield* client.ping()

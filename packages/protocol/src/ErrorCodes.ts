@@ -36,6 +36,11 @@ export const codes = {
   }
 } as const
 
+/** Whether only modern servers send this code. A client that meets it knows the era. */
+export const isModernOnly = (code: number): boolean =>
+  code === codes.modern.HeaderMismatch || code === codes.modern.MissingClientCapability ||
+  code === codes.modern.UnsupportedVersion
+
 /**
  * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
  * `PeerError`.

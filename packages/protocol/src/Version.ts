@@ -28,7 +28,7 @@ export const legacy: readonly [LegacyVersion, ...Array<LegacyVersion>] = [
 export const modern: readonly [ModernVersion, ...Array<ModernVersion>] = ["2026-07-28"]
 
 /** Every revision, oldest first. */
-export const all: ReadonlyArray<Version> = [...legacy, ...modern]
+export const all: readonly [Version, ...Array<Version>] = [...legacy, ...modern]
 
 /** The revision that a client requests, and a server's answer to an unknown one. */
 export const latestLegacy: LegacyVersion = "2025-11-25"

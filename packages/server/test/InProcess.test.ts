@@ -16,7 +16,7 @@ describe("InProcess", () => {
   it.scoped("connects a client to the server", () =>
     Effect.gen(function*() {
       const session = yield* client
-      assert.strictEqual(session.version, "2025-11-25")
+      assert.strictEqual(session.version, "2026-07-28")
       const tools = yield* Stream.runCollect(session.tools)
       assert.deepStrictEqual(Array.from(tools, ({ name }) => name), ["greet"])
       const greet = yield* Effect.provideService(Client.of(Definition.make(Greet)), Client.Client, session)

@@ -26,11 +26,14 @@ export interface TestClient {
 }
 
 export interface Options<E = never, R = never> extends TestTransport.Options {
-  /** The capabilities of the server. Default: every one of 2025-11-25 but tasks. */
+  /**
+   * The capabilities of the server. Default: every one but tasks; in the modern era without notifications of changes, for
+   * which the client would open a subscription.
+   */
   readonly capabilities?: JsonObject | undefined
   /**
-   * The revision in the response of the server. Default: the newest with a handshake. The client speaks the revisions of
-   * its era, unless it has `versions` of its own.
+   * The revision that the server supports. With one of the legacy era, client and server make the handshake, and the client
+   * speaks the legacy revisions only, unless it has `versions` of its own. Default: the newest that the client speaks.
    */
   readonly version?: string | undefined
   /** Here `checkOutputs` is false by default: a client that checks requests a list that the script may not expect. */
@@ -38,22 +41,22 @@ export interface Options<E = never, R = never> extends TestTransport.Options {
 }
 
 /**
- * A client that is connected to a server that has these capabilities: it has completed the handshake, or, in the modern
- * era, the discovery of the server. All messages of the client are
- * checked against the official schema. Fails with the error of `Client.make`.
+ * A client that is connected to a server that has these capabilities: in the modern era, which is the default, the client
+ * has discovered the server; in the legacy era both have completed the handshake. All messages of the client are checked
+ * against the official schema. Fails with the error of `Client.make`.
  */
 export const make = <E = never, R = never>(
   options: Options<E, R> = {}
 ): Effect.Effect<TestClient, ConnectError | E, Exclude<R, Features.Features> | Scope.Scope> =>
   Effect.gen(function*() {
-    const { capabilities, client: session, version, ...transport } = options
+    const { capabilities, client: session, version = newestOf(session?.versions), ...transport } = options
     const [server, connector] = yield* TestPeer.server(transport)
-    const isModern = version !== undefined && Version.isModern(version)
+    const isModern = Version.isModern(version)
     const opening = isModern
       ? server.discovered({ capabilities, version })
       : server.initialized({ capabilities, version })
     const handshake = Effect.onError(Effect.orDie(opening), () => server.hangUp)
-    const versions = isModern ? [version] as const : Version.legacy
+    const versions = isModern ? Version.all : Version.legacy
     const [accepted, connected] = yield* Effect.all(
       [Effect.exit(handshake), Effect.exit(Client.make(connector, { versions, checkOutputs: false, ...session }))],
       { concurrency: 2 }
@@ -65,6 +68,9 @@ export const make = <E = never, R = never>(
     }
     return { client: connected.value, server }
   })
+
+const newestOf = (versions: ReadonlyArray<Version.Version> = Version.all): Version.Version =>
+  versions.reduce((newest, version) => version > newest ? version : newest)
 
 /** A client that connects without a message, because its options tell all that it would find out. */
 export const connected = <E = never, R = never>(

@@ -52,11 +52,17 @@ export interface TestPeer {
   readonly initialize: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<JsonObject, LocalError.TransportError>
-  /** Performs the handshake as a server, with this result. Default: every capability, and the newest revision. */
+  /**
+   * Performs the handshake as a server, with this result. Default: every capability, and the newest revision that has a
+   * handshake.
+   */
   readonly initialized: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<void, LocalError.TransportError>
-  /** Answers the first request of a modern client, as a server with these capabilities. */
+  /**
+   * Answers the first request of a modern client, as a server with these capabilities. Default: every capability, without
+   * notifications of changes, and the newest revision.
+   */
   readonly discovered: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<void, LocalError.TransportError>
@@ -74,6 +80,9 @@ const everyCapability = {
   resources: { listChanged: true, subscribe: true },
   tools: { listChanged: true }
 }
+
+/** Without `listChanged`: a client subscribes to the changes that a modern server declares. */
+const everyModernCapability = { completions: {}, logging: {}, prompts: {}, resources: {}, tools: {} }
 
 /** Scripts one end of a transport. */
 export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, never, Scope.Scope> =>
@@ -192,7 +201,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
           yield* transport.send(Message.success(id, {
             resultType: "complete",
             supportedVersions: [options?.version ?? Version.latestModern],
-            capabilities: options?.capabilities ?? {},
+            capabilities: options?.capabilities ?? everyModernCapability,
             ttlMs: 0,
             cacheScope: "private",
             _meta: { [Meta.keys.serverInfo]: { name: "test", version: "0.0.0" } }

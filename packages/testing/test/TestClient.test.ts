@@ -1,13 +1,32 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Effect, Exit, Fiber } from "effect"
 
 describe("TestClient", () => {
-  it.scoped("is a client after the handshake, and the server that the test scripts", () =>
+  it.scoped("is a client of the newest revision, and the server that the test scripts", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make()
+      assert.strictEqual(client.version, "2026-07-28")
+      assert.deepStrictEqual(Object.keys(client.serverCapabilities).sort(), [
+        "completions",
+        "logging",
+        "prompts",
+        "resources",
+        "tools"
+      ])
+      const calling = yield* Effect.fork(client.callTool("echo", { text: "hello" }))
+      const { id, params } = yield* server.expectRequest("tools/call")
+      assert.deepInclude(params, { name: "echo", arguments: { text: "hello" } })
+      yield* server.send(Message.success(id, { resultType: "complete", content: [] }))
+      assert.deepInclude(yield* Fiber.join(calling), { content: [] })
+    }))
+
+  it.scoped("is a client after the handshake, where it speaks only legacy revisions", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ client: { versions: Version.legacy } })
       assert.strictEqual(client.version, "2025-11-25")
       assert.deepStrictEqual(Object.keys(client.serverCapabilities).sort(), [
         "completions",
@@ -55,7 +74,7 @@ describe("TestClient", () => {
   it.effect("fails a test in which the client sends what the specification does not allow", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(Effect.scoped(Effect.gen(function*() {
-        const { client, server } = yield* TestClient.make()
+        const { client, server } = yield* TestClient.make({ version: "2025-11-25" })
         yield* client.notify("notifications/progress", { progressToken: true })
         yield* server.next
       })))

@@ -5,6 +5,7 @@ import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
@@ -79,7 +80,7 @@ describe("TestServer's wire", () => {
         }))
       const exit = yield* Effect.exit(
         Effect.flatMap(Client.Client, (client) => client.callTool("greet", { name: "Ada" })).pipe(
-          Effect.provide(TestServer.layer(Definition.make(Greet), WrongLive))
+          Effect.provide(TestServer.layer(Definition.make(Greet), WrongLive, { client: { versions: Version.legacy } }))
         )
       )
       assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("LoggingMessageNotification of 2025-11-25"))
@@ -93,8 +94,8 @@ describe("TestServer.connector", () => {
       const connector = yield* TestServer.connector({ transcript })
       const dispatcher = yield* Dispatcher
       yield* Effect.scoped(Effect.gen(function*() {
-        const first = yield* Client.make(connector)
-        const second = yield* Client.make(connector)
+        const first = yield* Client.make(connector, { versions: Version.legacy })
+        const second = yield* Client.make(connector, { versions: Version.legacy })
         assert.strictEqual(dispatcher.conversations(), 2)
         yield* second.callTool("greet", { name: "Ada" })
         yield* first.callTool("greet", { name: "Bob" })

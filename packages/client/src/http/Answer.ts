@@ -2,6 +2,7 @@
  * What ends a request: its answer among the messages that come in, or the error that says why none will come. `Post` and
  * `AnswerStream` look for answers with it.
  */
+import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { otherForm } from "@effect-mcp/jsonrpc/unstable/RequestIds"
@@ -19,6 +20,16 @@ export const isAnswer = (message: Message.Incoming, id: Message.RequestId): mess
 /** Whether a message was meant as the answer to the request of this id, and is no response. */
 export const isMalformed = (message: Message.Incoming, id: Message.RequestId): message is Message.Malformed =>
   Message.isMalformed(message) && (message.kind === "response" || message.kind === "unknown") && message.id === id
+
+/** The error in a response that fails its request. */
+export const errorOf = (message: Message.Incoming): ErrorObject | undefined =>
+  !Message.isMalformed(message) && Message.isResponse(message) && !Message.isSuccess(message)
+    ? message.error
+    : undefined
+
+/** Whether a response names no request. In the answer to a POST, it is for the request that the POST carries. */
+export const isWithoutId = (message: Message.Incoming): boolean =>
+  !Message.isMalformed(message) && Message.isResponse(message) && (message.id === undefined || message.id === null)
 
 /** No answer will come. */
 export const lost = (method: string, why: string, cause?: unknown): TransportError =>

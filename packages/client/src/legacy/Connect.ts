@@ -19,12 +19,12 @@ import * as Initialize from "./Initialize.js"
 import * as MethodTable from "./MethodTable.js"
 
 export const connect = (
-  { conversation, hub, isResumed, setEra }: Opening,
+  { conversation, hub, setEra, transport }: Opening,
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
     const { enforceCapabilities, extensions, features, prior, refuseUnassociated, timeouts, versions } = options
-    const resumed = isResumed && prior !== undefined && isSpoken(prior, versions) ? prior : undefined
+    const resumed = transport.isResumed === true && prior !== undefined && isSpoken(prior, versions) ? prior : undefined
     // Requests that arrive before the handshake is over are answered in the requested revision.
     let version = resumed?.version ?? Initialize.requestedOf(versions)
     setEra({

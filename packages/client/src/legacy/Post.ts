@@ -12,6 +12,7 @@ import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { SendOptions } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Answer from "../http/Answer.js"
@@ -127,6 +128,9 @@ export const run = (
       return Effect.zipRight(renew(named), attempt(false))
     }
     if (answer !== undefined) return end(answer)
+    const error = body === undefined ? undefined : Answer.errorOf(body)
+    // A modern server has no older transport.
+    if (error !== undefined && ErrorCodes.isModernOnly(error.code)) return end(Message.failure(id, error))
     return (opens ? fallback?.(refused, request, text) : undefined) ?? Effect.fail(Refusal.toError(refused))
   }
 

@@ -5,8 +5,9 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
-import { codes } from "@effect-mcp/protocol/ErrorCodes"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -14,9 +15,12 @@ import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
+import * as Refusal from "../http/Refusal.js"
 import { HttpRefused } from "../HttpRefused.js"
 import * as Decoding from "../session/Decoding.js"
 import type { ServerFacts } from "../session/NegotiatedSession.js"
+
+export const METHOD = Methods.discover.name
 
 /** What the outcome shows. */
 export type Verdict =
@@ -24,10 +28,20 @@ export type Verdict =
   | { readonly _tag: "Modern"; readonly facts: ServerFacts<ModernVersion> }
   /** The server is modern, or of both eras, and supports only these revisions. */
   | { readonly _tag: "OtherVersions"; readonly supported: ReadonlyArray<string> }
-  /** The server did not answer as a modern one. */
-  | { readonly _tag: "Legacy"; readonly why: string }
-  /** Nothing is known of the era: the server could not be reached, or it refused this client. */
-  | { readonly _tag: "Unknown"; readonly error: CallError }
+  | Legacy
+  | Unknown
+
+/** The server did not answer as a modern one. */
+export interface Legacy {
+  readonly _tag: "Legacy"
+  readonly why: string
+}
+
+/** Nothing is known of the era: the server could not be reached, did not answer, or refused this client. */
+export interface Unknown {
+  readonly _tag: "Unknown"
+  readonly error: CallError
+}
 
 /** Sends the request. `outbound` writes the envelope of `version`. Never cancels it: a legacy server does not know it. */
 export const run = (
@@ -36,11 +50,11 @@ export const run = (
   timeout: Duration.DurationInput,
   report: Decoding.Report
 ): Effect.Effect<Verdict> => {
-  const { decodeResult, name } = Methods.discover
-  return Effect.matchEffect(outbound.request(name, undefined, { timeout, cancelOnAbandon: false }), {
+  const { decodeResult } = Methods.discover
+  return Effect.matchEffect(outbound.request(METHOD, undefined, { timeout, cancelOnAbandon: false }), {
     onFailure: (error) => Effect.succeed(ofError(error)),
     onSuccess: (result) =>
-      Effect.match(Decoding.decodeOrFail(name, decodeResult, result, { report, onIssue: identity }), {
+      Effect.match(Decoding.decodeOrFail(METHOD, decodeResult, result, { report, onIssue: identity }), {
         onFailure: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
         onSuccess: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
           supported.includes(version)
@@ -59,30 +73,19 @@ export const run = (
 }
 
 const ofError = (error: CallError): Verdict => {
-  if (error instanceof JsonRpcError) {
-    if (!modernCodes.has(error.code)) return { _tag: "Legacy", why: error.message }
-    const known = McpError.fromWire(error)
-    return known._tag === "UnsupportedVersion"
-      ? { _tag: "OtherVersions", supported: known.supported }
-      : { _tag: "Unknown", error }
+  if (!(error instanceof JsonRpcError)) {
+    return isOfOtherEra(error) ? { _tag: "Legacy", why: error.message } : { _tag: "Unknown", error }
   }
-  // A server that does not know the method may be silent.
-  if (error._tag === "RequestTimeout") return { _tag: "Legacy", why: error.message }
-  return error._tag === "TransportError" && error.cause instanceof HttpRefused && isOfLegacyServer(error.cause)
-    ? { _tag: "Legacy", why: error.message }
+  if (!ErrorCodes.isModernOnly(error.code)) return { _tag: "Legacy", why: error.message }
+  const known = McpError.fromWire(error)
+  return known._tag === "UnsupportedVersion"
+    ? { _tag: "OtherVersions", supported: known.supported }
     : { _tag: "Unknown", error }
 }
 
-/** The errors that only modern servers send. */
-const modernCodes: ReadonlySet<number> = new Set([
-  codes.modern.HeaderMismatch,
-  codes.modern.MissingClientCapability,
-  codes.modern.UnsupportedVersion
-])
-
-/** Refusals for want of a login, of time or of capacity say nothing about the era. */
-const isOfLegacyServer = ({ status }: HttpRefused): boolean =>
-  status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
+/** Whether an HTTP server refused the request as one that it does not know. */
+export const isOfOtherEra = (error: LocalError): boolean =>
+  error._tag === "TransportError" && error.cause instanceof HttpRefused && Refusal.showsEra(error.cause)
 
 /** A modern server need not name itself. */
 const unnamed = { name: "unknown", version: "unknown" }

@@ -78,12 +78,16 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
       if (type === MediaType.JSON) {
         return Effect.flatMap(Body.text(response, settings.maxBodyBytes, headers), (body) => {
           const incoming = MessageText.parse(body, settings)
-          return Answer.isAnswer(incoming, request.id)
-            ? Effect.succeed(incoming)
-            : Effect.fail(Answer.unreadable(
+          if (Answer.isAnswer(incoming, request.id)) {
+            return Effect.succeed(incoming)
+          }
+          const error = Answer.isWithoutId(incoming) ? Answer.errorOf(incoming) : undefined
+          return error === undefined
+            ? Effect.fail(Answer.unreadable(
               request.method,
               Message.isMalformed(incoming) ? incoming.message : "it answers something else"
             ))
+            : Effect.succeed(Message.failure(request.id, error))
         })
       }
       const what = type === "" ? "without an answer" : `with ${type}`
@@ -122,15 +126,21 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
         }))
       )
 
+    /**
+     * An error in the body answers the request. Where the status is for want of a login or of capacity, the error may be
+     * of a proxy: then it must name the request, and it does not answer the probe, because it shows no era.
+     */
     const refused = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> =>
       Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
-        const answer = MediaType.of(refusal.headers["content-type"]) === MediaType.JSON
+        const incoming = MediaType.of(refusal.headers["content-type"]) === MediaType.JSON
           ? Message.fromUnknown(Json.parse(refusal.body))
           : undefined
-        if (answer !== undefined && !Message.isMalformed(answer) && Message.isResponse(answer)) {
-          // An error that names no id answers this request too: a POST carries one.
-          const isMine = answer.id === undefined || answer.id === null || Answer.isAnswer(answer, request.id)
-          if (isMine && !Message.isSuccess(answer)) return Effect.succeed(Message.failure(request.id, answer.error))
+        const error = incoming === undefined ? undefined : Answer.errorOf(incoming)
+        if (error !== undefined) {
+          const isMine = ErrorCodes.isModernOnly(error.code) || (Refusal.showsEra(refusal)
+            ? Answer.isWithoutId(incoming!) || Answer.isAnswer(incoming!, request.id)
+            : Answer.isAnswer(incoming!, request.id) && request.method !== Methods.discover.name)
+          if (isMine) return Effect.succeed(Message.failure(request.id, error))
         }
         return Effect.fail(Refusal.toError(refusal))
       })

@@ -3,6 +3,7 @@
  * `modern/Http`, any other by the legacy transport that `Fallback` chooses. Other messages travel as the last request did.
  */
 import { HttpClient } from "@effect/platform/HttpClient"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
@@ -14,6 +15,7 @@ import type * as Scope from "effect/Scope"
 import * as HttpConnection from "../http/HttpConnection.js"
 import * as Outgoing from "../http/Outgoing.js"
 import * as PlatformClient from "../http/PlatformClient.js"
+import type { Reader } from "../http/Reader.js"
 import type { Settings } from "../http/Settings.js"
 import * as Fallback from "../legacy/Fallback.js"
 import * as Modern from "../modern/Http.js"
@@ -29,12 +31,26 @@ export const open = (
     const { sender, terminate } = yield* Fallback.choose(connection)
     yield* Effect.addFinalizer(() => connection.finish(terminate))
     const { incoming, run } = connection.reader
-    const modern = yield* Modern.make(connection, ExtensionTable.nameParameters(yield* GivenExtensions))
+    const modern = settings.transport === "sse"
+      ? withoutModern(connection.reader)
+      : yield* Modern.make(connection, ExtensionTable.nameParameters(yield* GivenExtensions))
     let isModern = false
     const senderOf = (message: Message.Message): Effect.Effect<Outgoing.Sender> => {
       if (Message.isRequest(message)) isModern = Era.ofMessage(message) === "modern"
       return isModern ? Effect.succeed(modern) : Ref.get(sender)
     }
     const isResumed = settings.session !== undefined
-    return { incoming, run, canResume: true, isResumed, ...Outgoing.make(connection, senderOf) }
+    return { incoming, run, canResume: true, hasExchanges: true, isResumed, ...Outgoing.make(connection, senderOf) }
   }))
+
+/** HTTP+SSE is legacy, so no modern request needs to be sent in order to know that the server refuses it. */
+const withoutModern = ({ deliver }: Reader): Outgoing.Sender => ({
+  cancelsByClosing: true,
+  canResume: false,
+  request: ({ id, method }) =>
+    deliver(Message.failure(id, {
+      code: JsonRpcError.METHOD_NOT_FOUND,
+      message: `"${method}" was not sent: HTTP+SSE has only legacy revisions`
+    })),
+  send: () => Effect.void
+})

@@ -1,15 +1,19 @@
 /**
- * Opens a session in the era that client and server have in common. A client of both eras sends `server/discover` first: a
- * modern server describes itself, and any other answer, or silence, means the handshake of the legacy era. A server that
- * cannot be reached, or refuses the client, shows no era.
+ * Opens a session in the era that client and server have in common. A client of both eras sends `server/discover` first,
+ * unless it knows the era. A modern server describes itself. A refusal means the handshake of the legacy era, and so does
+ * the silence or the end of a program that was launched for this client. A server that cannot be reached shows no era.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import type { ConnectError } from "../ClientError.js"
 import { fromCall, NoCommonVersion } from "../ClientError.js"
 import * as Legacy from "../legacy/Connect.js"
@@ -19,73 +23,130 @@ import * as Discover from "../modern/Discover.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Openings from "../session/Opening.js"
+import { KnownVersions } from "./KnownVersions.js"
 
-/** How long a server may be silent before it counts as legacy, where the client speaks both eras. */
+/** How long a server at the other end of a pipe may be silent before the client tries the handshake. */
 const PROBE_TIMEOUT = Duration.seconds(5)
 
-/** Dies when the client has no revision. */
-export const connect = (
-  transport: Transport,
+type Session<E = ConnectError> = Effect.Effect<NegotiatedSession, E, Scope.Scope>
+
+/** The outcome of a probe that made no session. */
+class NotModern extends Data.TaggedError("NotModern")<{ readonly verdict: Discover.Legacy | Discover.Unknown }> {}
+
+/** May connect a second time. Dies when the client has no revision. */
+export const connect = <R>(
+  connector: Connector<R>,
   options: Options
-): Session => {
+): Effect.Effect<NegotiatedSession, ConnectError, R | Scope.Scope> => {
   const legacy = options.versions.filter(Version.isLegacy)
   const modern = options.versions.filter(Version.isModern)
   const { prior } = options
   const latest = modern.at(-1)
-  if (latest === undefined && legacy.length === 0) {
-    return Effect.dieMessage(`This client implements none of the revisions ${options.versions.join(", ")}`)
-  }
-  return Effect.flatMap(
-    Openings.open(transport, LegacyMethodTable.notifications, options),
-    (opening: Opening): Session => {
-      const handshake = Effect.suspend(() => Legacy.connect(opening, { ...options, versions: legacy }))
-      if (latest === undefined || prior !== undefined && legacy.some((version) => version === prior.version)) {
-        return handshake
-      }
-      if (prior !== undefined && isOf(prior, latest)) {
-        return Modern.connect(opening, Modern.stamped(opening, options, latest), prior, options)
-      }
-      const timeout = legacy.length === 0 ? options.timeout : shorter(PROBE_TIMEOUT, options.timeout)
+  const isDual = legacy.length > 0 && latest !== undefined
 
-      const probe = (version: Version.ModernVersion, isFirst: boolean): Session => {
-        const outbound = Modern.stamped(opening, options, version)
-        return Effect.flatMap(Discover.run(outbound, version, timeout, opening.hub.report), (verdict): Session => {
-          switch (verdict._tag) {
-            case "Modern":
-              return Modern.connect(opening, outbound, verdict.facts, options)
-            case "Unknown":
-              return Effect.fail(fromCall(verdict.error))
-            case "Legacy":
-              return legacy.length > 0
-                ? handshake
-                : Effect.fail(noCommonVersion(`a legacy revision (${verdict.why})`, modern))
-            case "OtherVersions":
-              return supports(verdict.supported, isFirst)
-          }
-        })
-      }
+  const open = Effect.gen(function*() {
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    const transport = yield* Scope.extend(connector.connect, scope)
+    const opening = yield* Scope.extend(Openings.open(transport, LegacyMethodTable.notifications, options), scope)
+    return { opening, close: Scope.close(scope, Exit.void) }
+  })
 
-      /** Goes on with the latest revision that both sides have. */
-      const supports = (supported: ReadonlyArray<string>, isFirst: boolean): Session => {
+  const handshake = (opening: Opening, versions = legacy): Session => Legacy.connect(opening, { ...options, versions })
+
+  const probe = (
+    opening: Opening,
+    version: Version.ModernVersion,
+    isFirst = true
+  ): Session<ConnectError | NotModern> => {
+    const outbound = Modern.stamped(opening, options, version)
+    const timeout = options.timeouts.get(Discover.METHOD) ??
+      (isDual && !hasExchanges(opening) ? shorter(PROBE_TIMEOUT, options.timeout) : options.timeout)
+    return Effect.flatMap(
+      Discover.run(outbound, version, timeout, opening.hub.report),
+      (verdict): Session<ConnectError | NotModern> => {
+        if (verdict._tag === "Modern") return Modern.connect(opening, outbound, verdict.facts, options)
+        if (verdict._tag !== "OtherVersions") return new NotModern({ verdict })
+        const { supported } = verdict
         const again = modern.filter((version) => supported.includes(version)).at(-1)
         // SHOULD retry with a revision that the server names (2026-07-28 basic/versioning)
-        if (again !== undefined && isFirst) return probe(again, false)
+        if (again !== undefined && isFirst) return probe(opening, again, false)
         // A legacy revision can only be spoken after the handshake.
         const common = legacy.filter((version) => supported.includes(version))
         return common.length > 0
-          ? Legacy.connect(opening, { ...options, versions: common })
+          ? handshake(opening, common)
           : Effect.fail(noCommonVersion(supported.join(", "), options.versions))
       }
+    )
+  }
 
-      return probe(latest, true)
+  /** The handshake with a server that has not shown its era now. When it refuses the handshake, it may be modern. */
+  const assumed = (opening: Opening): Session =>
+    Effect.catchIf(
+      handshake(opening),
+      isRefusal,
+      (error) =>
+        latest === undefined ?
+          Effect.fail(error) :
+          Effect.catchTag(probe(opening, latest), "NotModern", () => Effect.fail(error))
+    )
+
+  const negotiate = Effect.gen(function*() {
+    const known = yield* KnownVersions
+    const { close, opening } = yield* open
+    // Only a legacy session outlives its connection.
+    if (latest === undefined || (isDual && opening.transport.isResumed === true)) return yield* handshake(opening)
+    if (isModern(prior, modern)) {
+      return yield* Modern.connect(opening, Modern.stamped(opening, options, prior.version), prior, options)
     }
-  )
+    const expected = prior?.version ?? known.of(connector)
+    const session = yield* legacy.some((version) => version === expected)
+      ? assumed(opening)
+      : Effect.catchTag(
+        probe(opening, modern.find((version) => version === expected) ?? latest),
+        "NotModern",
+        ({ verdict }): Effect.Effect<NegotiatedSession, ConnectError, R | Scope.Scope> => {
+          if (verdict._tag === "Legacy") {
+            return isDual
+              ? handshake(opening)
+              : Effect.fail(noCommonVersion(`a legacy revision (${verdict.why})`, modern))
+          }
+          const error = fromCall(verdict.error)
+          const mayBeLegacy = isDual && !hasExchanges(opening)
+          if (mayBeLegacy && error._tag === "RequestTimeout") return assumed(opening)
+          // Some legacy servers exit when the first request is not `initialize`.
+          if (mayBeLegacy && error._tag === "ConnectionClosed") {
+            const again = Effect.filterOrFail(
+              open,
+              // A connector of one transport cannot connect a second time.
+              (again) => again.opening.transport !== opening.transport,
+              () => error
+            )
+            return Effect.zipRight(
+              close,
+              Effect.flatMap(Effect.orElseFail(again, () => error), (again) => assumed(again.opening))
+            )
+          }
+          return Effect.fail(error)
+        }
+      )
+    if (isDual) known.remember(connector, session.facts.version)
+    return session
+  })
+
+  return latest === undefined && legacy.length === 0
+    ? Effect.dieMessage(`This client implements none of the revisions ${options.versions.join(", ")}`)
+    : negotiate
 }
 
-type Session = Effect.Effect<NegotiatedSession, ConnectError, Scope.Scope>
+const isModern = (
+  prior: ServerFacts | undefined,
+  modern: ReadonlyArray<Version.ModernVersion>
+): prior is ServerFacts<Version.ModernVersion> => modern.some((version) => version === prior?.version)
 
-const isOf = (prior: ServerFacts, version: Version.ModernVersion): prior is ServerFacts<Version.ModernVersion> =>
-  prior.version === version
+/** Whether the server answered, and did not take the request for `initialize`. */
+const isRefusal = (error: ConnectError): boolean => !isLocalError(error) || Discover.isOfOtherEra(error)
+
+const hasExchanges = ({ transport }: Opening): boolean => transport.hasExchanges === true
 
 const shorter = (one: Duration.DurationInput, other: Duration.DurationInput): Duration.Duration =>
   Duration.min(Duration.decode(one), Duration.decode(other))

@@ -32,8 +32,7 @@ export interface EraHandlers {
 export interface Opening {
   readonly conversation: Conversation.Conversation
   readonly hub: NotificationHub
-  /** Whether the transport goes on with a session of an earlier connection. */
-  readonly isResumed: boolean
+  readonly transport: Transport
   readonly setEra: (handlers: EraHandlers) => void
 }
 
@@ -81,7 +80,7 @@ export const open = (
     return {
       conversation,
       hub,
-      isResumed: transport.isResumed === true,
+      transport,
       setEra: (handlers) => {
         era = handlers
       }

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
+import type * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Queue, TestClock } from "effect"
 import * as ServerLists from "../../src/group/ServerLists.js"
-import { failure } from "../Scripts.js"
+import { failure, legacyClient } from "../Scripts.js"
 
 const all = { tools: { listChanged: true }, resources: {}, prompts: {} }
 
@@ -18,7 +18,7 @@ const answer = (server: TestClient.TestClient["server"], answers: Readonly<Recor
 describe("The lists of a server", () => {
   it.scoped("are read where the server declares the capability, all pages of them", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ capabilities: { tools: {} } })
+      const { client, server } = yield* legacyClient({ capabilities: { tools: {} } })
       const reading = yield* Effect.fork(ServerLists.read(client))
       const tool = (name: string) => ({ name, inputSchema: { type: "object" } })
       yield* answer(server, { "tools/list": { tools: [tool("a")], nextCursor: "b" } })
@@ -31,7 +31,7 @@ describe("The lists of a server", () => {
 
   it.scoped("is empty where the server answers with an error", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ capabilities: { prompts: {} } })
+      const { client, server } = yield* legacyClient({ capabilities: { prompts: {} } })
       const reading = yield* Effect.fork(ServerLists.read(client))
       const { id } = yield* server.expectRequest("prompts/list")
       yield* server.send(Message.failure(id, { code: -32601, message: "Method not found" }))
@@ -41,7 +41,7 @@ describe("The lists of a server", () => {
 
   it.scoped("is as it was before, and not complete, where the server fails to list it", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ capabilities: { prompts: {} } })
+      const { client, server } = yield* legacyClient({ capabilities: { prompts: {} } })
       for (const before of [undefined, { tools: [], resources: [], templates: [], prompts: [{ name: "p" }] }]) {
         const reading = yield* Effect.fork(ServerLists.read(client, before))
         const { id } = yield* server.expectRequest("prompts/list")
@@ -53,7 +53,7 @@ describe("The lists of a server", () => {
 
   it.scoped("fail to be read when the server hangs up", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ capabilities: all })
+      const { client, server } = yield* legacyClient({ capabilities: all })
       const reading = yield* Effect.fork(failure(ServerLists.read(client)))
       for (const _ of [1, 2, 3, 4]) yield* server.next
       yield* server.hangUp
@@ -64,7 +64,7 @@ describe("The lists of a server", () => {
 describe("A change of the lists", () => {
   it.scoped("counts from when listening began; several count as one", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ capabilities: all })
+      const { client, server } = yield* legacyClient({ capabilities: all })
       const change = yield* ServerLists.changes(client)
       for (const _ of [1, 2, 3]) yield* server.notify("notifications/tools/list_changed")
       // All of them have come when a call that was answered after them is over.
@@ -79,7 +79,7 @@ describe("A change of the lists", () => {
 
   it.scoped("refreshes until the session ends, again after a while when a refresh failed or was not complete", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ capabilities: all })
+      const { client, server } = yield* legacyClient({ capabilities: all })
       let refreshes = 0
       const outcomes = yield* Queue.unbounded<"complete" | "incomplete" | "fails">()
       const watching = yield* Effect.fork(ServerLists.follow(
@@ -109,7 +109,7 @@ describe("A change of the lists", () => {
 
   it.scoped("is not needed for a refresh when the lists were not complete at first; the pause grows to a minute", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ capabilities: all })
+      const { client, server } = yield* legacyClient({ capabilities: all })
       let refreshes = 0
       const watching = yield* Effect.fork(ServerLists.follow(
         client,

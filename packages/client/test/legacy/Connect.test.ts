@@ -3,6 +3,7 @@ import * as ClientSession from "@effect-mcp/client/ClientSession"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Effect, Fiber, Queue } from "effect"
 
 /** A client over a pair whose server has agreed on a revision, and the server's end: it sends any text. */
@@ -14,7 +15,7 @@ const connected = (version: string) =>
     const send = (value: unknown) => {
       there.unsafeSend(MessageText.parse(JSON.stringify(value)) as Message.Message)
     }
-    const opening = yield* Effect.fork(ClientSession.make(here))
+    const opening = yield* Effect.fork(ClientSession.make(here, { versions: Version.legacy }))
     const { id } = yield* Queue.take(received)
     send(Message.success(id, { protocolVersion: version, capabilities: {}, serverInfo: { name: "s", version: "1" } }))
     const client = yield* Fiber.join(opening)

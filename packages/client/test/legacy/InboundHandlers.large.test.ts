@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Features from "@effect-mcp/client/Features"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import { vi } from "vitest"
-import { servers, waiting } from "../Scripts.js"
+import { legacyClient, servers, waiting } from "../Scripts.js"
 
 const features = Features.elicitation(() => Effect.succeed({ action: "decline" }))
 
@@ -27,7 +27,7 @@ describe("A request with an object of 380,000 keys where something short belongs
   /** A client, and a server whose values reach it as they are, without a text in between. */
   const direct = Effect.gen(function*() {
     const { connector, open, server } = yield* servers
-    const connecting = yield* Effect.fork(Client.make(connector, { features }))
+    const connecting = yield* Effect.fork(Client.make(connector, { versions: Version.legacy, features }))
     yield* Effect.repeat(Effect.yieldNow(), { until: () => open() === 1 })
     yield* server().initialized()
     return { client: yield* Fiber.join(connecting), server: server() }
@@ -69,8 +69,8 @@ describe("A request with an object of 380,000 keys where something short belongs
 
   it.scoped("is refused before its text is parsed, and another server goes on", () =>
     Effect.gen(function*() {
-      const { server } = yield* TestClient.make({ client: { features } })
-      const { server: other } = yield* TestClient.make({ client: { features } })
+      const { server } = yield* legacyClient({ client: { features } })
+      const { server: other } = yield* legacyClient({ client: { features } })
       const parse = vi.spyOn(JSON, "parse")
       const id = yield* server.request("elicitation/create", { message: large, requestedSchema: {} } as never)
       const ping = yield* other.request("ping")
@@ -84,7 +84,7 @@ describe("A request with an object of 380,000 keys where something short belongs
 
   it.scoped("ends its call at once where it is a response that holds more than a million values", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make()
+      const { client, server } = yield* legacyClient()
       const calling = yield* waiting(Effect.flip(client.ping()))
       const { id } = yield* server.expectRequest("ping")
       yield* server.send(Message.success(id, { many: Array(1_000_000).fill(0) }))

@@ -4,6 +4,7 @@ import { RequestContext } from "@effect-mcp/client/RequestContext"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Layer, Option, Stream } from "effect"
+import { legacyClient } from "../Scripts.js"
 
 const sampled = { role: "assistant", model: "m", content: { type: "text", text: "yes" } } as const
 const form = Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
@@ -117,13 +118,13 @@ describe("A question that belongs to no call of the client", () => {
 
   it.scoped("is answered: many servers request the roots when the session begins", () =>
     Effect.gen(function*() {
-      const { server } = yield* TestClient.make({ client: { features: roots } })
+      const { server } = yield* legacyClient({ client: { features: roots } })
       assert.deepStrictEqual(yield* server.expectResult(yield* server.request("roots/list")), { roots: [] })
     }))
 
   it.scoped("SHOULD be refused with -32602, with `refuseUnassociated`; a ping is answered, and a question in a call", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ client: { features: roots, refuseUnassociated: true } })
+      const { client, server } = yield* legacyClient({ client: { features: roots, refuseUnassociated: true } })
       assert.strictEqual((yield* server.expectError(yield* server.request("roots/list"))).code, -32602)
       yield* server.expectSilence
       yield* Effect.forkScoped(client.callTool("t"))
@@ -153,7 +154,7 @@ describe("The answer of a model", () => {
           () => Effect.succeed({ role: "assistant", model: "m", content } as typeof sampled),
           { tools: true }
         )
-        const { client, server } = yield* TestClient.make({ client: { features } })
+        const { client, server } = yield* legacyClient({ client: { features } })
         const reported = yield* Effect.forkScoped(Stream.runHead(client.diagnostics))
         yield* Effect.yieldNow()
         const [, params] = questions["a message with tools"]

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Layer, Scope } from "effect"
+import { legacyClient } from "../Scripts.js"
 
 const prompt = { messages: [{ role: "user", content: { type: "text", text: "hello" } }], maxTokens: 10 }
 const sampled = {
@@ -54,14 +55,14 @@ describe("An answer", () => {
           Effect.flatMap(Scope.Scope, (scope) => Scope.addFinalizer(scope, Effect.sync(() => log.push("closed")))),
           {}
         ))
-      const { server } = yield* TestClient.make({ client: { features } })
+      const { server } = yield* legacyClient({ client: { features } })
       yield* server.expectResult(yield* server.request("ours/do"))
       assert.deepStrictEqual(log, ["closed"])
     }))
 
   it.scoped("to a method with a long name does not repeat it whole", () =>
     Effect.gen(function*() {
-      const { server } = yield* TestClient.make({ oracle: false })
+      const { server } = yield* legacyClient({ oracle: false })
       const error = yield* server.expectError(yield* server.request("x".repeat(10_000)))
       assert.strictEqual(error.code, -32601)
       assert.isBelow(error.message.length, 200)

@@ -23,7 +23,7 @@ const initializing = (options?: Client.Options<never, Features.Features>) =>
   Effect.gen(function*() {
     const transcript = Transcript.make()
     const [server, connector] = yield* TestPeer.server({ transcript })
-    const connecting = yield* Effect.fork(Client.make(connector, options))
+    const connecting = yield* Effect.fork(Client.make(connector, { versions: Version.legacy, ...options }))
     const { id, params } = yield* server.expectRequest("initialize")
     return { server, connecting, id, params, transcript }
   })

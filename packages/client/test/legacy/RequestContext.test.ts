@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import { RequestContext } from "@effect-mcp/client/RequestContext"
-import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Option, Queue } from "effect"
+import { legacyClient } from "../Scripts.js"
 
 const answering = (answer: Effect.Effect<unknown, never, RequestContext>) =>
   Effect.map(
-    TestClient.make({ client: { features: Features.request("ours/do", () => Effect.as(answer, {})) } }),
+    legacyClient({ client: { features: Features.request("ours/do", () => Effect.as(answer, {})) } }),
     ({ server }) => server
   )
 

@@ -1,27 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Version from "@effect-mcp/protocol/Version"
-import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
-
-const both = { versions: ["2025-06-18", "2025-11-25", "2026-07-28"] } as const
-
-const connecting = (options: Client.Options) =>
-  Effect.gen(function*() {
-    const [server, connector] = yield* TestPeer.server()
-    yield* Effect.addFinalizer(() => server.hangUp)
-    const client = yield* Effect.fork(Client.make(connector, options))
-    return { server, client }
-  })
-
-const described = (supportedVersions: ReadonlyArray<string>) => ({
-  result: { resultType: "complete", supportedVersions, capabilities: {}, ttlMs: 0, cacheScope: "public" }
-})
-
-const error = (code: number, data?: unknown) => ({
-  error: { code, message: "No", ...(data === undefined ? {} : { data }) }
-})
+import { leavesNothing, servers } from "../Scripts.js"
+import { both, connecting, connects, described, error, prior } from "./Connecting.js"
 
 describe("A client of both eras", () => {
   it.scoped("SHOULD send `server/discover` before any other message, and speaks the modern era when it is answered", () =>
@@ -131,7 +115,7 @@ describe("A client of both eras", () => {
       }))
   }
 
-  it.scoped("fails when the connection ends during the probe: that shows no era", () =>
+  it.scoped("fails when the connection ends during the probe, and there is no other: that shows no era", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connecting(both)
       yield* server.expectRequest("server/discover")
@@ -139,16 +123,66 @@ describe("A client of both eras", () => {
       assert.strictEqual((yield* Effect.flip(Fiber.join(client)))._tag, "ConnectionClosed")
     }))
 
+  it.scoped("is a client without options", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting({})
+      const { id, params } = yield* server.expectRequest("server/discover")
+      assert.deepInclude(params!._meta, { "io.modelcontextprotocol/protocolVersion": "2026-07-28" })
+      yield* server.send({ jsonrpc: "2.0", id, ...error(-32601) })
+      yield* server.initialized()
+      const { era, version } = yield* Fiber.join(client)
+      assert.deepStrictEqual([era, version], ["legacy", Version.latestLegacy])
+      const other = yield* connecting({})
+      yield* other.server.discovered()
+      assert.deepInclude(yield* Fiber.join(other.client), { era: "modern", version: "2026-07-28" })
+    }))
+
+  it.scoped("waits for the answer to the probe as long as its `timeouts` say", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting({ ...both, timeouts: { "server/discover": "20 seconds" } })
+      const { id } = yield* server.expectRequest("server/discover")
+      yield* TestClock.adjust("19 seconds")
+      yield* server.send({ jsonrpc: "2.0", id, ...described(["2026-07-28"]) })
+      assert.strictEqual((yield* Fiber.join(client)).version, "2026-07-28")
+    }))
+
+  it.scoped("sends the probe again when a server that was silent refuses `initialize`", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting(both)
+      yield* server.expectRequest("server/discover")
+      yield* TestClock.adjust("5 seconds")
+      const { id } = yield* server.expectRequest("initialize")
+      yield* server.send({
+        jsonrpc: "2.0",
+        id,
+        ...error(-32022, { supported: ["2026-07-28"], requested: Version.latestLegacy })
+      })
+      yield* server.discovered()
+      assert.strictEqual((yield* Fiber.join(client)).version, "2026-07-28")
+    }))
+
+  it.scoped("fails with the refusal of `initialize` when no second probe shows a modern server", () =>
+    Effect.gen(function*() {
+      for (const answers of [true, false]) {
+        const { client, server } = yield* connecting(both)
+        yield* server.expectRequest("server/discover")
+        yield* TestClock.adjust("5 seconds")
+        const { id } = yield* server.expectRequest("initialize")
+        yield* server.send({ jsonrpc: "2.0", id, ...error(-32603) })
+        const probe = yield* server.expectRequest("server/discover")
+        yield* answers
+          ? server.send({ jsonrpc: "2.0", id: probe.id, ...error(-32601) })
+          : TestClock.adjust("5 seconds")
+        assert.deepInclude(yield* Effect.flip(Fiber.join(client)), { _tag: "InternalError", message: "No" })
+        yield* server.expectEnd
+      }
+    }))
+
   it.scoped("sends no probe when the application knows the era", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connecting({
         ...both,
-        prior: {
-          version: "2025-11-25",
-          serverInfo: { name: "old", version: "1" },
-          serverCapabilities: {},
-          instructions: undefined
-        }
+        prior
       })
       yield* server.initialized()
       assert.strictEqual((yield* Fiber.join(client)).version, "2025-11-25")
@@ -167,5 +201,83 @@ describe("A client of the modern era only", () => {
         (yield* Effect.flip(Fiber.join(client))).message,
         "The server speaks a legacy revision (No); this client speaks 2026-07-28"
       )
+    }))
+})
+
+describe("A server that ends the connection at the probe", () => {
+  it.scoped("is connected to again, and gets `initialize` first", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      const { client, server } = yield* connects(reached)
+      yield* server.expectRequest("server/discover")
+      yield* server.hangUp
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
+      assert.strictEqual(reached.open(), 1)
+      yield* reached.server().initialized()
+      assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
+    }))
+
+  it.scoped("gets the probe again when it refuses `initialize`: it ended for another reason", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      const { client, server } = yield* connects(reached)
+      yield* server.expectRequest("server/discover")
+      yield* server.hangUp
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
+      const { id } = yield* reached.server().expectRequest("initialize")
+      yield* reached.server().send({ jsonrpc: "2.0", id, ...error(-32601) })
+      yield* reached.server().discovered()
+      assert.strictEqual((yield* Fiber.join(client)).version, "2026-07-28")
+    }))
+
+  it.effect("is connected to only twice, and nothing is left behind", () =>
+    leavesNothing(Effect.gen(function*() {
+      const reached = yield* servers
+      const { client, server } = yield* connects(reached)
+      yield* server.expectRequest("server/discover")
+      yield* server.hangUp
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
+      yield* reached.server().expectRequest("initialize")
+      yield* reached.server().hangUp
+      assert.strictEqual((yield* Effect.flip(Fiber.join(client)))._tag, "ConnectionClosed")
+      assert.strictEqual(reached.open(), 0)
+    })))
+
+  it.scoped("fails the client with the end of the connection when it cannot be reached again", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      let attempts = 0
+      const connector = Connector.make(
+        "once",
+        Effect.suspend(() =>
+          ++attempts === 1
+            ? reached.connector.connect
+            : new LocalError.TransportError({ reason: "Open", message: "No more" })
+        )
+      )
+      const { client, server } = yield* connects({ ...reached, connector })
+      yield* server.expectRequest("server/discover")
+      yield* server.hangUp
+      assert.strictEqual((yield* Effect.flip(Fiber.join(client)))._tag, "ConnectionClosed")
+      assert.strictEqual(attempts, 2)
+    }))
+
+  it.scoped("is not connected to again by a client of the modern era only", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      const { client, server } = yield* connects(reached, { versions: ["2026-07-28"] })
+      yield* server.expectRequest("server/discover")
+      yield* server.hangUp
+      assert.strictEqual((yield* Effect.flip(Fiber.join(client)))._tag, "ConnectionClosed")
+      assert.strictEqual(reached.server(), server)
+    }))
+})
+
+describe("A client of the legacy era only", () => {
+  it.scoped("sends no probe", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting({ versions: ["2025-06-18"] })
+      yield* server.initialized({ version: "2025-06-18" })
+      assert.deepInclude(yield* Fiber.join(client), { era: "legacy", version: "2025-06-18" })
     }))
 })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as TestClient from "@effect-mcp/testing/TestClient"
+import type * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, Stream } from "effect"
-import { answered, exchange, failure } from "../Scripts.js"
+import { answered, exchange, failure, legacyClient } from "../Scripts.js"
 
 const count = {
   name: "count",
@@ -17,7 +17,7 @@ const given = (structuredContent: unknown, more: JsonObject = {}): JsonObject =>
 })
 
 const connected = (options: TestClient.Options<never, never> = {}) =>
-  TestClient.make({ client: { checkOutputs: true }, ...options })
+  legacyClient({ client: { checkOutputs: true }, ...options })
 
 /** Calls the tool; the server answers, and lists its tools if they are requested. */
 const calling = (
@@ -192,7 +192,7 @@ describe("Structured content", () => {
 
   it.scoped("is not checked when an option of the client, or of the call, says so", () =>
     Effect.gen(function*() {
-      const careless = yield* TestClient.make({ client: { checkOutputs: false } })
+      const careless = yield* legacyClient({ client: { checkOutputs: false } })
       assert.strictEqual((yield* calling(careless, given({ n: "any" })))._tag, "Success")
       const t = yield* connected()
       const call = t.client.callTool("count", {}, { checkOutput: false })

@@ -32,7 +32,7 @@ const program = Effect.gen(function*() {
 
     yield* Output.heading("Connected")
     const { name, version } = client.serverInfo
-    yield* Output.received(`${name} ${version}, protocol ${client.version}`)
+    yield* Output.received(`${name} ${version}, protocol ${client.version} of the ${client.era} era`)
 
     yield* Output.heading("The tools of the server")
     yield* Output.sent("tools/list")

@@ -11,6 +11,7 @@ import type * as Diagnostic from "@effect-mcp/jsonrpc/Diagnostic"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Version from "@effect-mcp/protocol/Version"
 import type { Scope } from "effect"
 import { Cause, Effect, Exit, Layer, Logger, Stream } from "effect"
 import * as http from "node:http"
@@ -218,7 +219,11 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
       if (String(text).startsWith("Mended")) seen.reports.push("Mended")
     })
     const session = Effect.gen(function*() {
-      const client = yield* Client.make(connector, { features: features(seen.logs), checkOutputs: false })
+      const client = yield* Client.make(connector, {
+        versions: Version.legacy,
+        features: features(seen.logs),
+        checkOutputs: false
+      })
       const tags = Stream.map(client.diagnostics, ({ _tag }: Diagnostic.Diagnostic): string => _tag)
       yield* collect(tags, seen.reports)
       yield* collect(client.resourceUpdates, seen.updates)

@@ -26,7 +26,7 @@ const launching = (server: string, mark: string) =>
 /** A client with these features, and the notifications that it receives. */
 const talk = (server: string, features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>
   Effect.gen(function*() {
-    const client = yield* Client.make(launching(server, randomUUID()), { features })
+    const client = yield* Client.make(launching(server, randomUUID()), { versions: Versions.legacy, features })
     const received = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(client.notifications, (one) => received.offer(one)))
     yield* Effect.repeat(Effect.yieldNow(), {
@@ -338,6 +338,7 @@ for (const [version, server] of Object.entries(servers)) {
           Stream.runHead(Stream.filter(group.changes, ({ tools }) => is(tools.size)))
         yield* group.connect("offering", launching(server, mark), {
           reconnect: Schedule.spaced("10 millis"),
+          versions: Versions.legacy,
           features: Features.roots(Effect.succeed([{ uri: "file:///a" }]))
         })
         const ask = Effect.map(

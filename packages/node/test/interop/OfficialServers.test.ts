@@ -5,6 +5,7 @@ import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import type { Progress } from "@effect-mcp/jsonrpc/Progress"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
+import * as Version from "@effect-mcp/protocol/Version"
 import type { Scope } from "effect"
 import { Chunk, Deferred, Effect, Fiber, Queue, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
@@ -33,12 +34,15 @@ const talk = (server: string): Effect.Effect<Talk, never, Scope.Scope> =>
   Effect.gen(function*() {
     const mark = randomUUID()
     const lines: Array<string> = []
-    const client = yield* Effect.orDie(Client.make(StdioClient.connector({
-      command: node,
-      args: [fixture(server), mark],
-      stderr: (line) => Effect.sync(() => lines.push(line)).pipe(Effect.asVoid),
-      closeTimeouts: { grace: "1 minute" }
-    })))
+    const client = yield* Effect.orDie(Client.make(
+      StdioClient.connector({
+        command: node,
+        args: [fixture(server), mark],
+        stderr: (line) => Effect.sync(() => lines.push(line)).pipe(Effect.asVoid),
+        closeTimeouts: { grace: "1 minute" }
+      }),
+      { versions: Version.legacy }
+    ))
     const received = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
     const listening = yield* Effect.forkScoped(
       Stream.runForEach(client.notifications, (one) => Queue.offer(received, one))

@@ -7,6 +7,7 @@ import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type * as Registry from "@effect-mcp/server/Registry"
@@ -74,7 +75,9 @@ const serve = (
   )
 
 const connect = (url: string, options?: Options) =>
-  Client.make(Remote.connector(url, { reconnect: Schedule.spaced("10 millis"), ...options }))
+  Client.make(Remote.connector(url, { reconnect: Schedule.spaced("10 millis"), ...options }), {
+    versions: Version.legacy
+  })
 
 for (const [name, layer] of Object.entries(clients)) {
   describe(`A client over ${name} and a server of Effect MCP`, () => {

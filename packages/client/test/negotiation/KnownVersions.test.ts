@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import { Effect, Fiber } from "effect"
+import { servers } from "../Scripts.js"
+import type { Reached } from "./Connecting.js"
+import { connecting, connects, error, prior } from "./Connecting.js"
+
+describe("What a client found out about the era", () => {
+  /** Connects to a server that refuses the probe. */
+  const toLegacy = (reached: Reached) =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connects(reached)
+      const { id } = yield* server.expectRequest("server/discover")
+      yield* server.send({ jsonrpc: "2.0", id, ...error(-32601) })
+      yield* server.initialized()
+      return yield* Fiber.join(client)
+    })
+
+  it.scoped("SHOULD hold for later connections of the connector: no probe comes before `initialize`", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      yield* toLegacy(reached)
+      const { client, server } = yield* connects(reached)
+      yield* server.initialized()
+      assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
+    }))
+
+  it.scoped("is found out anew when the server refuses `initialize` later, and holds then", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      yield* toLegacy(reached)
+      const { client, server } = yield* connects(reached)
+      const { id } = yield* server.expectRequest("initialize")
+      yield* server.send({ jsonrpc: "2.0", id, ...error(-32601) })
+      yield* server.discovered()
+      assert.strictEqual((yield* Fiber.join(client)).era, "modern")
+      const third = yield* connects(reached)
+      yield* third.server.discovered()
+      assert.strictEqual((yield* Fiber.join(third.client)).era, "modern")
+    }))
+
+  it.scoped("does not outlive a modern server that became legacy", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      const first = yield* connects(reached)
+      yield* first.server.discovered()
+      yield* Fiber.join(first.client)
+      assert.strictEqual((yield* toLegacy(reached)).era, "legacy")
+    }))
+
+  it.scoped("is no choice of the application: other clients of the connector look for the era", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      const first = yield* connects(reached, { versions: Version.legacy })
+      yield* first.server.initialized()
+      yield* Fiber.join(first.client)
+      const second = yield* connects(reached)
+      yield* second.server.discovered()
+      assert.strictEqual((yield* Fiber.join(second.client)).era, "modern")
+    }))
+
+  it.scoped("may come from the application: a modern session opens without a message", () =>
+    Effect.gen(function*() {
+      const [server, connector] = yield* TestPeer.server()
+      const client = yield* Client.make(connector, { prior: { ...prior, version: "2026-07-28" }, checkOutputs: false })
+      assert.deepInclude(client, { era: "modern", version: "2026-07-28", instructions: "Be brief" })
+      const calling = yield* Effect.fork(client.callTool("greet"))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* server.send(Message.success(id, { resultType: "complete", content: [] }))
+      yield* Fiber.join(calling)
+    }))
+
+  it.scoped("may come from the application, and is found out anew when the server refuses `initialize`", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting({ prior })
+      const { id } = yield* server.expectRequest("initialize")
+      yield* server.send({
+        jsonrpc: "2.0",
+        id,
+        ...error(-32022, { supported: ["2026-07-28"], requested: Version.latestLegacy })
+      })
+      yield* server.discovered()
+      assert.strictEqual((yield* Fiber.join(client)).era, "modern")
+    }))
+
+  it.scoped("is shared by the servers of one origin in a group, and by no others", () =>
+    Effect.gen(function*() {
+      const group = yield* ClientSessionGroup.make()
+      const one = yield* servers
+      const join = (name: string, origin: string | undefined) =>
+        Effect.gen(function*() {
+          const before = one.open()
+          const joining = yield* Effect.forkScoped(
+            group.connect(name, Connector.make(name, one.connector.connect, { origin }))
+          )
+          yield* Effect.repeat(Effect.yieldNow(), { until: () => one.open() === before + 1 })
+          return { joining, server: one.server() }
+        })
+      const probed = (name: string, origin: string | undefined) =>
+        Effect.gen(function*() {
+          const { joining, server } = yield* join(name, origin)
+          const { id } = yield* server.expectRequest("server/discover")
+          yield* server.send({ jsonrpc: "2.0", id, ...error(-32601) })
+          yield* server.initialized({ capabilities: {} })
+          yield* Fiber.join(joining)
+        })
+      yield* probed("first", "https://a.test")
+      const { joining, server } = yield* join("second", "https://a.test")
+      yield* server.initialized({ capabilities: {} })
+      yield* Fiber.join(joining)
+      yield* probed("third", "https://b.test")
+      yield* probed("fourth", undefined)
+      yield* probed("fifth", undefined)
+    }))
+})
