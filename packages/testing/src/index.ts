@@ -5,6 +5,7 @@
  */
 export * as OfficialSchema from "./OfficialSchema.js"
 export * as TestClient from "./TestClient.js"
+export * as TestFeatures from "./TestFeatures.js"
 export * as TestPeer from "./TestPeer.js"
 export * as TestServer from "./TestServer.js"
 export * as TestTransport from "./TestTransport.js"
