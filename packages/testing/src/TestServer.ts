@@ -87,9 +87,7 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
   Layer.scoped(
     Client.Client,
     Effect.gen(function*() {
-      const connectTo = options.transport === "direct"
-        ? yield* InProcess.connector
-        : yield* connector({ extensions: options.server?.extensions, ...options })
+      const connectTo = options.transport === "direct" ? yield* InProcess.connector : yield* connector(options)
       const session = yield* Client.make(connectTo, options.client)
       const unlisted = yield* Effect.all([
         missing(definition.tools, session.tools, ({ name }) => name),
