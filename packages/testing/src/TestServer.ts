@@ -6,35 +6,60 @@
  */
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
-import type * as ClientSession from "@effect-mcp/client/ClientSession"
-import type * as Definition from "@effect-mcp/definition/Definition"
+import type { Features } from "@effect-mcp/client/Features"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import type { ToolResult } from "@effect-mcp/definition/ToolResult"
+import { isToolResult } from "@effect-mcp/definition/ToolResult"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import { JsonObject } from "@effect-mcp/protocol/Json"
+import { InternalError } from "@effect-mcp/protocol/McpError"
+import type * as Dispatch from "@effect-mcp/server/Dispatcher"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import type * as Feature from "@effect-mcp/server/Feature"
+import type * as Implement from "@effect-mcp/server/Implement"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Registry } from "@effect-mcp/server/Registry"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestTransport from "./TestTransport.js"
 
-export interface Options extends TestTransport.Options {
-  /**
-   * `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`.
-   */
-  readonly transport?: "wire" | "direct" | undefined
+/** The options of the server, as `McpServer.layer` has them, and those of the test. */
+export interface Options<
+  S = never,
+  SE = never,
+  SR = never,
+  P = never,
+  PR = never,
+  CE = never,
+  CR = never
+> extends McpServer.Options<S, SE, SR, P, PR>, ClientOptions<CE, CR> {
   /** Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
-  readonly server?: McpServer.Options | undefined
+  /**
+   * The revisions of the server, and of the client unless `client` has `versions` of its own. `["2026-07-28"]` tests the
+   * era without a handshake. Default: all of the server, and the default of the client.
+   */
+  readonly versions?: McpServer.Options["versions"]
   /**
    * Whether the layer, when it closes, dies with the causes of all handlers that died: a test then fails with the bug and
    * not with "Internal error" only. Default: false.
    */
   readonly raiseDefects?: boolean | undefined
-  readonly client?: ClientSession.Options | undefined
+}
+
+export interface ClientOptions<E = never, R = never> extends TestTransport.Options {
+  /**
+   * `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`.
+   */
+  readonly transport?: "wire" | "direct" | undefined
+  /** What the client can do for the server, and its other options. `TestFeatures` has scripted answers. */
+  readonly client?: Client.Options<E, R> | undefined
 }
 
 /** Connects to the server in the context over a checked transport in memory, a new one for each connection. */
@@ -52,25 +77,17 @@ export const connector = (
     ))
 
 /**
- * A client and its server with these features. Dies when the server does not list every tool, resource, resource template
- * and prompt of `definition`.
+ * A client of the server in the context, which may be the one that the application serves. Dies when the server does not
+ * list every tool, resource, resource template and prompt of `definition`.
  */
-export const layer = <D extends Definition.Definition.Any, E = never, R = never>(
+export const client = <D extends Definition.Definition.Any, E = never, R = never>(
   definition: D,
-  features: Layer.Layer<never, E, R>,
-  options: Options = {}
-): Layer.Layer<Client.Client | Dispatcher, E | ConnectError, Exclude<R, Registry>> => {
-  const serve = (server: McpServer.Options | undefined) =>
-    McpServer.layer(options.info ?? { name: "test", version: "0.0.0" }, features, server)
-  const server = options.raiseDefects === true
-    ? Layer.unwrapScoped(Effect.map(raising(options.server), serve))
-    : serve(options.server)
-  const client = Layer.scoped(
+  options: ClientOptions<E, R> = {}
+): Layer.Layer<Client.Client, E | ConnectError, Exclude<Exclude<R, Features>, Scope.Scope> | Dispatcher> =>
+  Layer.scoped(
     Client.Client,
     Effect.gen(function*() {
-      const connectTo = options.transport === "direct"
-        ? yield* InProcess.connector
-        : yield* connector({ extensions: options.server?.extensions, ...options })
+      const connectTo = options.transport === "direct" ? yield* InProcess.connector : yield* connector(options)
       const session = yield* Client.make(connectTo, options.client)
       const unlisted = yield* Effect.all([
         missing(definition.tools, session.tools, ({ name }) => name),
@@ -84,11 +101,157 @@ export const layer = <D extends Definition.Definition.Any, E = never, R = never>
       return session
     })
   )
-  return Layer.provideMerge(client, server)
+
+/**
+ * A client and its server with these features, as `McpServer.layer` and `client` make them. What the session layer and the
+ * middleware provide is not required; every other service that is missing is a type error that names it.
+ *
+ * @example
+ * ```ts
+ * import { Definition, Tool } from "@effect-mcp/definition"
+ * import { McpServer } from "@effect-mcp/server"
+ * import { TestFeatures, TestServer } from "@effect-mcp/testing"
+ * import { Effect } from "effect"
+ *
+ * const Ping = Tool.make("ping")
+ *
+ * export const Test = TestServer.layer(Definition.make(Ping), McpServer.tool(Ping, () => Effect.succeed("pong")), {
+ *   versions: ["2026-07-28"],
+ *   client: { features: TestFeatures.roots(["file:///home/ada"]) }
+ * })
+ * ```
+ */
+export const layer = <
+  D extends Definition.Definition.Any,
+  E = never,
+  R = never,
+  S = never,
+  SE = never,
+  SR = never,
+  P = never,
+  PR = never,
+  CE = never,
+  CR = never
+>(
+  definition: D,
+  features: Layer.Layer<never, E, R>,
+  options: Options<S, SE, SR, P, PR, CE, CR> = {}
+): Layer.Layer<
+  Client.Client | Dispatcher,
+  E | CE | ConnectError,
+  ServerContext<E, R, S, SE, SR, P, PR> | Exclude<Exclude<CR, Features>, Scope.Scope>
+> => {
+  const { client: clientOptions, info = { name: "test", version: "0.0.0" }, versions, ...rest } = options
+  const serve = (server: McpServer.Options<S, SE, SR, P, PR>) =>
+    McpServer.layer(info, features, { ...server, versions })
+  const server = options.raiseDefects === true ? Layer.unwrapScoped(Effect.map(raising(rest), serve)) : serve(rest)
+  return Layer.provideMerge(client(definition, { ...rest, client: { versions, ...clientOptions } }), server)
 }
 
+/** What a server with these features and options requires. */
+type ServerContext<E, R, S, SE, SR, P, PR> = Layer.Layer.Context<
+  ReturnType<typeof McpServer.layer<E, R, S, SE, SR, P, PR>>
+>
+
+/**
+ * Handlers that stand in for those of a server: any of a definition, by their names as `McpServer.implement` takes them.
+ */
+export type MockHandlers<D extends Definition.Definition.Any> = {
+  readonly [K in keyof Implement.Handlers<D>]?: Implement.Handlers<D>[K] extends (...args: never) => unknown
+    ? Implement.Handlers<D>[K]
+    : Partial<Implement.Handlers<D>[K]>
+}
+
+/**
+ * A client of a server that the tests do not have, for the code that uses the client. What has no handler here is listed,
+ * and fails, when it is used, with an `InternalError` that names it.
+ *
+ * @example
+ * ```ts
+ * import { Definition, Tool } from "@effect-mcp/definition"
+ * import { TestServer } from "@effect-mcp/testing"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Forecast = Tool.make("forecast", { parameters: { city: Schema.String }, success: Schema.String })
+ * const Warnings = Tool.make("warnings", { success: Schema.String })
+ * const Weather = Definition.make(Forecast, Warnings)
+ *
+ * export const Test = TestServer.mock(Weather, { forecast: ({ city }) => Effect.succeed(`rain in ${city}`) })
+ * ```
+ */
+export const mock = <D extends Definition.Definition.Any, const H extends MockHandlers<D>, E = never, R = never>(
+  definition: D,
+  handlers: H & { readonly [K in Exclude<keyof H, keyof MockHandlers<D>>]: never },
+  options?: MockOptions<E, R>
+): Mocked<H, E, R> => {
+  const given: { readonly [name: string]: any } = handlers
+  const all = (
+    entries: ReadonlyMap<string, unknown>,
+    mocks: { readonly [name: string]: unknown } | undefined,
+    otherwise: (name: string) => unknown
+  ) => Object.fromEntries(Array.from(entries.keys(), (name) => [name, mocks?.[name] ?? otherwise(name)]))
+  const { prompts, resources, templates, tools } = definition
+  const features = McpServer.implement(definition, {
+    ...all(tools, given, (name) => () => notMocked("tool", name)),
+    ...(resources.size === 0
+      ? undefined
+      : { resources: all(resources, given.resources, (name) => notMocked("resource", name)) }),
+    ...(templates.size === 0
+      ? undefined
+      : { templates: all(templates, given.templates, (name) => () => notMocked("resource template", name)) }),
+    ...(prompts.size === 0
+      ? undefined
+      : { prompts: all(prompts, given.prompts, (name) => () => notMocked("prompt", name)) })
+  } as never)
+  return layer(definition, features, options) as Mocked<H, E, R>
+}
+
+/**
+ * A client of a server with these tools, for code that calls tools by their names and has no definition. A handler gets the
+ * arguments as they were sent. An object that it returns is the structured content.
+ */
+export const mockTools = <const H extends MockTools, E = never, R = never>(
+  tools: H,
+  options?: MockOptions<E, R>
+): Mocked<H, E, R> => {
+  const features = Object.entries(tools).map(([name, handler]) => {
+    const { codec, ...tool } = Tool.make(name, { parameters: JsonObject })
+    const mocked: Tool.Tool<string, JsonObject, JsonObject, any, never> = {
+      ...tool,
+      codec: {
+        ...codec,
+        encodeSuccess: (value) =>
+          Predicate.isRecord(value) && !isToolResult(value)
+            ? Effect.succeed({ content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value })
+            : codec.encodeSuccess(value)
+      }
+    }
+    return McpServer.tool(mocked, handler)
+  })
+  return layer(Definition.make(), Layer.mergeAll(Layer.empty, ...features), options) as Mocked<H, E, R>
+}
+
+/** The handlers of `mockTools`, by the names of the tools. */
+export interface MockTools {
+  readonly [name: string]: (
+    args: JsonObject
+  ) => Effect.Effect<string | void | JsonObject | ToolResult<unknown>, Feature.Fails, any>
+}
+
+export interface MockOptions<E = never, R = never> extends Options<never, never, never, never, never, E, R> {}
+
+/** The client and its server, and what the handlers and the features of the client require. */
+export type Mocked<H, E = never, R = never> = Layer.Layer<
+  Client.Client | Dispatcher,
+  E | ConnectError,
+  Exclude<Implement.Context<H>, Feature.RequestServices> | Exclude<Exclude<R, Features>, Scope.Scope>
+>
+
+const notMocked = (kind: string, name: string) =>
+  new InternalError({ message: `The test has no mock of the ${kind} "${name}": give TestServer.mock a handler for it` })
+
 /** The options of a server whose defects end the current scope with their causes. */
-const raising = (options: McpServer.Options | undefined): Effect.Effect<McpServer.Options, never, Scope.Scope> =>
+const raising = <O extends Pick<Dispatch.Options, "onDefect">>(options: O): Effect.Effect<O, never, Scope.Scope> =>
   Effect.gen(function*() {
     const causes: Array<Cause.Cause<unknown>> = []
     yield* Effect.addFinalizer(() =>
@@ -98,8 +261,8 @@ const raising = (options: McpServer.Options | undefined): Effect.Effect<McpServe
     )
     return {
       ...options,
-      onDefect: (defect) =>
-        Effect.zipRight(Effect.sync(() => causes.push(defect.cause)), options?.onDefect?.(defect) ?? Effect.void)
+      onDefect: (defect: Dispatch.Defect) =>
+        Effect.zipRight(Effect.sync(() => causes.push(defect.cause)), options.onDefect?.(defect) ?? Effect.void)
     }
   })
 

@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import type * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
@@ -65,7 +66,8 @@ export const observed = (
   Effect.gen(function*() {
     const check = oracle === false ? undefined : yield* OfficialSchema.check(oracle)
     const observe = (from: Transcript.Entry["from"], message: Message.Incoming) => {
-      if (!Message.isMalformed(message)) transcript?.add({ from, message })
+      const messages = Message.isMalformed(message) ? message.batch?.map(Message.fromUnknown) ?? [] : [message]
+      for (const one of messages) if (!Message.isMalformed(one)) transcript?.add({ from, message: one })
       check?.observe(from, message)
     }
     const other = end === "client" ? "server" : "client"
@@ -84,6 +86,43 @@ export const observed = (
       }
     }
   })
+
+/**
+ * The same connector, whose conversations are recorded. A transcript should have one conversation. Messages are recorded
+ * when they are sent or received, in the order of the client, and are not checked. Input that is no message is not recorded.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@effect-mcp/client"
+ * import { StdioClient } from "@effect-mcp/node"
+ * import { TestTransport, Transcript } from "@effect-mcp/testing"
+ * import { Effect } from "effect"
+ *
+ * export const recorded = Effect.gen(function*() {
+ *   const transcript = Transcript.make({ redact: (key, value) => key === "token" ? "***" : value })
+ *   const server = StdioClient.connector({ command: "node", args: ["server.js"] })
+ *   const client = yield* Client.make(TestTransport.recorded(server, transcript))
+ *   yield* client.callTool("forecast", { city: "Oslo" })
+ *   return yield* Transcript.toJson(transcript)
+ * })
+ * ```
+ */
+export const recorded = <R>(
+  connector: Connector.Connector<R>,
+  transcript: Transcript.Transcript,
+  options: {
+    /** Whether each entry has the time since the connection was opened. Default: false. */
+    readonly times?: boolean | undefined
+  } = {}
+): Connector.Connector<R> => ({
+  name: connector.name,
+  connect: Effect.flatMap(Effect.zip(connector.connect, Effect.clock), ([transport, clock]) => {
+    const begin = clock.unsafeCurrentTimeMillis()
+    const add = (entry: Transcript.Entry): void =>
+      transcript.add(options.times === true ? { ...entry, at: clock.unsafeCurrentTimeMillis() - begin } : entry)
+    return observed(transport, "client", { oracle: false, transcript: { ...transcript, add } })
+  })
+})
 
 type Observe = (sent: Message.Incoming, message: Message.Message) => void
 

@@ -1,36 +1,141 @@
 /**
- * The messages of a conversation in order, and as text that tests can print and compare.
- * `TestTransport` records them; nothing here sends or checks a message.
+ * The messages of a conversation in order, as text that tests can print and compare, and as JSON for a file.
+ * `TestTransport` records them, `Replay` plays them again; nothing here sends or checks a message.
  *
  * @since 0.1.0
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
 
 export interface Entry {
   readonly from: "client" | "server"
   readonly message: Message.Message
+  /** Milliseconds since the connection was opened, where the times are recorded. */
+  readonly at?: number | undefined
 }
 
 export interface Transcript {
   readonly entries: ReadonlyArray<Entry>
-  /** Adds an entry, and drops the oldest one beyond the limit. */
+  /** Adds an entry, with its message redacted, and drops the oldest one beyond the limit. */
   readonly add: (entry: Entry) => void
+  /** The message without its secrets. */
+  readonly redact: (message: Message.Message) => Message.Message
+}
+
+export interface Options {
+  /**
+   * Replaces secrets, and values that differ from one conversation to the next. It is called like the second argument of
+   * `JSON.stringify`: with the key and the value of each member of each message, and `undefined` leaves the member out. A
+   * secret is replaced before the transcript keeps it. Default: all is kept.
+   */
+  readonly redact?: ((key: string, value: unknown) => unknown) | undefined
 }
 
 /** How many messages a transcript keeps: the newest 10,000. */
 export const LIMIT = 10_000
 
-export const make = (): Transcript => {
+/**
+ * A transcript without messages.
+ *
+ * @example
+ * ```ts
+ * import { Transcript } from "@effect-mcp/testing"
+ *
+ * export const transcript = Transcript.make({ redact: (key, value) => key === "token" ? "***" : value })
+ * ```
+ */
+export const make = (options: Options = {}): Transcript => {
   const entries: Array<Entry> = []
+  const { redact: replace } = options
+  const redact = (message: Message.Message): Message.Message =>
+    replace === undefined ? message : redacted("", message, replace) as Message.Message
   return {
     entries,
     add: (entry) => {
       if (entries.length === LIMIT) entries.shift()
-      entries.push(entry)
-    }
+      entries.push({ ...entry, message: redact(entry.message) })
+    },
+    redact
   }
 }
+
+const redacted = (key: string, given: unknown, replace: (key: string, value: unknown) => unknown): unknown => {
+  const value = replace(key, given)
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map((element, i) => redacted(String(i), element, replace) ?? null)
+  return Object.fromEntries(
+    Object.entries(value).map(([key, value]) => [key, redacted(key, value, replace)] as const)
+      .filter(([, value]) => value !== undefined)
+  )
+}
+
+/** A transcript has no JSON, or a text is not the JSON of a transcript. */
+export class TranscriptError extends Data.TaggedError("TranscriptError")<{ readonly message: string }> {}
+
+/** The format that `toJson` writes. */
+const VERSION = 1
+
+/** The transcript as JSON, one line for each message, for a file that `fromJson` reads. Fails for a value that is not JSON. */
+export const toJson = (transcript: Transcript): Effect.Effect<string, TranscriptError> =>
+  Effect.map(
+    Effect.forEach(transcript.entries, (entry, i) => {
+      const text = Json.stringify(entry)
+      return text === undefined
+        ? fail(`Message ${i + 1} of the transcript has no JSON: ${line(entry)}`)
+        : Effect.succeed(text)
+    }),
+    (lines) => `{"version":${VERSION},"entries":[\n${lines.join(",\n")}\n]}\n`
+  )
+
+/** Reads what `toJson` wrote. Fails with the first message that is not one of JSON-RPC. */
+export const fromJson = (text: string, options?: Options): Effect.Effect<Transcript, TranscriptError> =>
+  Effect.gen(function*() {
+    const json = Json.parse(text, Json.MAX_DEPTH + WRAPPERS)
+    if (json instanceof Json.Refused) return yield* fail(`The text is not a transcript: ${json.message}`)
+    const { version } = yield* read(Versioned, json)
+    if (version !== VERSION) {
+      return yield* fail(`The transcript has the format ${version}, and this library reads ${VERSION}: record it again`)
+    }
+    const { entries } = yield* read(File, json)
+    if (entries.length > LIMIT) {
+      return yield* fail(`The transcript has ${entries.length} messages, and at most ${LIMIT} can be read`)
+    }
+    const transcript = make(options)
+    yield* Effect.forEach(entries, ({ message: value, ...entry }, i) => {
+      const message = Message.fromUnknown(value)
+      if (Message.isMalformed(message)) {
+        return fail(`The transcript is not valid: entries.${i}.message: ${message.message}`)
+      }
+      return Effect.sync(() => transcript.add({ ...entry, message }))
+    }, { discard: true })
+    return transcript
+  })
+
+/** How many levels the JSON of a transcript has around a message. */
+const WRAPPERS = 3
+
+const Versioned = Schema.Struct({ version: Schema.Number })
+
+const File = Schema.Struct({
+  entries: Schema.Array(Schema.Struct({
+    from: Schema.Literal("client", "server"),
+    at: Schema.optional(Schema.Number),
+    message: Schema.Unknown
+  }))
+})
+
+const read = <A, I>(schema: Schema.Schema<A, I>, json: unknown): Effect.Effect<A, TranscriptError> =>
+  Effect.catchAll(
+    ParseResult.decodeUnknown(schema)(json),
+    (issue) => fail(`The text is not a transcript: ${Issue.sentence(issue)}`)
+  )
+
+const fail = (message: string): Effect.Effect<never, TranscriptError> => Effect.fail(new TranscriptError({ message }))
 
 /**
  * One line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`,

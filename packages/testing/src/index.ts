@@ -4,7 +4,9 @@
  * @since 0.1.0
  */
 export * as OfficialSchema from "./OfficialSchema.js"
+export * as Replay from "./Replay.js"
 export * as TestClient from "./TestClient.js"
+export * as TestFeatures from "./TestFeatures.js"
 export * as TestPeer from "./TestPeer.js"
 export * as TestServer from "./TestServer.js"
 export * as TestTransport from "./TestTransport.js"

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
+import type { ConnectError } from "@effect-mcp/client/ClientError"
+import * as Features from "@effect-mcp/client/Features"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
@@ -8,10 +10,14 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as Version from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import { Cause, Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Ref, Schema } from "effect"
+import { expectTypeOf } from "vitest"
 
 class Negative extends Schema.TaggedError<Negative>()("Negative", { n: Schema.Number }) {}
 
@@ -132,10 +138,9 @@ describe("A test server that raises defects", () => {
     Effect.gen(function*() {
       assert.isTrue(Exit.isSuccess(yield* run(Effect.void)))
       const seen: Array<string | undefined> = []
-      const server = {
-        onDefect: ({ subject }: { readonly subject: string | undefined }) => Effect.sync(() => seen.push(subject))
-      }
-      yield* run(Effect.dieMessage("the bug"), { server: server as never })
+      yield* run(Effect.dieMessage("the bug"), {
+        onDefect: ({ subject }) => Effect.sync(() => seen.push(subject))
+      })
       assert.deepStrictEqual(seen, [`tool "broken"`])
     }))
 
@@ -144,4 +149,95 @@ describe("A test server that raises defects", () => {
       const exit = yield* run(Effect.dieMessage("the bug"), { raiseDefects: false })
       assert.isTrue(Exit.isSuccess(exit) && exit.value.isError)
     }))
+})
+
+describe("A test server with a session layer, middleware and features of its client", () => {
+  class Cart extends Context.Tag("Cart")<Cart, Ref.Ref<number>>() {}
+  class User extends Context.Tag("User")<User, string>() {}
+  class Db extends Context.Tag("Db")<Db, { readonly price: number }>() {}
+
+  const Buy = Tool.make("buy", { success: Schema.String })
+  const Shop = Definition.make(Buy)
+  const BuyLive = McpServer.tool(Buy, () =>
+    Effect.gen(function*() {
+      const session = yield* ServerSession
+      const answer = yield* session.elicit({ message: "How many?", schema: Schema.Struct({ n: Schema.Int }) })
+      const n = answer.action === "accept" ? answer.content.n : 0
+      const total = yield* Ref.updateAndGet(yield* Cart, (cart) => cart + n)
+      return `${yield* User}: ${total * (yield* Db).price}`
+    }))
+  const options = {
+    session: Layer.effect(Cart, Ref.make(1)),
+    middleware: Middleware.provide(User, () => Effect.succeed("ada"))
+  }
+  const DbLive = Layer.succeed(Db, { price: 10 })
+
+  for (const version of ["2025-11-25", "2026-07-28"] as const) {
+    for (const transport of ["wire", "direct"] as const) {
+      it.effect(`calls handlers with their services at ${version} over ${transport}`, () =>
+        Effect.gen(function*() {
+          const shop = yield* Client.of(Shop)
+          assert.strictEqual(yield* shop.buy(), "ada: 30")
+          assert.strictEqual((yield* Client.Client).version, version)
+        }).pipe(
+          Effect.provide(TestServer.layer(Shop, BuyLive, {
+            ...options,
+            transport,
+            versions: [version],
+            client: { features: TestFeatures.elicitation([{ action: "accept", content: { n: 2 } }]) }
+          })),
+          Effect.provide(DbLive)
+        ))
+    }
+  }
+
+  it("requires what the server requires, without what the session layer and the middleware provide", () => {
+    type Served<R> = Layer.Layer<Client.Client | Dispatcher, ConnectError, R>
+    expectTypeOf(TestServer.layer(Shop, BuyLive)).toEqualTypeOf<Served<Cart | User | Db>>()
+    expectTypeOf(TestServer.layer(Shop, BuyLive, { session: options.session })).toEqualTypeOf<Served<User | Db>>()
+    expectTypeOf(TestServer.layer(Shop, BuyLive, options)).toEqualTypeOf<Served<Db>>()
+    const requiring = Layer.effect(Cart, Effect.flatMap(Effect.zipRight(RequestContext, Db), () => Ref.make(1)))
+    const free = Middleware.provide(User, () => Effect.map(Effect.zipRight(RequestContext, Db), () => "ada"))
+    const SellLive = McpServer.tool(Buy, () => Effect.map(Effect.zipRight(Cart, User), (user) => user))
+    expectTypeOf(TestServer.layer(Shop, SellLive, { session: requiring, middleware: free })).toEqualTypeOf<
+      Served<Db>
+    >()
+  })
+
+  it("requires what the features of the client require, and fails as they do", () => {
+    const features = Features.elicitation(() => Effect.map(Db, () => ({ action: "cancel" }) as const))
+    expectTypeOf(TestServer.layer(Shop, Layer.empty, { client: { features } })).toEqualTypeOf<
+      Layer.Layer<Client.Client | Dispatcher, ConnectError, Db>
+    >()
+    const failing = Layer.effectDiscard(Effect.fail("broken" as const))
+    expectTypeOf(TestServer.layer(Shop, Layer.empty, { client: { features: failing } })).toEqualTypeOf<
+      Layer.Layer<Client.Client | Dispatcher, ConnectError | "broken", never>
+    >()
+  })
+
+  it("does not compile in a test that provides too little, and the error names the missing service", () => {
+    const run = (test: Effect.Effect<unknown, unknown>) => test
+    const calls = Effect.flatMap(Client.of(Shop), ({ buy }) => buy())
+    run(calls.pipe(Effect.provide(TestServer.layer(Shop, BuyLive, options)), Effect.provide(DbLive)))
+    // @ts-expect-error Type 'Db' is not assignable to type 'never'
+    run(calls.pipe(Effect.provide(TestServer.layer(Shop, BuyLive, options))))
+    const withoutSession = TestServer.layer(Shop, BuyLive, { middleware: options.middleware })
+    // @ts-expect-error Type 'Cart' is not assignable to type 'never'
+    run(calls.pipe(Effect.provide(withoutSession), Effect.provide(DbLive)))
+  })
+
+  it.effect("can be the server that the application serves", () =>
+    Effect.gen(function*() {
+      const shop = yield* Client.of(Shop)
+      assert.strictEqual(yield* shop.buy(), "ada: 20")
+    }).pipe(
+      Effect.provide(
+        TestServer.client(Shop, {
+          client: { features: TestFeatures.elicitation([{ action: "accept", content: { n: 1 } }]) }
+        }).pipe(
+          Layer.provide(McpServer.layer({ name: "shop", version: "1.0.0" }, BuyLive, options)),
+          Layer.provide(DbLive)
+        )
+      )
+    ))
 })

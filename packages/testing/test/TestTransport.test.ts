@@ -1,9 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as InProcess from "@effect-mcp/server/InProcess"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as TestServer from "@effect-mcp/testing/TestServer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import { Cause, Chunk, Effect, Exit, Fiber, Stream } from "effect"
+import { Cause, Chunk, Effect, Exit, Fiber, Layer, Stream } from "effect"
 
 const initialize = Message.request(1, "initialize", {
   protocolVersion: "2025-11-25",
@@ -232,5 +237,43 @@ describe("The schema check of a test transport", () => {
         "server ← 1 {\"tools\":[]}\n    It answers no open request",
         "server ← \"1\" {\"tools\":[]}\n    It answers no open request"
       ])
+    }))
+})
+
+describe("A recorded connector", () => {
+  for (const kind of ["wire", "direct"] as const) {
+    it.effect(`records both directions in their order over ${kind}, with times if so configured`, () =>
+      Effect.gen(function*() {
+        const transcript = Transcript.make()
+        yield* Effect.scoped(Effect.gen(function*() {
+          const inner = kind === "wire" ? yield* TestServer.connector() : yield* InProcess.connector
+          const connector = TestTransport.recorded(inner, transcript, { times: true })
+          assert.strictEqual(connector.name, inner.name)
+          const client = yield* Client.make(connector, { versions: ["2025-11-25"] })
+          yield* client.ping()
+        })).pipe(Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, Layer.empty)))
+        assert.deepStrictEqual(transcript.entries.map((entry) => Transcript.line(entry).split(" {")[0]), [
+          "client → 1 initialize",
+          "server ← 1",
+          "client · notifications/initialized",
+          "client → 2 ping",
+          "server ← 2"
+        ])
+        assert.isTrue(transcript.entries.every(({ at }) => at === 0))
+      }))
+  }
+
+  it.scoped("records the messages of a batch one by one, and nothing for what is no message", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      const [client, server] = yield* Transport.memory()
+      const { connect } = TestTransport.recorded(Connector.fromTransport(client), transcript)
+      const recorded = yield* connect
+      const batch = [Message.success(1, {}), 7, Message.notification("a")]
+      yield* server.send(Message.fromUnknown(batch) as Message.Message)
+      yield* server.send(Message.fromUnknown(7) as Message.Message)
+      yield* server.send(Message.notification("b"))
+      yield* receive(recorded, 3)
+      assert.strictEqual(Transcript.render(transcript), "server ← 1 {}\nserver · a\nserver · b")
     }))
 })

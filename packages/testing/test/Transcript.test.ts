@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transcript from "@effect-mcp/testing/Transcript"
+import { Effect } from "effect"
 
 describe("A line of a transcript", () => {
   const lines: ReadonlyArray<readonly [message: unknown, line: string]> = [
@@ -43,4 +44,87 @@ describe("A transcript", () => {
     assert.lengthOf(transcript.entries, Transcript.LIMIT)
     assert.strictEqual(Transcript.line(transcript.entries[0]!), "client → 1 x")
   })
+})
+
+describe("The JSON of a transcript", () => {
+  const filled = (options?: Transcript.Options) => {
+    const transcript = Transcript.make(options)
+    transcript.add({ from: "client", at: 0, message: Message.request(1, "tools/call", { name: "x", token: "secret" }) })
+    transcript.add({ from: "server", at: 12, message: Message.success(1, { list: [{ token: "other" }, null] }) })
+    return transcript
+  }
+
+  it.effect("has one line for each message, and is read again", () =>
+    Effect.gen(function*() {
+      const transcript = filled()
+      const json = yield* Transcript.toJson(transcript)
+      assert.deepStrictEqual(json.split("\n"), [
+        `{"version":1,"entries":[`,
+        `{"from":"client","at":0,"message":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","token":"secret"}}},`,
+        `{"from":"server","at":12,"message":{"jsonrpc":"2.0","id":1,"result":{"list":[{"token":"other"},null]}}}`,
+        "]}",
+        ""
+      ])
+      assert.deepStrictEqual((yield* Transcript.fromJson(json)).entries, transcript.entries)
+      assert.deepStrictEqual((yield* Transcript.fromJson(yield* Transcript.toJson(Transcript.make()))).entries, [])
+    }))
+
+  it.effect("has no secrets, which are replaced or left out before the transcript keeps them", () =>
+    Effect.gen(function*() {
+      const redact = (key: string, value: unknown) =>
+        key !== "token" ? value : value === "secret" ? { hidden: true } : undefined
+      const transcript = filled({ redact })
+      assert.strictEqual(
+        Transcript.render(transcript),
+        `client → 1 tools/call {"name":"x","token":{"hidden":true}}\nserver ← 1 {"list":[{},null]}`
+      )
+      const json = yield* Transcript.toJson(filled())
+      assert.deepStrictEqual((yield* Transcript.fromJson(json, { redact })).entries, transcript.entries)
+    }))
+
+  const invalid: ReadonlyArray<readonly [text: string, message: string]> = [
+    ["{", "The text is not a transcript: Parse error: the input is not JSON"],
+    ["{}", "The text is not a transcript: version: is missing"],
+    [`{"version":2,"entries":[]}`, "The transcript has the format 2, and this library reads 1: record it again"],
+    [`{"version":1}`, "The text is not a transcript: entries: is missing"],
+    [
+      `{"version":1,"entries":[{"from":"me","message":{}}]}`,
+      `The text is not a transcript: entries.0.from: Expected "client" | "server", actual "me"`
+    ],
+    [
+      `{"version":1,"entries":[{"from":"client","message":{"jsonrpc":"1.0","method":"x"}}]}`,
+      `The transcript is not valid: entries.0.message: Invalid request: "jsonrpc" must be "2.0"`
+    ],
+    [
+      JSON.stringify({ version: 1, entries: new Array(Transcript.LIMIT + 1).fill({ from: "client", message: 1 }) }),
+      "The transcript has 10001 messages, and at most 10000 can be read"
+    ]
+  ]
+
+  for (const [text, message] of invalid) {
+    it.effect(`is refused: ${message}`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Transcript.fromJson(text))
+        assert.strictEqual(error._tag, "TranscriptError")
+        assert.strictEqual(error.message, message)
+      }))
+  }
+
+  it.effect("is not made of a value that JSON does not have", () =>
+    Effect.gen(function*() {
+      const transcript = filled()
+      transcript.add({ from: "client", message: Message.notification("x", { big: 1n }) })
+      const { message } = yield* Effect.flip(Transcript.toJson(transcript))
+      assert.strictEqual(message, "Message 3 of the transcript has no JSON: client · x …")
+    }))
+
+  it.effect("reads a message as deep as a message may be", () =>
+    Effect.gen(function*() {
+      let value: unknown = 1
+      for (let depth = 2; depth < 64; depth++) value = { value }
+      const transcript = Transcript.make()
+      transcript.add({ from: "client", message: Message.notification("x", { value }) })
+      const read = yield* Transcript.fromJson(yield* Transcript.toJson(transcript))
+      assert.lengthOf(read.entries, 1)
+    }))
 })

@@ -1,0 +1,177 @@
+/**
+ * Plays a recorded conversation again, as the peer of the side under test: as the server of a client, or as the client of a
+ * server, in every revision. The peer sends the recorded messages of its side, and expects those of the other side.
+ *
+ * Values that the side under test chooses anew in each conversation may differ from the recorded ones: the ids of its
+ * requests, progress tokens, request states, cursors, and its name and version. Requests that follow each other without a
+ * message of the peer between them may come in another order, and so may responses, and notifications of different methods.
+ * Any other difference is a failure that names its first place.
+ *
+ * @since 0.1.0
+ */
+import type * as Connector from "@effect-mcp/jsonrpc/Connector"
+import { INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as Arr from "effect/Array"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as ChosenValues from "./replay/ChosenValues.js"
+import * as Difference from "./replay/Difference.js"
+import * as TestPeer from "./TestPeer.js"
+import type * as TestTransport from "./TestTransport.js"
+import * as Transcript from "./Transcript.js"
+
+/**
+ * The recorded server, for a client under test, which connects once. A request of the client that differs from the recorded
+ * one gets the difference as its error, and the connection closes. Closing the scope dies with the difference, and when the
+ * client has not sent all that it sent in the recorded conversation.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@effect-mcp/client"
+ * import { Replay, Transcript } from "@effect-mcp/testing"
+ * import { Effect } from "effect"
+ *
+ * export const test = (recorded: string) =>
+ *   Effect.gen(function*() {
+ *     const server = yield* Replay.server(yield* Transcript.fromJson(recorded))
+ *     const client = yield* Client.make(server)
+ *     return yield* client.callTool("forecast", { city: "Oslo" })
+ *   })
+ * ```
+ */
+export const server = (
+  transcript: Transcript.Transcript,
+  options?: TestTransport.Options
+): Effect.Effect<Connector.Connector, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const [peer, connector] = yield* TestPeer.server(options)
+    const playing = yield* Effect.forkScoped(Effect.onError(run(peer, "server", transcript), () => peer.hangUp))
+    yield* Effect.addFinalizer((exit) =>
+      Effect.gen(function*() {
+        yield* peer.hangUp
+        const played = yield* Effect.either(Fiber.join(playing))
+        // A test that failed before the end of the conversation reports its own error.
+        if (Either.isLeft(played) && (Exit.isSuccess(exit) || !played.left.isEnd)) {
+          yield* Effect.dieMessage(played.left.message)
+        }
+      })
+    )
+    return connector
+  })
+
+/**
+ * Plays the recorded client against the server in the context, to the end. Dies with the first difference, and when the
+ * server closes the connection too early.
+ */
+export const client = (
+  transcript: Transcript.Transcript,
+  options?: TestTransport.Options
+): Effect.Effect<void, never, Dispatcher> =>
+  Effect.scoped(Effect.flatMap(TestPeer.client(options), (peer) => play(peer, "client", transcript)))
+
+/**
+ * Plays one side of a conversation through a peer, which may have sent and received other messages before. Dies as `client`
+ * does.
+ */
+export const play = (
+  peer: TestPeer.TestPeer,
+  side: Transcript.Entry["from"],
+  transcript: Transcript.Transcript
+): Effect.Effect<void> => Effect.catchAll(run(peer, side, transcript), ({ message }) => Effect.dieMessage(message))
+
+class ReplayError extends Data.TaggedError("ReplayError")<{
+  readonly message: string
+  /** Whether the other side ended the conversation too early. */
+  readonly isEnd: boolean
+}> {}
+
+const run = (
+  peer: TestPeer.TestPeer,
+  side: Transcript.Entry["from"],
+  { entries, redact }: Transcript.Transcript
+): Effect.Effect<void, ReplayError> => {
+  const tested = side === "client" ? "server" : "client"
+  const values = ChosenValues.make(tested)
+  /** The messages that the other side has yet to send, and their places in the conversation. */
+  const missing = new Map([...entries.entries()].filter(([, { from }]) => from === tested).map(([i, one]) => [one, i]))
+  /** The recorded ids of the requests of the other side that have come. */
+  const requested = new Set<unknown>()
+
+  /** The recorded messages that this one may be. A request may not come earlier than it was recorded. */
+  const candidates = (message: Message.Message, due: ReadonlyArray<Transcript.Entry>) => {
+    const alike = (Message.isRequest(message) ? due : [...missing.keys()]).filter((one) =>
+      isAlike(one.message, message)
+    )
+    return Message.isNotification(message) ? alike.slice(0, 1) : alike
+  }
+
+  const receive = (due: Arr.NonEmptyReadonlyArray<Transcript.Entry>): Effect.Effect<void, ReplayError> =>
+    Effect.gen(function*() {
+      const message = yield* Effect.catchAllDefect(peer.next, (defect) => ended(defect, due[0]))
+      const received = redact(message)
+      const recorded = candidates(message, due)
+      const found = recorded.find((entry) => values.match(entry, received, message) === undefined)
+      if (found === undefined) return yield* differs(recorded[0] ?? due[0], received, message)
+      missing.delete(found)
+      if (Message.isRequest(found.message)) requested.add(found.message.id)
+    })
+
+  const differs = (entry: Transcript.Entry, received: Message.Message, message: Message.Message) =>
+    Effect.gen(function*() {
+      const text = `The ${tested} sent another message than in the recorded conversation:\n` +
+        `  recorded: ${shortLine(entry)}\n  received: ${shortLine({ from: tested, message: received })}\n  ` +
+        Difference.render(values.match(entry, received, message)!)
+      if (Message.isRequest(message)) {
+        yield* Effect.ignore(peer.send(Message.failure(message.id, { code: INTERNAL_ERROR, message: text })))
+      }
+      return yield* new ReplayError({ message: text, isEnd: false })
+    })
+
+  return Effect.gen(function*() {
+    for (const [i, { from, message }] of entries.entries()) {
+      if (from === tested && i < entries.length - 1) continue
+      const isAnswer = from === side && Message.isResponse(message)
+      while (!(isAnswer && requested.has(message.id))) {
+        const due = Arr.takeWhile([...missing], ([, at]) => at <= i).map(([entry]) => entry)
+        if (!Arr.isNonEmptyReadonlyArray(due)) break
+        yield* receive(due)
+      }
+      // At the end of a conversation, the other side may have closed the connection already.
+      if (from === side) {
+        yield* Effect.catchAll(peer.send(values.current(entries[i]!)), (error) =>
+          Effect.suspend(() => {
+            const [next] = missing.keys()
+            return next === undefined ? Effect.void : ended(error, next)
+          }))
+      }
+    }
+  })
+}
+
+const ended = (cause: unknown, next: Transcript.Entry): Effect.Effect<never, ReplayError> =>
+  Effect.fail(
+    new ReplayError({
+      message: `The recorded conversation did not end here: the ${next.from} did not send\n  ${shortLine(next)}\n  ` +
+        (cause instanceof Error ? cause.message : String(cause)),
+      isEnd: true
+    })
+  )
+
+/** Whether both are requests or notifications of one method, or responses to one request. */
+const isAlike = (one: Message.Message, other: Message.Message): boolean =>
+  Message.isResponse(one)
+    ? Message.isResponse(other) && one.id === other.id
+    : !Message.isResponse(other) && one.method === other.method &&
+      Message.isRequest(one) === Message.isRequest(other) &&
+      one.params?.progressToken === other.params?.progressToken
+
+const shortLine = (entry: Transcript.Entry): string => {
+  const line = Transcript.line(entry)
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line
+}

@@ -1,0 +1,126 @@
+/**
+ * Features of a client under test that answer the server from a script: the first answer for the first request, the second
+ * for the second. Each time the layer is built, the script begins anew.
+ *
+ * When a script has no answer left, the server gets an error that quotes the request, and the closing of the client dies
+ * with the same sentence. It also dies when answers are left that the server did not request, unless the test has failed.
+ *
+ * @since 0.1.0
+ */
+import * as Features from "@effect-mcp/client/Features"
+import type { ElicitAction, ElicitFormParams } from "@effect-mcp/protocol/Elicitation"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import { InternalError } from "@effect-mcp/protocol/McpError"
+import type { Root } from "@effect-mcp/protocol/Roots"
+import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+
+/**
+ * One answer, or an effect of it, which may wait or refuse: `new McpError.InvalidRequest({ message: "No" })` is such an
+ * effect.
+ */
+export type Step<A> = A | Effect.Effect<A, McpError>
+
+/** A feature whose answers are scripted. */
+export interface Scripted<out Params> extends Layer.Layer<never, never, Features.Features> {
+  /** The requests of the server so far, in order, of all clients that have this feature. */
+  readonly requests: Effect.Effect<ReadonlyArray<Params>>
+}
+
+/**
+ * Fills in forms.
+ *
+ * @example
+ * ```ts
+ * import { TestFeatures } from "@effect-mcp/testing"
+ *
+ * export const person = TestFeatures.elicitation([{ action: "accept", content: { name: "Ada" } }, { action: "decline" }])
+ * ```
+ */
+export const elicitation = (
+  answers: ReadonlyArray<Step<Features.Answer>>,
+  options?: Features.ElicitationOptions
+): Scripted<ElicitFormParams> =>
+  scripted("elicitation", answers, ({ message }) => message, (handler) => Features.elicitation(handler, options))
+
+/** Opens web pages, or does not. */
+export const urlElicitation = (
+  answers: ReadonlyArray<Step<ElicitAction>>,
+  options?: Features.ElicitationOptions
+): Scripted<Features.UrlElicitation> =>
+  scripted(
+    "urlElicitation",
+    answers,
+    ({ message, url }) => `${message} ${url}`,
+    (handler) => Features.urlElicitation(handler, options)
+  )
+
+/** Samples from a model. A text is an answer of the assistant that ends its turn. */
+export const sampling = (
+  answers: ReadonlyArray<Step<string | CreateMessageResult>>,
+  options?: Parameters<typeof Features.sampling>[1]
+): Scripted<CreateMessageParams> =>
+  scripted(
+    "sampling",
+    answers,
+    lastText,
+    (handler) => Features.sampling((params) => Effect.map(handler(params), toMessage), options)
+  )
+
+/** Answers every request for the roots with these; a text is a URI. `Features.roots` changes them. */
+export const roots = (list: ReadonlyArray<string | Root>): Features.Feature =>
+  Features.roots(Effect.succeed(list.map((root) => typeof root === "string" ? { uri: root } : root)))
+
+const toMessage = (answer: string | CreateMessageResult): CreateMessageResult =>
+  typeof answer === "string"
+    ? { role: "assistant", model: "scripted", content: { type: "text", text: answer }, stopReason: "endTurn" }
+    : answer
+
+const lastText = ({ messages }: CreateMessageParams): string => {
+  const blocks = messages.flatMap(({ content }) => content)
+  const last = blocks.at(-1)
+  return last?.type === "text" ? last.text : `${last?.type ?? "no content"}`
+}
+
+const scripted = <Params, A>(
+  name: string,
+  answers: ReadonlyArray<Step<A>>,
+  textOf: (params: Params) => string,
+  feature: (handler: (params: Params) => Effect.Effect<A, McpError>) => Features.Feature
+): Scripted<Params> => {
+  const all: Array<Params> = []
+  const layer = Layer.unwrapScoped(Effect.gen(function*() {
+    const mine: Array<Params> = []
+    const unanswered: Array<string> = []
+    yield* Effect.addFinalizer((exit) => {
+      if (unanswered.length > 0) return Effect.dieMessage(unanswered.join("\n"))
+      const left = answers.length - mine.length
+      // A test that failed reports its own error.
+      return left > 0 && Exit.isSuccess(exit)
+        ? Effect.dieMessage(
+          `The script of TestFeatures.${name} has ${count(answers.length, "answer")}, and the server sent ` +
+            `${count(mine.length, "request")}: remove the answers that it does not need`
+        )
+        : Effect.void
+    })
+    return feature((params) =>
+      Effect.suspend((): Effect.Effect<A, McpError> => {
+        const step = answers[mine.length]
+        all.push(params)
+        mine.push(params)
+        if (step === undefined) {
+          const message = `The script of TestFeatures.${name} has ${count(answers.length, "answer")}, and none for ` +
+            `request ${mine.length}: ${JSON.stringify(textOf(params).slice(0, 200))}`
+          unanswered.push(message)
+          return Effect.fail(new InternalError({ message }))
+        }
+        return Effect.isEffect(step) ? step : Effect.succeed(step)
+      })
+    )
+  }))
+  return Object.assign(layer, { requests: Effect.sync(() => [...all]) })
+}
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`

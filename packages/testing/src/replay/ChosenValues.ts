@@ -1,0 +1,120 @@
+/**
+ * The values that the side under test chooses anew in each conversation: ids, tokens, cursors. Where a recorded message
+ * chooses one, any value is accepted and remembered; where a later message names it, the recorded value stands for the
+ * remembered one.
+ */
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Meta from "@effect-mcp/protocol/Meta"
+import type { Entry } from "../Transcript.js"
+import * as Difference from "./Difference.js"
+
+export interface ChosenValues {
+  /** The recorded message with the values that the side under test has chosen in this conversation. */
+  readonly current: (entry: Entry) => Message.Message
+  /**
+   * Where a message of the side under test differs from the recorded one; `undefined` if it does not. Then the values that
+   * it chooses are remembered. `received` has no secrets, `raw` has the values to send back.
+   */
+  readonly match: (
+    entry: Entry,
+    received: Message.Message,
+    raw: Message.Message
+  ) => Difference.Difference | undefined
+}
+
+/** Whether the sender of a message chooses the value, or names one that a side has chosen before. */
+type Role = "chooses" | "names its own" | "names the other's"
+
+interface Place {
+  readonly path: ReadonlyArray<string>
+  /** Which values belong together. `undefined` for a value that no message names. */
+  readonly kind: "cursor" | "elicitation" | "id" | "progress" | "state" | undefined
+  readonly role: Role
+}
+
+type Json = { [key: string]: Json } | undefined
+
+export const make = (tested: Entry["from"]): ChosenValues => {
+  const chosen = new Map<string, unknown>()
+  /** The ids of the requests of the side that is replayed. */
+  const replayed = new Set<unknown>()
+  const keyOf = (kind: Place["kind"], value: unknown): string => `${kind} ${JSON.stringify(value)}`
+
+  const current: ChosenValues["current"] = (entry) => {
+    const message = structuredClone(entry.message)
+    if (entry.from !== tested && "method" in message && "id" in message) replayed.add(message.id)
+    for (const { kind, path, role } of places(message)) {
+      const recorded = get(message, path)
+      const value = chosen.get(keyOf(kind, recorded))
+      const isOfTested = role === "names its own"
+        // A server may also cancel a subscription, which is a request of its client.
+        ? entry.from === tested || (kind === "id" && !replayed.has(recorded))
+        : role === "names the other's" && entry.from !== tested
+      if (isOfTested && value !== undefined) set(message, path, value)
+    }
+    return message
+  }
+
+  return {
+    current,
+    match: (entry, received, raw) => {
+      const expected = current(entry)
+      const choices = places(entry.message).filter(({ path, role }) =>
+        role === "chooses" && get(entry.message, path) !== undefined && get(received, path) !== undefined
+      )
+      for (const { path } of choices) set(expected, path, get(received, path))
+      const difference = Difference.first(expected, received)
+      if (difference !== undefined) return difference
+      for (const { kind, path } of choices) chosen.set(keyOf(kind, get(entry.message, path)), get(raw, path))
+      return undefined
+    }
+  }
+}
+
+const places = (message: Message.Message): ReadonlyArray<Place> => {
+  const { error, method, result } = message as { method?: string; result?: Json; error?: Json }
+  const place = (role: Role, kind: Place["kind"], ...path: ReadonlyArray<string>): Place => ({ role, kind, path })
+  if (method === undefined) {
+    return [
+      place("names the other's", "id", "id"),
+      place("names the other's", "id", "result", "_meta", Meta.keys.subscriptionId),
+      place("chooses", "state", "result", "requestState"),
+      place("chooses", "cursor", "result", "nextCursor"),
+      place("chooses", undefined, "result", "serverInfo"),
+      place("chooses", undefined, "result", "_meta", Meta.keys.serverInfo),
+      ...Object.keys(result?.inputRequests ?? {}).map((key) =>
+        place("chooses", "elicitation", "result", "inputRequests", key, "params", "elicitationId")
+      ),
+      ...Object.keys(error?.data?.elicitations ?? {}).map((i) =>
+        place("chooses", "elicitation", "error", "data", "elicitations", i, "elicitationId")
+      )
+    ]
+  }
+  if ("id" in message) {
+    return [
+      place("chooses", "id", "id"),
+      place("chooses", "progress", "params", "_meta", Meta.keys.progressToken),
+      place("chooses", undefined, "params", "_meta", Meta.keys.clientInfo),
+      place("names the other's", "state", "params", "requestState"),
+      ...(method === "initialize" ? [place("chooses", undefined, "params", "clientInfo")] : []),
+      ...(method === "elicitation/create" ? [place("chooses", "elicitation", "params", "elicitationId")] : []),
+      ...(method.endsWith("/list") ? [place("names the other's", "cursor", "params", "cursor")] : [])
+    ]
+  }
+  return [
+    place("names the other's", "id", "params", "_meta", Meta.keys.subscriptionId),
+    ...(method === "notifications/progress" ? [place("names the other's", "progress", "params", "progressToken")] : []),
+    ...(method === "notifications/cancelled" ? [place("names its own", "id", "params", "requestId")] : []),
+    ...(method === "notifications/elicitation/complete"
+      ? [place("names its own", "elicitation", "params", "elicitationId")]
+      : [])
+  ]
+}
+
+const get = (message: Message.Message, path: ReadonlyArray<string>): unknown =>
+  path.reduce<Json>((value, key) => value?.[key], message as unknown as Json)
+
+const set = (message: Message.Message, path: ReadonlyArray<string>, value: unknown): void => {
+  const parent = path.slice(0, -1).reduce<Json>((value, key) => value?.[key], message as unknown as Json)
+  if (parent !== undefined) parent[path.at(-1)!] = value as Json
+}

@@ -1,0 +1,336 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type { CallToolResult } from "@effect-mcp/protocol/Tools"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Replay from "@effect-mcp/testing/Replay"
+import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import * as TestServer from "@effect-mcp/testing/TestServer"
+import * as TestTransport from "@effect-mcp/testing/TestTransport"
+import * as Transcript from "@effect-mcp/testing/Transcript"
+import { Cause, Effect, Fiber, Schema } from "effect"
+
+const Greet = Tool.make("greet", { parameters: { name: Schema.String }, success: Schema.String })
+const Ask = Tool.make("ask", { success: Schema.String })
+const Work = Tool.make("work", { success: Schema.String })
+const Everything = Definition.make(Greet, Ask, Work)
+
+const serverSaying = (hello: string) =>
+  McpServer.layer(
+    { name: "recorded", version: "1.0.0" },
+    McpServer.implement(Everything, {
+      greet: ({ name }) => Effect.succeed(`${hello}, ${name}!`),
+      ask: () =>
+        Effect.flatMap(ServerSession, (session) =>
+          Effect.map(
+            session.elicit({ message: "Who?", schema: Schema.Struct({ name: Schema.String }) }),
+            (answer) => answer.action === "accept" ? answer.content.name : answer.action
+          )),
+      work: () =>
+        Effect.gen(function*() {
+          const { progress } = yield* RequestContext
+          yield* progress(1, { total: 2 })
+          yield* progress(2, { total: 2 })
+          return "done"
+        })
+    })
+  )
+
+/** What a result has for the model. */
+const text = ({ content }: CallToolResult) => content.map((block) => block.type === "text" ? block.text : "").join()
+
+const Server = serverSaying("Hello")
+
+for (const version of ["2025-11-25", "2026-07-28"] as const) {
+  const options = (name = "Ada") => ({
+    versions: [version] as const,
+    checkOutputs: false,
+    features: TestFeatures.elicitation([{ action: "accept", content: { name } }])
+  })
+
+  const conversation = (client: ClientSessionService, name = "Ada") =>
+    Effect.gen(function*() {
+      const greeting = yield* client.callTool("greet", { name })
+      const answer = yield* client.callTool("ask")
+      const steps: Array<number> = []
+      const work = yield* client.callTool("work", undefined, {
+        onProgress: ({ progress }) => Effect.sync(() => steps.push(progress))
+      })
+      return [...[greeting, answer, work].map(text), ...steps]
+    })
+
+  /** The conversation with a server, through the JSON of a file. */
+  const recorded = (file: Transcript.Options = {}, made: Transcript.Options = {}) =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make(made)
+      const results = yield* Effect.scoped(Effect.gen(function*() {
+        const connector = TestTransport.recorded(yield* TestServer.connector(), transcript)
+        return yield* conversation(yield* Client.make(connector, options()))
+      }))
+      return { results, transcript: yield* Transcript.fromJson(yield* Transcript.toJson(transcript), file) }
+    }).pipe(Effect.provide(Server))
+
+  /** Why a client that runs this effect fails, and why its scope does. */
+  const replayed = <A, E>(
+    transcript: Transcript.Transcript,
+    use: (client: ClientSessionService) => Effect.Effect<A, E>,
+    name?: string
+  ) =>
+    Effect.gen(function*() {
+      const server = yield* Replay.server(transcript)
+      return yield* use(yield* Client.make(server, options(name)))
+    }).pipe(Effect.scoped, Effect.sandbox, Effect.flip, Effect.map(Cause.pretty))
+
+  describe(`A replay at ${version}`, () => {
+    it.effect("serves a client as the recorded server did", () =>
+      Effect.gen(function*() {
+        const { results, transcript } = yield* recorded()
+        assert.deepStrictEqual(results, ["Hello, Ada!", "Ada", "done", 1, 2])
+        const again = yield* Effect.scoped(Effect.gen(function*() {
+          const server = yield* Replay.server(transcript)
+          const client = yield* Client.make(server, { ...options(), clientInfo: { name: "other", version: "2.0.0" } })
+          return yield* conversation(client)
+        }))
+        assert.deepStrictEqual(again, results)
+      }))
+
+    it.effect("calls a server as the recorded client did", () =>
+      Effect.gen(function*() {
+        const { transcript } = yield* recorded()
+        yield* Effect.provide(Replay.client(transcript), Server)
+        const cause = yield* Replay.client(transcript).pipe(
+          Effect.provide(serverSaying("Goodbye")),
+          Effect.sandbox,
+          Effect.flip
+        )
+        assert.include(
+          Cause.pretty(cause),
+          "The server sent another message than in the recorded conversation:\n  recorded: server ← 2 "
+        )
+        assert.match(
+          Cause.pretty(cause),
+          /at result.content.0.text\n {4}recorded: "Hello, Ada!"\n {4}received: "Goodbye, Ada!"/
+        )
+      }))
+
+    it.effect("fails the call of a client that differs from the recorded one, and the test", () =>
+      Effect.gen(function*() {
+        const { transcript } = yield* recorded()
+        const difference = "at params.arguments.name\n    recorded: \"Ada\"\n    received: \"Bob\""
+        const call = yield* replayed(transcript, (client) => conversation(client, "Bob"))
+        assert.lengthOf(call.split(difference), 3)
+        assert.include(yield* replayed(transcript, (client) => Effect.exit(conversation(client, "Bob"))), difference)
+        const answer = yield* replayed(transcript, conversation, "Bob")
+        assert.match(
+          answer,
+          /(result.content|params.inputResponses.*content).name\n {4}recorded: "Ada"\n {4}received: "Bob"/
+        )
+        const method = yield* replayed(transcript, (client) => client.listTools())
+        assert.include(method, "at method\n    recorded: \"tools/call\"\n    received: \"tools/list\"")
+      }))
+
+    it.effect("fails the test whose client ends before the recorded one", () =>
+      Effect.gen(function*() {
+        const { transcript } = yield* recorded()
+        const greet = (client: ClientSessionService) => client.callTool("greet", { name: "Ada" })
+        assert.match(
+          yield* replayed(transcript, greet),
+          /The recorded conversation did not end here: the client did not send\n {2}client → \d tools\/call {.*"name":"ask"/
+        )
+        const failed = yield* replayed(transcript, (client) => Effect.zipRight(greet(client), Effect.fail("failed")))
+        assert.notInclude(failed, "recorded")
+      }))
+
+    it.effect("fails the test whose client sends more than the recorded one", () =>
+      Effect.gen(function*() {
+        const { transcript } = yield* recorded()
+        const more = yield* replayed(transcript, (client) =>
+          Effect.zipRight(conversation(client), client.notify("notifications/ours")))
+        assert.include(
+          more,
+          version === "2025-11-25"
+            ? "The script ended, and did not receive:\n· notifications/ours"
+            : "received: client · notifications/ours"
+        )
+      }))
+
+    it.effect("does not compare what the transcript redacts", () =>
+      Effect.gen(function*() {
+        const redact = (_: string, value: unknown) => ["Ada", "Bob", "Eve"].includes(value as string) ? "***" : value
+        const { transcript } = yield* recorded({ redact }, { redact })
+        assert.notInclude(Transcript.render(transcript), `"name":"Ada"`)
+        const again = yield* Effect.scoped(Effect.gen(function*() {
+          const server = yield* Replay.server(transcript)
+          const client = yield* Client.make(server, options("Eve"))
+          return yield* conversation(client, "Bob")
+        }))
+        assert.deepStrictEqual(again, ["Hello, Ada!", "***", "done", 1, 2])
+      }))
+
+    it.effect("accepts messages of one turn in another order", () =>
+      Effect.gen(function*() {
+        const transcript = Transcript.make()
+        const both = (client: ClientSessionService, ...names: ReadonlyArray<string>) =>
+          Effect.map(
+            Effect.forEach(names, (name) => client.callTool("greet", { name }), { concurrency: "unbounded" }),
+            (results) => results.map(text)
+          )
+        const plain = { versions: [version] as const, checkOutputs: false }
+        yield* Effect.scoped(Effect.gen(function*() {
+          const connector = TestTransport.recorded(yield* TestServer.connector(), transcript)
+          yield* both(yield* Client.make(connector, plain), "Ada", "Bob")
+        })).pipe(Effect.provide(Server))
+        const again = yield* Effect.scoped(Effect.gen(function*() {
+          const server = yield* Replay.server(transcript)
+          return yield* both(yield* Client.make(server, plain), "Bob", "Ada")
+        }))
+        assert.deepStrictEqual(
+          again,
+          ["Hello, Bob!", "Hello, Ada!"]
+        )
+      }))
+  })
+}
+
+describe("The ids and tokens of a replayed conversation", () => {
+  const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } }
+
+  it.effect("are those of the client under test, where the recorded client chose them", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      yield* Effect.scoped(Effect.gen(function*() {
+        const peer = yield* TestPeer.client({ transcript })
+        yield* Effect.flatMap(peer.request("initialize", initialize, "first"), peer.expectResult)
+        yield* peer.notify("notifications/initialized")
+        yield* peer.request("tools/call", { name: "work", _meta: { progressToken: "token" } }, "call")
+        yield* peer.expectNotification("notifications/progress")
+        yield* peer.expectNotification("notifications/progress")
+        yield* peer.expectResult("call")
+      })).pipe(Effect.provide(Server))
+      yield* Effect.scoped(Effect.gen(function*() {
+        const server = yield* Replay.server(transcript)
+        const client = yield* Client.make(server, { versions: ["2025-11-25"], checkOutputs: false })
+        const steps: Array<number> = []
+        yield* client.callTool("work", undefined, {
+          onProgress: ({ progress }) => Effect.sync(() => steps.push(progress))
+        })
+        assert.deepStrictEqual(steps, [1, 2])
+      }))
+    }))
+
+  it.effect("are those of the server under test, where the recorded server chose them", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      yield* Effect.scoped(Effect.gen(function*() {
+        const [server, connector] = yield* TestPeer.server({ transcript, oracle: false })
+        const calling = yield* Effect.fork(Effect.flatMap(
+          Client.make(connector, {
+            versions: ["2025-11-25"],
+            checkOutputs: false,
+            features: TestFeatures.elicitation([{ action: "decline" }])
+          }),
+          (client) => client.callTool("ask")
+        ))
+        // What `Server` answers.
+        yield* server.initialized({ capabilities: { logging: {}, tools: { listChanged: true } } })
+        const { id } = yield* server.expectRequest("tools/call")
+        yield* server.request("elicitation/create", {
+          mode: "form",
+          message: "Who?",
+          requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
+        }, "question")
+        yield* server.expectResult("question")
+        yield* server.send(Message.success(id, { content: [{ type: "text", text: "decline" }] }))
+        yield* Fiber.join(calling)
+      }))
+      yield* Effect.provide(Replay.client(transcript), Server)
+    }))
+})
+
+describe("The order of a replayed conversation", () => {
+  const initialize = Message.request(1, "initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "a", version: "1" }
+  })
+  const call = (id: number, name: string) => Message.request(id, "tools/call", { name })
+  const done = (id: number) => Message.success(id, { content: [{ type: "text", text: `done ${id}` }] })
+  const info = { capabilities: {}, protocolVersion: "2025-11-25", serverInfo: { name: "a", version: "1" } }
+
+  const transcriptOf = (...entries: ReadonlyArray<readonly ["client" | "server", Message.Message]>) => {
+    const transcript = Transcript.make()
+    transcript.add({ from: "client", message: initialize })
+    transcript.add({ from: "server", message: Message.success(1, info) })
+    for (const [from, message] of entries) transcript.add({ from, message })
+    return transcript
+  }
+
+  /** How the replay of the client ends when the server sends these messages in a row. */
+  const playedAgainst = (transcript: Transcript.Transcript, ...answers: ReadonlyArray<Message.Message>) =>
+    Effect.gen(function*() {
+      const [client, server] = yield* Transport.memory()
+      for (const message of [Message.success(1, info), ...answers]) yield* server.send(message)
+      yield* Replay.play(yield* TestPeer.make(client), "client", transcript)
+    }).pipe(
+      Effect.scoped,
+      Effect.sandbox,
+      Effect.match({ onFailure: (cause) => Cause.pretty(cause), onSuccess: () => "well" })
+    )
+
+  const progress = (value: number) =>
+    Message.notification("notifications/progress", { progressToken: 2, progress: value })
+
+  it.effect("may have responses and notifications earlier than they were recorded", () =>
+    Effect.gen(function*() {
+      const transcript = transcriptOf(
+        ["client", call(2, "slow")],
+        ["server", progress(1)],
+        ["server", progress(2)],
+        ["client", Message.notification("notifications/ours")],
+        ["server", done(2)]
+      )
+      assert.strictEqual(yield* playedAgainst(transcript, done(2), progress(1), progress(2)), "well")
+    }))
+
+  it.effect("may not have notifications of one method in another order", () =>
+    Effect.gen(function*() {
+      const transcript = transcriptOf(
+        ["client", call(2, "slow")],
+        ["server", progress(1)],
+        ["server", progress(2)],
+        ["server", done(2)]
+      )
+      assert.include(
+        yield* playedAgainst(transcript, progress(2), progress(1), done(2)),
+        "at params.progress\n    recorded: 1\n    received: 2"
+      )
+    }))
+
+  it.effect("has the answer to a request as soon as the request has come, though others are missing", () =>
+    Effect.gen(function*() {
+      const transcript = transcriptOf(
+        ["client", Message.notification("notifications/initialized")],
+        ["client", call(2, "one")],
+        ["client", call(3, "two")],
+        ["server", done(2)],
+        ["server", done(3)]
+      )
+      yield* Effect.scoped(Effect.gen(function*() {
+        const server = yield* Replay.server(transcript)
+        const client = yield* Client.make(server, {
+          versions: ["2025-11-25"],
+          enforceCapabilities: false,
+          checkOutputs: false
+        })
+        assert.strictEqual(text(yield* client.callTool("one")), "done 2")
+        assert.strictEqual(text(yield* client.callTool("two")), "done 3")
+      }))
+    }))
+})
