@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, TestClock } from "effect"
 import * as ScriptedServer from "./http/ScriptedServer.js"
@@ -21,7 +22,11 @@ const quiet = TestClock.adjust("10 seconds")
 const remote = Effect.gen(function*() {
   const http = yield* ScriptedServer.make()
   const connecting = yield* Effect.fork(
-    Client.make(Remote.connector(ScriptedServer.URL, { standalone: false }), { heartbeat, timeout: "1 hour" }).pipe(
+    Client.make(Remote.connector(ScriptedServer.URL, { standalone: false }), {
+      heartbeat,
+      timeout: "1 hour",
+      versions: Version.legacy
+    }).pipe(
       Effect.provideService(HttpClient.HttpClient, http.client)
     )
   )
@@ -33,7 +38,7 @@ const remote = Effect.gen(function*() {
 describe("The heartbeat of a client", () => {
   it.scoped("ends the session with a silent server, over a pipe", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ client: { heartbeat } })
+      const { client, server } = yield* TestClient.make({ client: { heartbeat, versions: Version.legacy } })
       const calling = yield* Effect.fork(failure(client.callTool("slow")))
       yield* server.expectRequest("tools/call")
       yield* quiet
@@ -52,7 +57,7 @@ describe("The heartbeat of a client", () => {
   it.scoped("ends the session while the client answers a question of a server that is gone", () =>
     Effect.gen(function*() {
       const features = Features.elicitation(() => Effect.never)
-      const { client, server } = yield* TestClient.make({ client: { features, heartbeat } })
+      const { client, server } = yield* TestClient.make({ client: { features, heartbeat, versions: Version.legacy } })
       yield* server.request("elicitation/create", {
         message: "Sure?",
         requestedSchema: { type: "object", properties: {} }

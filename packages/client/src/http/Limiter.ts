@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 export interface Limiter {
   /** Runs an effect when its turn comes. It counts as waiting from the first step on. */
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Runs an effect that takes no place: it waits only while another one is held. */
+  readonly pass: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Waits until fewer effects wait than the capacity. */
   readonly awaitSpace: Effect.Effect<void>
   /** Runs an effect during which no other effect gets its turn. */
@@ -22,6 +24,7 @@ export interface Limiter {
 export const make = (max: number, capacity: number): Limiter => {
   const queue = new Set<() => void>()
   const notFull = Effect.unsafeMakeLatch(true)
+  const notHeld = Effect.unsafeMakeLatch(true)
   let running = 0
   let holders = 0
 
@@ -75,13 +78,18 @@ export const make = (max: number, capacity: number): Limiter => {
         running++
         return use
       }),
+    pass: (effect) => Effect.suspend(() => holders === 0 ? effect : Effect.zipRight(notHeld.await, effect)),
     hold: (effect) =>
       Effect.acquireUseRelease(
-        Effect.sync(() => holders++),
+        Effect.sync(() => {
+          if (holders++ === 0) notHeld.unsafeClose()
+        }),
         () => effect,
         () =>
           Effect.sync(() => {
-            if (--holders === 0) giveTurns()
+            if (--holders > 0) return
+            notHeld.unsafeOpen()
+            giveTurns()
           })
       )
   }

@@ -65,7 +65,7 @@ export const make = (
       })
       // The caller of an interrupted request does not wait for it any more; the caller of one that died does.
       return Effect.catchAllCause(
-        neverWaits(message.method) ? sending : requests.run(sending),
+        neverWaits(message.method) ? requests.pass(sending) : requests.run(sending),
         (cause) =>
           Cause.isInterruptedOnly(cause)
             ? Effect.failCause(cause)

@@ -159,13 +159,13 @@ describe("A request that is cancelled over Streamable HTTP", () => {
       const first = yield* pair.call("tools/call")
       const exchange = yield* pair.expect("tools/call")
       const second = yield* pair.call("prompts/get")
-      const third = yield* pair.call("ping")
+      const third = yield* pair.call("tools/list")
       yield* pair.quiet
       yield* Fiber.interrupt(second)
       yield* pair.quiet
       yield* exchange.result()
       yield* Fiber.join(first)
-      yield* Effect.flatMap(pair.expect("ping"), (ping) => ping.result())
+      yield* Effect.flatMap(pair.expect("tools/list"), (list) => list.result())
       yield* Fiber.join(third)
       yield* pair.idle
     }))
