@@ -72,10 +72,11 @@ export const connect = (
     }
     const declared = { client, server: facts.serverCapabilities }
     const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities)
-    const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
+    const { timeout, timeouts } = options
+    const request = Calls.requests({ outbound, refusal, timeouts })
     return {
       facts,
-      call: Verbs.make({ version, outbound, request, listen, cache, rounds, report: hub.report }),
+      call: Verbs.make({ version, outbound, request, listen, timeout, timeouts, cache, rounds, report: hub.report }),
       request,
       refusal,
       notify: outbound.notify,

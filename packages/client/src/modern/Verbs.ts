@@ -3,10 +3,13 @@
  * needs, and with results that hold no member of the era. Four verbs have no method of their own any more: `ping` sends
  * `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
  */
+import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
+import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
@@ -24,16 +27,31 @@ export interface Options {
   readonly outbound: Pick<Stamped, "setLogLevel">
   readonly request: Calls.Calls["request"]
   readonly listen: Listen
+  /** How long the server may take to acknowledge a subscription, by default and by method. */
+  readonly timeout: Duration.DurationInput
+  readonly timeouts: ReadonlyMap<string, Duration.DurationInput>
   readonly cache: ResponseCache
   readonly rounds: InputRounds.Options
   readonly report: Decoding.Report
 }
 
-export const make = ({ cache, listen, outbound, report, request, rounds, version }: Options): Calls.Call => {
+export const make = (
+  { cache, listen, outbound, report, request, rounds, timeout, timeouts, version }: Options
+): Calls.Call => {
+  const subscribed = (
+    method: string,
+    change: Effect.Effect<void, CallError>,
+    options: CallOptions | undefined
+  ): Reply => {
+    const duration = Duration.decode(options?.timeout ?? timeouts.get(method) ?? timeout)
+    const onTimeout = () => new RequestTimeout({ method, millis: Duration.toMillis(duration) })
+    return Effect.mapError(Effect.timeoutFail(change, { duration, onTimeout }), fromCall)
+  }
   const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
     "ping": (_, options) => request(Methods.discover.name, undefined, options),
-    "resources/subscribe": ({ uri }) => Effect.mapError(listen.subscribe(uri), fromCall),
-    "resources/unsubscribe": ({ uri }) => Effect.mapError(listen.unsubscribe(uri), fromCall),
+    "resources/subscribe": ({ uri }, options) => subscribed("resources/subscribe", listen.subscribe(uri), options),
+    "resources/unsubscribe": ({ uri }, options) =>
+      subscribed("resources/unsubscribe", listen.unsubscribe(uri), options),
     "logging/setLevel": ({ level }) => Effect.sync(() => outbound.setLogLevel(level))
   }
 
