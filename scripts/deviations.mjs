@@ -9,7 +9,8 @@ import { root } from "./workspace.mjs"
 
 const page = "docs/deviations.md"
 
-const specification = "https://modelcontextprotocol.io/specification/2025-11-25/"
+const specification = (version = "2025-11-25") =>
+  `https://modelcontextprotocol.io/specification/${version < "2026" ? "2025-11-25" : version}/`
 
 /** How many characters of an example are shown. */
 const MAX_EXAMPLE = 110
@@ -81,10 +82,10 @@ const transports = { memory: "memory", stdio: "stdio", http: "HTTP" }
 const rowOf = (row) =>
   [
     code(row.method === "" ? "(empty)" : row.method.replace(/,.*/, "")),
-    row.rule === undefined ? row.deviation : `${row.deviation} ([rule](${specification}${row.rule}))`,
+    row.rule === undefined ? row.deviation : `${row.deviation} ([rule](${specification(row.version)}${row.rule}))`,
     code(exampleOf(row)),
     row.does,
-    row.revisions ?? "all",
+    row.revisions ?? (row.version?.startsWith("2026") === true ? row.version : "all"),
     (row.over ?? Object.keys(transports)).map((name) => transports[name]).join(", ")
   ].map((cell, at) => at === 2 ? cell : cell.replaceAll("|", "\\|"))
 

@@ -1,8 +1,8 @@
 /**
  * The client's subscription: one `subscriptions/listen` request that stays open and names every change that the client
  * must learn of. When that set changes, a second request takes the place of the first, which is cancelled once the server has
- * acknowledged the second. A subscription that ends is opened again. After such a gap everything in its filter counts as
- * changed, because the client may have missed a change.
+ * acknowledged the second. A subscription that ends is opened again, more and more slowly while it ends soon. After such a
+ * gap everything that the server acknowledges counts as changed, because the client may have missed a change.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -15,6 +15,7 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { SubscriptionFilter } from "@effect-mcp/protocol/modern/Subscriptions"
 import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -68,7 +69,9 @@ interface Subscription {
   cancelled: Deferred.Deferred<void>
   /** What the server acknowledged to the first request. */
   readonly acknowledged: Deferred.Deferred<SubscriptionFilter, CallError>
-  /** How many requests in a row the server has not acknowledged. */
+  /** What the server acknowledged to the present request. */
+  accepted: SubscriptionFilter | undefined
+  /** How many requests in a row the server has not acknowledged, or ended sooner than the wait before them. */
   failures: number
 }
 
@@ -104,20 +107,26 @@ export const make = (
         )
       })
 
-    /** Opens the subscription again and again. Ends when the server refuses the first request. */
+    /**
+     * Opens the subscription again and again. Ends when the server does not acknowledge the first request, and when it
+     * acknowledges nothing of the filter.
+     */
     const keepOpen = (subscription: Subscription): Effect.Effect<void> =>
-      Effect.flatMap(Effect.either(request(subscription)), (end) => {
-        if (newest !== subscription) return Effect.void
-        const refused = Either.isLeft(end) ? Deferred.fail(subscription.acknowledged, end.left) : Effect.succeed(false)
-        return Effect.flatMap(refused, (isRefused) =>
-          isRefused || hasClosed(end) ? Effect.void : Effect.zipRight(
-            Effect.flatMap(
-              Random.nextRange(0.5, 1),
-              (share) =>
-                Effect.sleep(Duration.seconds(share * Math.min(2 ** subscription.failures++, MAX_WAIT_SECONDS)))
-            ),
-            keepOpen(subscription)
-          ))
+      Effect.gen(function*() {
+        const began = yield* Clock.currentTimeMillis
+        subscription.accepted = undefined
+        const end = yield* Effect.either(request(subscription))
+        if (newest !== subscription) return
+        const { accepted } = subscription
+        const error = Either.isLeft(end) ? end.left : notAcknowledged
+        if (accepted === undefined && (yield* Deferred.fail(subscription.acknowledged, error))) return
+        if (hasClosed(end) || (accepted !== undefined && Object.keys(accepted).length === 0)) return
+        const seconds = Math.min(2 ** subscription.failures, MAX_WAIT_SECONDS)
+        const isLongLived = accepted !== undefined && (yield* Clock.currentTimeMillis) - began > 1000 * seconds
+        subscription.failures = isLongLived ? 0 : subscription.failures + 1
+        const share = yield* Random.nextRange(0.5, 1)
+        yield* Effect.sleep(Duration.seconds(share * (isLongLived ? 1 : seconds)))
+        return yield* keepOpen(subscription)
       })
 
     const start = (subscription: Subscription): Effect.Effect<Fiber.RuntimeFiber<void>> =>
@@ -147,6 +156,7 @@ export const make = (
           id: undefined,
           cancelled: yield* Deferred.make<void>(),
           acknowledged: yield* Deferred.make<SubscriptionFilter, CallError>(),
+          accepted: undefined,
           failures: 0
         }
         newest = subscription
@@ -212,18 +222,13 @@ export const make = (
           const reported = problem === undefined ? Effect.void : report(problem)
           const subscription = newest
           if (subscription === undefined || value === undefined) return reported
-          subscription.failures = 0
+          const accepted = subscription.accepted = value.notifications
           subscription.id = Subscriptions.idOf(params)
-          const acknowledged = Effect.map(
-            Deferred.succeed(subscription.acknowledged, value.notifications),
-            (isFirst) => {
-              if (isFirst) return
-              for (const { method, params } of Subscriptions.changes(subscription.filter)) {
-                publish(notification(method, params))
-              }
-              for (const onGap of gaps) onGap()
-            }
-          )
+          const acknowledged = Effect.map(Deferred.succeed(subscription.acknowledged, accepted), (isFirst) => {
+            if (isFirst) return
+            for (const { method, params } of Subscriptions.changes(accepted)) publish(notification(method, params))
+            for (const onGap of gaps) onGap()
+          })
           return Effect.zipRight(acknowledged, reported)
         }),
       cancelled: (params) =>
@@ -256,6 +261,11 @@ const accepts = (acknowledged: unknown, keys: ReadonlyArray<string> | undefined)
 
 const hasClosed = (end: Either.Either<unknown, CallError>): boolean =>
   Either.isLeft(end) && end.left instanceof ConnectionClosed
+
+const notAcknowledged = new TransportError({
+  reason: "Decode",
+  message: "The server ended the subscription before it acknowledged it"
+})
 
 const notAccepted = (uri: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The server acknowledged no subscription to "${uri.slice(0, 200)}"` })

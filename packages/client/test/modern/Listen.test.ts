@@ -26,14 +26,17 @@ describe("The subscription of a modern client", () => {
       assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Fiber.join(seen)), ["prompts", "tools"])
     }))
 
-  it.scoped("is not opened when the server reports nothing", () =>
+  /** Fails when the client has sent a request. */
+  const expectSilence = ({ client, server }: Effect.Effect.Success<ReturnType<typeof connect>>) =>
     Effect.gen(function*() {
-      const { client, server } = yield* connect({ tools: {} })
       const listing = yield* beside(client.listTools())
       const { id } = yield* server.expectRequest("tools/list")
       yield* complete(server, id, { tools: [], ttlMs: 0, cacheScope: "public" })
       yield* Fiber.join(listing)
-    }))
+    })
+
+  it.scoped("is not opened when the server reports nothing", () =>
+    Effect.flatMap(connect({ tools: {} }), expectSilence))
 
   it.scoped("has a second request for a resource, and ends the first once the second is acknowledged", () =>
     Effect.gen(function*() {
@@ -205,5 +208,67 @@ describe("The subscription of a modern client", () => {
         problem._tag === "Malformed" ? problem.malformed.message : problem._tag,
         "\"notifications/subscriptions/acknowledged\": notifications.toolsListChanged"
       )
+    }))
+
+  it.scoped("is opened again more and more slowly while the server ends it at once; only what is acknowledged counts as changed", () =>
+    Effect.gen(function*() {
+      const peers = yield* connect(changes)
+      const { client, server } = peers
+      const seen = yield* beside(Stream.runCollect(Stream.take(client.listChanges, 4)))
+      for (const wait of [1, 2, 4, 8]) {
+        const listen = yield* server.expectRequest("subscriptions/listen")
+        yield* acknowledge(server, listen, { promptsListChanged: true })
+        yield* complete(server, listen.id, tagged(listen))
+        yield* TestClock.adjust(`${wait / 2 - 0.1} seconds`)
+        yield* expectSilence(peers)
+        yield* TestClock.adjust(`${wait / 2 + 0.1} seconds`)
+      }
+      yield* acknowledge(server, yield* server.expectRequest("subscriptions/listen"), { promptsListChanged: true })
+      assert.deepStrictEqual(new Set(yield* Fiber.join(seen)), new Set(["prompts"]))
+    }))
+
+  it.scoped("is opened again within a second when it was open for long", () =>
+    Effect.gen(function*() {
+      const { server } = yield* connect(changes)
+      for (let n = 0; n < 5; n++) {
+        const listen = yield* server.expectRequest("subscriptions/listen")
+        yield* acknowledge(server, listen)
+        yield* TestClock.adjust("1 minute")
+        yield* complete(server, listen.id, tagged(listen))
+        yield* TestClock.adjust("1 second")
+      }
+      yield* server.expectRequest("subscriptions/listen")
+    }))
+
+  it.scoped("is not opened again when the server acknowledges nothing of it, or ends it without an acknowledgement", () =>
+    Effect.gen(function*() {
+      for (const isAcknowledged of [true, false]) {
+        const peers = yield* connect({ ...changes, resources: { subscribe: true } })
+        const { client, server } = peers
+        const first = yield* server.expectRequest("subscriptions/listen")
+        if (isAcknowledged) yield* acknowledge(server, first, {})
+        yield* complete(server, first.id, tagged(first))
+        yield* TestClock.adjust("1 hour")
+        yield* expectSilence(peers)
+        const subscribing = yield* beside(Effect.flip(client.subscribeResource("file:///a")))
+        const second = yield* server.expectRequest("subscriptions/listen")
+        if (isAcknowledged) yield* acknowledge(server, second, {})
+        yield* complete(server, second.id, tagged(second))
+        assert.include((yield* Fiber.join(subscribing)).message, "acknowledged")
+      }
+    }))
+
+  it.scoped("fails to include a resource when the server is silent for the timeout of the call", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ resources: { subscribe: true } })
+      for (const [timeout, seconds] of [["5 seconds", 5], [undefined, 60]] as const) {
+        const subscribing = yield* beside(
+          Effect.flip(client.subscribeResource("file:///a", timeout === undefined ? {} : { timeout }))
+        )
+        const { id } = yield* server.expectRequest("subscriptions/listen")
+        yield* TestClock.adjust(`${seconds} seconds`)
+        assert.strictEqual((yield* Fiber.join(subscribing))._tag, "RequestTimeout")
+        assert.propertyVal(yield* server.expectNotification("notifications/cancelled"), "requestId", id)
+      }
     }))
 })

@@ -14,7 +14,7 @@ export const info = { name: "behaviours", title: "Behaviours", version: "1.0.0" 
 export const instructions = "Call anything."
 
 /** The number of entries in a page of a list. */
-export const PAGE = 4
+export const PAGE = 6
 
 /** Identifies a call: each test uses unique keys. */
 const key = { key: Schema.String }
@@ -78,7 +78,7 @@ export const Withdraw = Tool.make("withdraw", {
   parameters: { name: Schema.String }
 })
 
-export const Touch = Tool.make("touch", { description: "Changes the watched resource." })
+export const Touch = Tool.make("touch", { description: "Changes the watched resource and the one that may be cached." })
 
 export const Sample = Tool.make("sample", {
   description: "Requests a sample from the client's model.",
@@ -142,6 +142,12 @@ export const Large = Tool.make("large", {
 export const Text = Resource.make("text", { uri: "test://text", title: "Text", mimeType: "text/plain" })
 export const Bytes = Resource.make("bytes", { uri: "test://bytes", mimeType: "application/octet-stream" })
 export const Watched = Resource.make("watched", { uri: "test://watched", mimeType: "text/plain" })
+/** Asks the client's user before it is read. */
+export const Asked = Resource.make("asked", { uri: "test://asked", mimeType: "text/plain" })
+/** May be cached. */
+export const Kept = Resource.make("kept", { uri: "test://kept", mimeType: "text/plain" })
+
+export const resources = [Asked, Bytes, Kept, Text, Watched]
 
 export const Item = ResourceTemplate.make("item", {
   mimeType: "application/json"
@@ -152,6 +158,10 @@ export const Greet = Prompt.make("greet", {
   description: "Two arguments with completion: from literals, and from a function.",
   arguments: { name: Schema.String, tone: Schema.Literal("formal", "friendly") }
 })
+
+export const AskFor = Prompt.make("ask", { description: "Asks the client's user for a name." })
+
+export const prompts = [AskFor, Greet, Plain]
 
 export const Tools = Definition.make(
   Add,

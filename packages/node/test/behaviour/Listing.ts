@@ -96,14 +96,14 @@ const listing: ReadonlyArray<Behaviour> = [
     run: ({ client }) =>
       Effect.gen(function*() {
         const uris = (yield* all(client.resources)).map(({ uri }) => uri)
-        assert.deepStrictEqual(uris, inOrder([Contract.Text.uri, Contract.Bytes.uri, Contract.Watched.uri]))
+        assert.deepStrictEqual(uris, inOrder(Contract.resources.map(({ uri }) => uri)))
         assert.deepStrictEqual(
           (yield* all(client.resourceTemplates)).map(({ uriTemplate }) => uriTemplate),
           ["test://items/{id}"]
         )
         const prompts = yield* all(client.prompts)
-        assert.deepStrictEqual(prompts.map(({ name }) => name), ["greet", "plain"])
-        assert.deepStrictEqual(prompts[0]!.arguments?.map(({ name, required }) => [name, required]), [
+        assert.deepStrictEqual(prompts.map(({ name }) => name), inOrder(Contract.prompts.map(({ name }) => name)))
+        assert.deepStrictEqual(prompts[1]!.arguments?.map(({ name, required }) => [name, required]), [
           ["name", true],
           ["tone", true]
         ])

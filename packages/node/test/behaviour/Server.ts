@@ -146,7 +146,9 @@ const changingFeatures = Layer.unwrapEffect(Effect.sync(() => {
     McpServer.tool(Contract.Touch, () =>
       Effect.suspend(() => {
         version++
-        return McpServer.resourceUpdated(Contract.Watched.uri)
+        return Effect.forEach([Contract.Watched, Contract.Kept], ({ uri }) => McpServer.resourceUpdated(uri), {
+          discard: true
+        })
       }))
   )
 }))
@@ -262,12 +264,25 @@ const requestingFeatures = Layer.mergeAll(
     }))
 )
 
+const askForName = Effect.gen(function*() {
+  const session = yield* ServerSession
+  const answer = yield* session.elicit({ message: "Who reads?", schema: Profile })
+  return answer.action === "accept" ? answer.content.name : "an unknown person"
+})
+
 const readFeatures = Layer.mergeAll(
   McpServer.resource(Contract.Text, Effect.succeed("ä€😀")),
   McpServer.resource(Contract.Bytes, Effect.succeed(Uint8Array.of(0, 1, 254, 255))),
   McpServer.resourceTemplate(Contract.Item, ({ id }) => Effect.succeed(JSON.stringify({ id })), {
     complete: { id: (value) => Effect.succeed(["1", "12", "123", "2"].filter((one) => one.startsWith(value))) }
   }),
+  McpServer.resource(Contract.Asked, Effect.map(askForName, (name) => `Read by ${name}`)),
+  McpServer.resource(
+    Contract.Kept,
+    Effect.flatMap(Report, (report) => Effect.as(report("read test://kept"), "Keep it")),
+    { cache: { ttl: "1 hour" } }
+  ),
+  McpServer.prompt(Contract.AskFor, () => Effect.map(askForName, (name) => `Greet ${name}.`)),
   McpServer.prompt(Contract.Plain, () => Effect.succeed("Say something.")),
   McpServer.prompt(
     Contract.Greet,

@@ -134,6 +134,8 @@ type Verb = (
 const verbs: Readonly<Record<string, Verb>> = {
   "initialize": ({ instructions, serverCapabilities, serverInfo, version }) =>
     Effect.succeed({ instructions, serverCapabilities, serverInfo, version }),
+  "server/discover": ({ instructions, serverCapabilities, serverInfo, version }) =>
+    Effect.succeed({ instructions, serverCapabilities, serverInfo, version }),
   "ping": (client) => client.ping(),
   "tools/list": (client) => client.listTools(),
   "tools/list, all pages": (client) => Effect.map(Stream.runCollect(client.tools), (all) => Array.from(all)),
@@ -159,6 +161,23 @@ const features = (logs: Array<object>) =>
     Features.logging((message) => Effect.sync(() => void logs.push(message)))
   )
 
+const serverInfo = { name: "deviating", version: "1" }
+
+/** What the server says of itself. */
+const description = (version: Version.Version) =>
+  Version.isModern(version)
+    ? {
+      resultType: "complete",
+      supportedVersions: [version],
+      capabilities,
+      ttlMs: 0,
+      cacheScope: "private",
+      _meta: { "io.modelcontextprotocol/serverInfo": serverInfo }
+    }
+    : { protocolVersion: version, capabilities, serverInfo }
+
+const failure = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "Not here" } })
+
 const result = (id: unknown, value: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result: value })
 
 /** Calls the deviating server, and checks what the client does. */
@@ -176,7 +195,11 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
       changes: [] as Array<string>,
       reports: [] as Array<string>
     }
+    const version = row.version ?? "2025-11-25"
+    const opening = Version.isModern(version) ? "server/discover" : "initialize"
     const sends = row.sends ?? (row.http === undefined ? [{ jsonrpc: "2.0", id: "$id", result: row.result }] : [])
+    const isDescribed = called !== opening ||
+      row.sends === undefined && row.http === undefined && row.result === undefined
     let late: ReadonlyArray<string> = []
     const later = (texts: ReadonlyArray<string>): ReadonlyArray<string> => {
       if (row.isLate !== true) return texts
@@ -190,21 +213,9 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
         return []
       }
       if (id === undefined) return []
-      if (method === "initialize" && called !== "initialize" && row.initialize === undefined) {
-        return [result(id, {
-          protocolVersion: row.version ?? "2025-11-25",
-          capabilities,
-          serverInfo: { name: "deviating", version: "1" }
-        })]
-      }
-      if (method === "initialize" && row.sends === undefined && row.http === undefined && row.result === undefined) {
-        return [result(id, {
-          protocolVersion: row.version ?? "2025-11-25",
-          capabilities,
-          serverInfo: { name: "deviating", version: "1" },
-          ...row.initialize
-        })]
-      }
+      if (method === opening && isDescribed) return [result(id, { ...description(version), ...row.initialize })]
+      // A client at 2026-07-28 opens a subscription by itself.
+      if (method === "subscriptions/listen" && wire !== method) return [failure(id)]
       if (row.isLate === true && method === "ping") return [...late, result(id, {})]
       if (method !== wire) return [result(id, {})]
       const fill = (text: string) => text.replaceAll("\"$token\"", JSON.stringify(params?._meta?.progressToken))
@@ -220,9 +231,9 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
     })
     const session = Effect.gen(function*() {
       const client = yield* Client.make(connector, {
-        versions: Version.legacy,
         features: features(seen.logs),
-        checkOutputs: false
+        checkOutputs: false,
+        versions: Version.isModern(version) ? [version] : Version.legacy
       })
       const tags = Stream.map(client.diagnostics, ({ _tag }: Diagnostic.Diagnostic): string => _tag)
       yield* collect(tags, seen.reports)

@@ -3,7 +3,7 @@
  * read in two ways, and what this side does. The rows are data; `ServerUnderTest` and `ClientUnderTest` run them, and
  * `scripts/deviations.mjs` writes them into `docs/deviations.md`.
  */
-import type { LegacyVersion } from "@effect-mcp/protocol/Version"
+import type { Version } from "@effect-mcp/protocol/Version"
 
 export type Over = "memory" | "stdio" | "http"
 
@@ -16,12 +16,12 @@ interface Row {
   /** What this side does. */
   readonly does: string
   /** The revision of the conversation. Default: 2025-11-25. */
-  readonly version?: LegacyVersion
-  /** The revisions for which the row holds. Default: all up to 2025-11-25. */
+  readonly version?: Version
+  /** The revisions for which the row holds. Default: all up to 2025-11-25, or 2026-07-28 for a row of that revision. */
   readonly revisions?: string
   /** The transports that the row is tested over. Default: all three. */
   readonly over?: ReadonlyArray<Over>
-  /** The page of the specification, below that of 2025-11-25. */
+  /** The page of the specification, below that of 2025-11-25, or of 2026-07-28 for a row of that revision. */
   readonly rule?: string
 }
 
@@ -37,7 +37,10 @@ export interface HttpRequest {
 
 /** A deviating client, and what a server does. */
 export interface ClientRow extends Row {
-  /** What the client sends: a message, or a text that is written as it is. `$id` stands for a new id. */
+  /**
+   * What the client sends: a message, or a text that is written as it is. `$id` stands for a new id. At 2026-07-28 a message
+   * whose parameters have no `_meta` gets the envelope, and its request the headers.
+   */
   readonly message: unknown
   readonly http?: HttpRequest
   /** Whether it is the first message of the client, before `initialize`. Default: false. */
@@ -74,7 +77,7 @@ export interface ServerRow extends Row {
   readonly sends?: ReadonlyArray<unknown>
   /** The result of the call, in place of `sends`. */
   readonly result?: unknown
-  /** Members of the result of `initialize`; `undefined` leaves one out. */
+  /** Members of the result of `initialize`, or of `server/discover`; `undefined` leaves one out. */
   readonly initialize?: Readonly<Record<string, unknown>>
   /** The HTTP response to the call, in place of `sends`. */
   readonly http?: HttpResponse

@@ -9,6 +9,8 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
+import * as Headers from "@effect-mcp/protocol/modern/Headers"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
@@ -60,6 +62,12 @@ const features = Layer.mergeAll(
         }))
   ),
   McpServer.tool(Tool.make("hold"), () => Effect.never),
+  McpServer.tool(
+    Tool.make("route", {
+      parameters: { region: Schema.String.annotations({ jsonSchema: { type: "string", "x-mcp-header": "Region" } }) }
+    }),
+    ({ region }) => Effect.succeed(region)
+  ),
   McpServer.resource(Resource.make("note", { uri: "memo://note" }), Effect.succeed("a note")),
   McpServer.prompt(
     Prompt.make("greet", { arguments: { name: Schema.optional(Schema.String) } }),
@@ -188,6 +196,28 @@ export const until = (what: string, so: () => boolean): Effect.Effect<void> =>
 export const textOf = (message: unknown, id: unknown): string =>
   (typeof message === "string" ? message : JSON.stringify(message)).replaceAll("\"$id\"", JSON.stringify(id))
 
+const isModern = ({ version }: { readonly version?: Version.Version }) =>
+  version !== undefined && Version.isModern(version)
+
+const envelope = {
+  "io.modelcontextprotocol/protocolVersion": Version.latestModern,
+  "io.modelcontextprotocol/clientInfo": { name: "visitor", version: "0.0.0" },
+  "io.modelcontextprotocol/clientCapabilities": { elicitation: {}, roots: {}, sampling: {} }
+}
+
+/** A request of the modern era as text, and how it travels over HTTP. */
+const modern = (message: any, more: HttpRequest = {}): readonly [text: string, request: HttpRequest] => {
+  if (typeof message === "string") return [message, more]
+  const { params } = message
+  const whole = params === undefined || params?.constructor === Object
+    ? { ...message, params: { _meta: envelope, ...params } }
+    : message
+  const isNotification = !("id" in message)
+  const headers = isNotification ? { "mcp-protocol-version": Version.latestModern } : Headers.make(whole)
+  const lowered = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return [textOf(whole, 7), { ...more, headers: { ...lowered, ...more.headers } }]
+}
+
 const hello = (version: string) => {
   const request = initialize(version)
   return { ...request, params: { ...request.params, capabilities: { elicitation: {}, roots: {}, sampling: {} } } }
@@ -200,7 +230,7 @@ export const run = (
 ): Effect.Effect<void, never, Dispatcher | HttpServer.HttpServer | Scope.Scope> =>
   Effect.gen(function*() {
     const { received, responses, send } = yield* wires[over]
-    if (row.isFirst !== true) {
+    if (row.isFirst !== true && !isModern(row)) {
       yield* send(JSON.stringify(hello(row.version ?? "2025-11-25")))
       yield* until("answer to initialize", () => received.length === 1)
       yield* send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }))
@@ -209,7 +239,9 @@ export const run = (
     responses.length = 0
     const answered = new Set<unknown>()
     const { answers, headers = {}, status = answers.length > 0 ? 200 : 202 } = row.expected
-    yield* Effect.forkScoped(send(textOf(row.message, 7), row.http))
+    yield* Effect.forkScoped(
+      isModern(row) ? send(...modern(row.message, row.http)) : send(textOf(row.message, 7), row.http)
+    )
     if (row.reply !== undefined) {
       yield* until("request of the server", () => received.some(({ method }) => method !== undefined))
       const request = received.find(({ method }) => method !== undefined)
@@ -221,7 +253,10 @@ export const run = (
     const first = responses[0]
     // Nothing comes after the response to a later request. Over HTTP, there is no session before `initialize`.
     if (over !== "http" || row.isFirst !== true) {
-      yield* send(JSON.stringify({ jsonrpc: "2.0", id: "fence", method: "ping" }))
+      const ping = { jsonrpc: "2.0", id: "fence" }
+      yield* isModern(row)
+        ? send(...modern({ ...ping, method: "server/discover" }))
+        : send(JSON.stringify({ ...ping, method: "ping" }))
       yield* until("answer to ping", () => received.some(({ id }) => id === "fence"))
     }
     yield* Effect.repeatN(turn, 3)

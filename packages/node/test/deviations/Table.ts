@@ -5,6 +5,7 @@ import * as ClientAnswers from "./clients/Answers.js"
 import * as ClientHandshake from "./clients/Handshake.js"
 import * as ClientHttp from "./clients/Http.js"
 import * as ClientMessages from "./clients/Messages.js"
+import * as ClientModern from "./clients/Modern.js"
 import * as ClientNulls from "./clients/Nulls.js"
 import * as ClientRequests from "./clients/Requests.js"
 import * as ClientTexts from "./clients/Texts.js"
@@ -13,6 +14,7 @@ import * as ServerHandshake from "./servers/Handshake.js"
 import * as ServerHttp from "./servers/Http.js"
 import * as ServerLists from "./servers/Lists.js"
 import * as ServerMessages from "./servers/Messages.js"
+import * as ServerModern from "./servers/Modern.js"
 import * as ServerNotifications from "./servers/Notifications.js"
 import * as ServerRequests from "./servers/Requests.js"
 import * as ServerResults from "./servers/Results.js"
@@ -27,7 +29,8 @@ export const clients: ReadonlyArray<ClientRow> = named("client", [
   ...ClientMessages.rows,
   ...ClientTexts.rows,
   ...ClientAnswers.rows,
-  ...ClientHttp.rows
+  ...ClientHttp.rows,
+  ...ClientModern.rows
 ])
 
 export const servers: ReadonlyArray<ServerRow> = named("server", [
@@ -37,5 +40,6 @@ export const servers: ReadonlyArray<ServerRow> = named("server", [
   ...ServerMessages.rows,
   ...ServerNotifications.rows,
   ...ServerRequests.rows,
-  ...ServerHttp.rows
+  ...ServerHttp.rows,
+  ...ServerModern.rows
 ])

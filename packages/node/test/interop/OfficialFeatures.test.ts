@@ -55,12 +55,12 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             const { resources } = yield* client.ask((sdk) => sdk.listResources())
             assert.deepStrictEqual(
               resources,
-              [Contract.Bytes, Contract.Text, Contract.Watched].map(({ advertised }) => advertised)
+              Contract.resources.map(({ advertised }) => advertised)
             )
             const { resourceTemplates } = yield* client.ask((sdk) => sdk.listResourceTemplates())
             assert.deepStrictEqual(resourceTemplates, [Contract.Item.advertised])
             const { prompts } = yield* client.ask((sdk) => sdk.listPrompts())
-            assert.deepStrictEqual(prompts, [Contract.Greet.advertised, Contract.Plain.advertised])
+            assert.deepStrictEqual(prompts, Contract.prompts.map(({ advertised }) => advertised))
           }))
 
         it.scoped("read resources: text, bytes, one of a template, and an unknown one", () =>

@@ -38,12 +38,12 @@ each((it, { another, transport }) => {
       const { resources } = yield* client.ask((sdk) => sdk.listResources())
       assert.deepStrictEqual(
         resources,
-        [Contract.Bytes, Contract.Text, Contract.Watched].map(({ advertised }) => advertised)
+        Contract.resources.map(({ advertised }) => advertised)
       )
       const { resourceTemplates } = yield* client.ask((sdk) => sdk.listResourceTemplates())
       assert.deepStrictEqual(resourceTemplates, [Contract.Item.advertised])
       const { prompts } = yield* client.ask((sdk) => sdk.listPrompts())
-      assert.deepStrictEqual(prompts, [Contract.Greet.advertised, Contract.Plain.advertised])
+      assert.deepStrictEqual(prompts, Contract.prompts.map(({ advertised }) => advertised))
       const invalid = yield* failureOf(client.ask((sdk) => sdk.listTools({ cursor: "made up" })))
       assert.strictEqual(invalid.code, -32602)
     }))

@@ -146,6 +146,32 @@ each((it, { alone, another, transport }) => {
       assert.lengthOf(methodsOf(client).filter((method) => method === "tools/call"), 8 * 4)
     }))
 
+  it.scoped("ask before a resource is read and before a prompt is given", () =>
+    Effect.gen(function*() {
+      const client = yield* another({ elicitation: () => ({ action: "accept", content: { name: "Ada" } }) })
+      const { contents } = yield* client.ask((sdk) => sdk.readResource({ uri: Contract.Asked.uri }))
+      assert.strictEqual(contents[0].text, "Read by Ada")
+      assert.deepStrictEqual(resultTypes(client).slice(-2), ["input_required", "complete"])
+      const { messages } = yield* client.ask((sdk) => sdk.getPrompt({ name: "ask" }))
+      assert.strictEqual(messages[0].content.text, "Greet Ada.")
+      assert.deepStrictEqual(resultTypes(client).slice(-2), ["input_required", "complete"])
+    }))
+
+  it.scoped("read a resource again that the server lets the client cache only after it has changed", () =>
+    Effect.gen(function*() {
+      const { client, served } = yield* alone
+      const { uri } = Contract.Kept
+      const reads = () => served.reports.lines().filter((line) => line === `read ${uri}`).length
+      const read = client.ask((sdk) => sdk.readResource({ uri }))
+      yield* Effect.replicateEffect(read, 3)
+      assert.strictEqual(reads(), 1)
+      yield* client.listen({ resourceSubscriptions: [uri] })
+      yield* client.call("touch")
+      yield* until(() => client.updates.length > 0)
+      yield* Effect.replicateEffect(read, 3)
+      assert.strictEqual(reads(), 2)
+    }))
+
   it.scoped("ask nothing of a client that has not declared the capability", () =>
     Effect.gen(function*() {
       const client = yield* Shared

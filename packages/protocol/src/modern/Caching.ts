@@ -8,6 +8,7 @@
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Mendable from "../schema/Mendable.js"
 
 /** `public`: the same for every client. `private`: for the requesting client. */
 export const CacheScope: Schema.Literal<["public", "private"]> = Schema.Literal("public", "private")
@@ -20,8 +21,11 @@ export interface CacheHints {
   readonly cacheScope: CacheScope
 }
 
-/** The fields of cacheable results. Servers MUST send both. */
-export const hintFields = { ttlMs: Schema.optional(Schema.Finite), cacheScope: Schema.optional(CacheScope) }
+/** The fields of cacheable results. Servers MUST send both; a client that cannot read them caches nothing. */
+export const hintFields = {
+  ttlMs: Mendable.harmless(Schema.optional(Schema.Finite)),
+  cacheScope: Mendable.harmless(Schema.optional(CacheScope))
+}
 
 /** The hints of a result that must not be cached. */
 export const noCache: CacheHints = { ttlMs: 0, cacheScope: "private" }

@@ -15,6 +15,7 @@ import { Key } from "../Json.js"
 import { LoggingLevel } from "../Logging.js"
 import { InvalidParams, ofIssue, UnsupportedVersion } from "../McpError.js"
 import * as Meta from "../Meta.js"
+import * as Mendable from "../schema/Mendable.js"
 import * as SchemaCheck from "../schema/SchemaCheck.js"
 import * as Version from "../Version.js"
 
@@ -44,7 +45,7 @@ export const ResultMeta = Schema.Struct(
 
 /** The field of modern results. */
 export const result: { readonly _meta: Schema.optional<Schema.Schema<ResultMeta>> } = {
-  _meta: Schema.optional(ResultMeta)
+  _meta: Mendable.harmless(Schema.optional(ResultMeta))
 }
 
 /** `_meta` of a modern notification. */

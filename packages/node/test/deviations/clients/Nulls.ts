@@ -34,7 +34,7 @@ const refused = (id: string, method: string, what: string, params: unknown, does
 })
 
 const lists = [
-  ["tools/list", { tools: [{}, {}, {}, {}, {}, {}, {}, {}] }],
+  ["tools/list", { tools: [{}, {}, {}, {}, {}, {}, {}, {}, {}] }],
   ["resources/list", { resources: [{}] }],
   ["resources/templates/list", { resourceTemplates: [] }],
   ["prompts/list", { prompts: [{}] }]

@@ -290,7 +290,7 @@ export const rows: ReadonlyArray<ClientRow> = [
     "sends keys in `_meta` that break the rules of names",
     { _meta: { "a b/": 1, "": 2 } },
     "ignores them",
-    { result: { tools: [{}, {}, {}, {}, {}, {}, {}, {}] } },
+    { result: { tools: [{}, {}, {}, {}, {}, {}, {}, {}, {}] } },
     { rule: "basic#_meta" }
   ),
   answers(
@@ -299,7 +299,7 @@ export const rows: ReadonlyArray<ClientRow> = [
     "sends parameters that the method does not have",
     { limit: 5, offset: 10 },
     "ignores them",
-    { result: { tools: [{}, {}, {}, {}, {}, {}, {}, {}] } }
+    { result: { tools: [{}, {}, {}, {}, {}, {}, {}, {}, {}] } }
   ),
   answers("method-unknown", "tools/delete", "calls a method that does not exist", {}, "-32601", error(-32601)),
   answers("method-empty", "", "calls a method with an empty name", {}, "-32601", error(-32601)),
