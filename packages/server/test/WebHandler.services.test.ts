@@ -24,7 +24,7 @@ describe("The services that come with a request", () => {
     const context = as === undefined ? undefined : Context.make(User, { name: as })
     const body = modern("tools/call", { name: "act" }, { logLevel: "info" })
     return Effect.flatMap(
-      send(handler, body, { headers: modernHeaders(body) }, context as Context.Context<never> | undefined),
+      send(handler, body, { headers: modernHeaders(body) }, context),
       (response) => Effect.map(events(response), (all) => all.map(({ params }) => params?.data).slice(0, -1))
     )
   }
@@ -41,8 +41,8 @@ describe("The services that come with a request", () => {
             })
           )
       })
-      const ada = Context.make(User, { name: "Ada" }) as Context.Context<never>
-      const grace = Context.make(User, { name: "Grace" }) as Context.Context<never>
+      const ada = Context.make(User, { name: "Ada" })
+      const grace = Context.make(User, { name: "Grace" })
       assert.strictEqual((yield* send(handler, initialize())).status, 401)
       const response = yield* send(handler, initialize(), {}, ada)
       const session = { "mcp-session-id": response.headers.get("mcp-session-id")! }
@@ -57,7 +57,7 @@ describe("The services that come with a request", () => {
       assert.deepStrictEqual(yield* names(handler, "Ada"), ["Ada"])
       assert.deepStrictEqual(yield* names(handler, undefined), ["nobody"])
       const session = yield* open(handler)
-      const grace = Context.make(User, { name: "Grace" }) as Context.Context<never>
+      const grace = Context.make(User, { name: "Grace" })
       const old = yield* events(yield* send(handler, call(1, "act"), { headers: session }, grace))
       assert.strictEqual(old[0].params.data, "Grace")
     }).pipe(Effect.provide(serve(act(Effect.flatMap(name, log))))))
