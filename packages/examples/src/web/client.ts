@@ -1,5 +1,6 @@
 /**
- * A client that calls the web handler in its own process, as a platform would: the handler takes the place of `fetch`.
+ * A client that calls the web handler in its own process: the handler takes the place of `fetch`, and no socket is opened.
+ * The header that names the country is one that a platform would add.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
