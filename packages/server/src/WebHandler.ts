@@ -96,8 +96,8 @@ export const layer = <R = never>(
 /**
  * A handler of a server. The first request builds the server, because some platforms allow no work before it. When the layer
  * fails, the handler rejects with its error, and the next request builds it again. `dispose` closes the handler, as closing the
- * scope of `make` does, and releases the server. `authenticate` may require what the layer provides; so may an `EventStore` be
- * part of the layer.
+ * scope of `make` does, and releases the server. `authenticate` may require what the layer provides. With an `EventStore` in the
+ * layer, clients can resume streams.
  *
  * Sessions are in the memory of one process. A platform that spreads requests over several processes, or that ends a process
  * after a request, needs `legacy: { sessions: false }`. Requests from 2026-07-28 on belong to no session.

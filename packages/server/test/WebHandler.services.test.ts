@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as EventStore from "@effect-mcp/server/EventStore"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
@@ -132,6 +133,20 @@ describe("A web handler of a layer", () => {
       // @ts-expect-error The layer provides no server.
       WebHandler.fromLayer(users)
       yield* Effect.promise(() => dispose())
+    }))
+
+  it.effect("has streams that can be resumed when the layer has an event store", () =>
+    Effect.gen(function*() {
+      const server = serve(act(log("hello")))
+      for (
+        const [layer, resumable] of [[server, false], [Layer.merge(server, EventStore.layerMemory()), true]] as const
+      ) {
+        const { dispose, handler } = WebHandler.fromLayer(layer)
+        const session = yield* open(handler)
+        const response = yield* send(handler, call(1, "act"), { headers: session })
+        assert.strictEqual(/^id: /m.test(yield* Effect.promise(() => response.text())), resumable)
+        yield* Effect.promise(() => dispose())
+      }
     }))
 
   it.effect("is a service, for an application that has a runtime of its own", () =>
