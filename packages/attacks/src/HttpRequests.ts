@@ -12,9 +12,30 @@ import { attacks as headers } from "./requests/Headers.js"
 import type { HttpAttack } from "./requests/Request.js"
 import { attacks as sessions } from "./requests/Sessions.js"
 import * as Sockets from "./Sockets.js"
-import type { Victim } from "./Victim.js"
+import type { Shell, Victim } from "./Victim.js"
 
 export const attacks: ReadonlyArray<HttpAttack> = [...headers, ...framing, ...bodies, ...sessions]
+
+/**
+ * What the HTTP server below a web handler does before the handler: it reads Host and path as one URL, answers with 400 where
+ * they are none, and resolves the dots of a path.
+ */
+const asUrl: ReadonlyMap<string, string> = new Map([
+  ...[
+    "localhost@evil.example",
+    "evil.example#localhost",
+    "localhost, evil.example",
+    "localhost:80:80",
+    "localhost:port",
+    "localhost:99999999",
+    "",
+    "localhost/",
+    "http://localhost"
+  ].map((host) => [`Host ${JSON.stringify(host)}`, "400"] as const),
+  ["target \"/mcp/../mcp\"", "200"],
+  ["target \"/.%2e/mcp\"", "200"],
+  ["target \"/mcp\\\\\"", "400"]
+])
 
 const outcomeOf = ({ closed, statuses }: Sockets.Exchange): string =>
   statuses.length > 0 ? statuses.join(" ") : closed ? "cut" : "waits"
@@ -24,10 +45,17 @@ const codeOf = (text: string): number | undefined => {
   return match === null ? undefined : Number(match[1])
 }
 
-export const run = async (victim: Victim, canary: Canary, report: Report, only: string | undefined): Promise<void> => {
+export const run = async (
+  victim: Victim,
+  shell: Shell,
+  canary: Canary,
+  report: Report,
+  only: string | undefined
+): Promise<void> => {
   for (const attack of attacks) {
     if (only !== undefined && !attack.name.includes(only)) continue
-    report.add(await once(victim, canary, attack))
+    const instead = shell === "web" ? asUrl.get(attack.name) : undefined
+    report.add(await once(victim, canary, instead === undefined ? attack : { ...attack, expect: [instead] }))
   }
 }
 

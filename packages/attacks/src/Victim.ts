@@ -29,7 +29,7 @@ export interface Victim {
   readonly stderr: () => string
 }
 
-export type Shell = "node" | "platform" | "stdio"
+export type Shell = "node" | "platform" | "web" | "stdio"
 
 export const start = async (shell: Shell): Promise<Victim> => {
   const program = fileURLToPath(new URL("victim/server.js", import.meta.url))

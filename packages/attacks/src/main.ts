@@ -24,7 +24,7 @@ const overHttp = async (shell: Victim.Shell): Promise<void> => {
     await run()
     report.group(`${name} (${shell})`, begin)
   }
-  if (wants("requests")) await timed("requests", () => HttpRequests.run(victim, canary, report, only))
+  if (wants("requests")) await timed("requests", () => HttpRequests.run(victim, shell, canary, report, only))
   if (wants("peers")) await timed("clients", () => HostileClients.overHttp(victim, shell, canary, report, only))
   if (wants("readers")) await timed("readers", async () => report.add(await Readers.run(shell, victim, canary)))
   await canary.close()
@@ -34,6 +34,7 @@ const overHttp = async (shell: Victim.Shell): Promise<void> => {
 if (suite !== "hostile") {
   await overHttp("node")
   await overHttp("platform")
+  await overHttp("web")
 }
 if (wants("peers")) {
   const begin = performance.now()

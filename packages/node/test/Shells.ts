@@ -40,9 +40,9 @@ export const shells: Readonly<Record<string, Shell>> = {
   "node:http": (options) => Effect.map(Effect.orDie(HttpServer.make({ port: 0, ...options })), ({ port }) => port),
   "the platform app": (options) =>
     Effect.gen(function*() {
-      const app = yield* HttpEndpoint.make(options)
       const server = yield* Effect.orDie(PlatformHttpServer.make(createServer, { port: 0, host: "127.0.0.1" }))
-      yield* server.serve(app)
+      // After the server, so that it is closed before it.
+      yield* server.serve(yield* HttpEndpoint.make(options))
       return server.address._tag === "TcpAddress" ? server.address.port : 0
     }),
   "a web handler": (options) => listening(WebHandler.make(options))

@@ -19,11 +19,11 @@ import { WebExchange } from "./http/WebExchange.js"
 import type { HttpOptions } from "./HttpOptions.js"
 
 /**
- * Answers a request. It is over for the client when `request.signal` is aborted or the body of the response is canceled: from
- * 2026-07-28 on, that interrupts the handler.
+ * Answers a request. A client has disconnected when `request.signal` is aborted or the body of the response is canceled; from
+ * 2026-07-28 on, that interrupts the request. Then the response has status 499, and no client receives it.
  *
- * `authenticate`, middleware and handlers of the request find the services of `context`: the bindings of a platform, or the
- * user whom a framework has authenticated. The compiler does not know them, so read them with `Effect.serviceOption`.
+ * `context` has services for this request alone: the bindings of a platform, or the user whom a framework has authenticated.
+ * `authenticate`, middleware and handlers read them with `Effect.serviceOption`, because the compiler does not know them.
  */
 export type Handler = (request: Request, context?: Context.Context<never> | undefined) => Promise<Response>
 
@@ -60,7 +60,7 @@ export const make = <R = never>(
     const closeTimeout = options.closeTimeout ?? "5 seconds"
     yield* Effect.addFinalizer(() =>
       Effect.timed(endpoint.close).pipe(
-        // Half of a request has nothing that runs.
+        // Nothing runs for a request before all of it has come.
         Effect.tap(() => Effect.sync(() => open.forEach((one) => one.isReading && Refusal.send(one, Refusal.closing)))),
         Effect.flatMap(([elapsed]) =>
           Effect.timeoutOption(
@@ -94,12 +94,13 @@ export const layer = <R = never>(
 ): Layer.Layer<WebHandler, never, Dispatcher | Exclude<R, Scope.Scope>> => Layer.scoped(WebHandler, make(options))
 
 /**
- * A handler of a server that is not built before the first request, because some platforms allow no work before it. When
- * the layer fails, the handler rejects with its error, and the next request builds it again. `dispose` closes the handler as the end
- * of its scope would, and then releases the server. `authenticate` finds the services that the layer provides.
+ * A handler of a server. The first request builds the server, because some platforms allow no work before it. When the layer
+ * fails, the handler rejects with its error, and the next request builds it again. `dispose` closes the handler, as closing the
+ * scope of `make` does, and releases the server. `authenticate` may require what the layer provides. With an `EventStore` in the
+ * layer, clients can resume streams.
  *
- * The sessions of clients are in the memory of this process. A platform that runs requests in several, or that ends a process
- * after a request, needs `legacy: { sessions: false }`; requests from 2026-07-28 on belong to no session.
+ * Sessions are in the memory of one process. A platform that spreads requests over several processes, or that ends a process
+ * after a request, needs `legacy: { sessions: false }`. Requests from 2026-07-28 on belong to no session.
  *
  * @example
  * ```ts

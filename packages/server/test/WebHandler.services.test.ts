@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as EventStore from "@effect-mcp/server/EventStore"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
@@ -24,7 +25,7 @@ describe("The services that come with a request", () => {
     const context = as === undefined ? undefined : Context.make(User, { name: as })
     const body = modern("tools/call", { name: "act" }, { logLevel: "info" })
     return Effect.flatMap(
-      send(handler, body, { headers: modernHeaders(body) }, context as Context.Context<never> | undefined),
+      send(handler, body, { headers: modernHeaders(body) }, context),
       (response) => Effect.map(events(response), (all) => all.map(({ params }) => params?.data).slice(0, -1))
     )
   }
@@ -41,8 +42,8 @@ describe("The services that come with a request", () => {
             })
           )
       })
-      const ada = Context.make(User, { name: "Ada" }) as Context.Context<never>
-      const grace = Context.make(User, { name: "Grace" }) as Context.Context<never>
+      const ada = Context.make(User, { name: "Ada" })
+      const grace = Context.make(User, { name: "Grace" })
       assert.strictEqual((yield* send(handler, initialize())).status, 401)
       const response = yield* send(handler, initialize(), {}, ada)
       const session = { "mcp-session-id": response.headers.get("mcp-session-id")! }
@@ -57,7 +58,7 @@ describe("The services that come with a request", () => {
       assert.deepStrictEqual(yield* names(handler, "Ada"), ["Ada"])
       assert.deepStrictEqual(yield* names(handler, undefined), ["nobody"])
       const session = yield* open(handler)
-      const grace = Context.make(User, { name: "Grace" }) as Context.Context<never>
+      const grace = Context.make(User, { name: "Grace" })
       const old = yield* events(yield* send(handler, call(1, "act"), { headers: session }, grace))
       assert.strictEqual(old[0].params.data, "Grace")
     }).pipe(Effect.provide(serve(act(Effect.flatMap(name, log))))))
@@ -132,6 +133,20 @@ describe("A web handler of a layer", () => {
       // @ts-expect-error The layer provides no server.
       WebHandler.fromLayer(users)
       yield* Effect.promise(() => dispose())
+    }))
+
+  it.effect("has streams that can be resumed when the layer has an event store", () =>
+    Effect.gen(function*() {
+      const server = serve(act(log("hello")))
+      for (
+        const [layer, resumable] of [[server, false], [Layer.merge(server, EventStore.layerMemory()), true]] as const
+      ) {
+        const { dispose, handler } = WebHandler.fromLayer(layer)
+        const session = yield* open(handler)
+        const response = yield* send(handler, call(1, "act"), { headers: session })
+        assert.strictEqual(/^id: /m.test(yield* Effect.promise(() => response.text())), resumable)
+        yield* Effect.promise(() => dispose())
+      }
     }))
 
   it.effect("is a service, for an application that has a runtime of its own", () =>

@@ -1,5 +1,5 @@
 /**
- * The server that the attacks go to: over standard streams, or over HTTP in one of the two shells (`node`, `platform`). It
+ * The server that the attacks go to: over standard streams, or over HTTP in one of the three shells (`node`, `platform`, `web`). It
  * reports its port, and on request its processor time, its longest turn and what it holds, to the process that forked it.
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
@@ -10,9 +10,12 @@ import * as StdioServer from "@effect-mcp/node/StdioServer"
 import * as Dispatcher from "@effect-mcp/server/Dispatcher"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
+import { getRequestListener } from "@hono/node-server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import * as Features from "./Features.js"
 import * as Turns from "./Turns.js"
 
@@ -53,12 +56,30 @@ const OverPlatform = Layer.effectDiscard(
   Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
 )
 
+const OverWeb = Layer.scopedDiscard(Effect.gen(function*() {
+  const server = createServer()
+  yield* Effect.addFinalizer(() =>
+    Effect.async<void>((resume) => {
+      server.close(() => resume(Effect.void))
+      server.closeAllConnections()
+    })
+  )
+  const { handler } = yield* WebHandler.make({ ...http, path: "/mcp" })
+  server.on("request", getRequestListener((request) => handler(request)))
+  yield* Effect.async<void>((resume) => {
+    server.listen(0, "127.0.0.1", () => resume(Effect.void))
+  })
+  yield* serving((server.address() as AddressInfo).port)
+}))
+
 const OverStdio = Layer.merge(StdioServer.layer, Layer.effectDiscard(serving(0)))
 
 const Listener: Layer.Layer<never, unknown, Dispatcher.Dispatcher> = shell === "stdio"
   ? OverStdio
   : shell === "platform"
   ? OverPlatform
+  : shell === "web"
+  ? OverWeb
   : OverNode
 
 Listener.pipe(

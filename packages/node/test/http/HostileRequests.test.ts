@@ -3,8 +3,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { act, ask, dial, info, open, until } from "../HttpFixture.js"
 import { shells } from "../Shells.js"
 
@@ -52,6 +53,28 @@ for (const [shell, start] of Object.entries(shells)) {
         assert.strictEqual((yield* ask(url, Message.request(1, "ping"), digest)).status, 400)
         assert.match((yield* ask(url, Message.request(1, "ping"), digest)).json.error.message, /Mcp-Session-Id/)
       }).pipe(Effect.provide(McpServer.layer(info, act(Effect.void)))))
+
+    it.scopedLive("are answered with 500 when `authenticate` refuses with a status or a header that HTTP does not have", () =>
+      Effect.gen(function*() {
+        const refusals = [
+          HttpRefusal.unauthorized("Bearer error_description=\"a\r\nb\""),
+          HttpRefusal.unauthorized("Bearer error_description=\"€\""),
+          new HttpRefusal.HttpRefusal({ status: 99, error: { code: -32000, message: "no" } })
+        ]
+        const port = yield* start({
+          path: "/mcp",
+          authenticate: ({ headers }) => Effect.fail(refusals[Number(headers["x-refusal"])]!)
+        })
+        for (const index of refusals.keys()) {
+          const { status } = yield* ask(`http://127.0.0.1:${port}/mcp`, Message.request(1, "ping"), {
+            "x-refusal": index
+          })
+          assert.strictEqual(status, 500, String(index))
+        }
+      }).pipe(Effect.provide(Layer.merge(
+        McpServer.layer(info, act(Effect.void)),
+        Logger.remove(Logger.defaultLogger)
+      ))))
 
     it.scopedLive("are refused when it is not certain where their body ends, or how it is encoded", () =>
       Effect.gen(function*() {

@@ -1,5 +1,5 @@
 /**
- * The setting of the tests with the official clients at 2026-07-28: the server of the behaviours over stdio, both HTTP shells
+ * The setting of the tests with the official clients at 2026-07-28: the server of the behaviours over stdio, all HTTP shells
  * and streams, a client that tests share, and the messages of a client.
  */
 import type { Vitest } from "@effect/vitest"
@@ -31,7 +31,8 @@ const chosen = [
   "stdio",
   "Streamable HTTP",
   "Streamable HTTP that always streams",
-  "Streamable HTTP on the platform's server"
+  "Streamable HTTP on the platform's server",
+  "a web handler on an HTTP server"
 ]
 
 const settingOf = (transport: TestedTransport, connectTo: (typeof clients.modern)[keyof typeof clients.modern]) => {

@@ -11,6 +11,7 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
@@ -163,7 +164,11 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
         : Effect.mapInputContext(found, (own: Context.Context<never>) => Context.merge(own, services))
       Runtime.runFork(context.runtime, Effect.tapErrorCause(authenticating, logDefect)).addObserver((exit) => {
         if (exit._tag === "Success") return serve(exchange, target, exit.value)
-        Refusal.send(exchange, Option.getOrElse(Cause.failureOption(exit.cause), () => Refusal.failed))
+        const refusal = Option.getOrElse(Cause.failureOption(exit.cause), () => Refusal.failed)
+        const sent = Either.try(() => Refusal.send(exchange, refusal))
+        if (Either.isRight(sent)) return
+        Runtime.runFork(context.runtime, Effect.logError(UNSENDABLE, sent.left))
+        Refusal.send(exchange, Refusal.failed)
       })
     },
     close: Effect.suspend(() => {
@@ -190,6 +195,10 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
 
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"
+
+const UNSENDABLE =
+  "authenticate has refused a request with a status or a header that HTTP does not allow; the client got " +
+  "500. A status is from 200 to 599, and a header has no line break and no character beyond Latin-1"
 
 const refusalOfFault = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
   fault === "size" ? Refusal.tooLarge(maxBodyBytes) : fault === "encoding" ? Refusal.notUtf8 : Refusal.unreadable

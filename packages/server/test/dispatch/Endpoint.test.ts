@@ -359,11 +359,7 @@ describe("close", () => {
           yield* Deferred.succeed(gate, undefined)
           for (const exchange of pending) assertRefused(yield* answered(exchange), 503, -32000, /closing/)
           assert.strictEqual(http.endpoint.sessions(), 0)
-        }), {
-        path: "/mcp",
-        legacy: { ssePath: "/sse" },
-        authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" })
-      })
+        }), { legacy: { ssePath: "/sse" }, authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
     }))
 
   it.effect("waits for a session layer that is slow to release no longer than `closeTimeout`, and says so", () =>
