@@ -4,7 +4,6 @@
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import { NotNegotiated } from "@effect-mcp/client/ClientError"
@@ -12,6 +11,7 @@ import type * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
@@ -42,7 +42,7 @@ const transports: Readonly<Record<string, (server: Server) => Reached>> = {
     }),
   "the platform's HTTP server": (server) =>
     Effect.gen(function*() {
-      const http = NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })
+      const http = PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })
       const context = yield* Effect.orDie(
         Layer.build(Layer.provide(Layer.provideMerge(HttpEndpoint.serve(), http), server))
       )
