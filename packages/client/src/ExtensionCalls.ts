@@ -15,9 +15,12 @@ import type * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.js"
 import type { ClientError } from "./ClientError.js"
 
-export interface ListenOptions {
-  /** Runs after the subscription was interrupted and is open again: notifications may have been missed. */
-  readonly onGap?: Effect.Effect<void> | undefined
+export interface ListenOptions<out Params> {
+  /**
+   * Reads the present state, as notifications tell it: when the subscription is open, and again after each interruption,
+   * because notifications may have been missed. The stream gives what it reads.
+   */
+  readonly current?: Effect.Effect<Iterable<Params>, ClientError> | undefined
 }
 
 export interface ExtensionCalls {
@@ -61,11 +64,11 @@ export interface ExtensionCalls {
     <Params>(
       notification: Extension.Notification<"server", Params, "keys">,
       keys: ReadonlyArray<string>,
-      options?: ListenOptions
+      options?: ListenOptions<NoInfer<Params>>
     ): Stream.Stream<Params, ClientError>
     <Params>(
       notification: Extension.Notification<"server", Params, "flag">,
-      options?: ListenOptions
+      options?: ListenOptions<NoInfer<Params>>
     ): Stream.Stream<Params, ClientError>
   }
 }

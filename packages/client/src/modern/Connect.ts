@@ -127,7 +127,7 @@ export const connect = (
       notifications: hub.listen,
       era: {
         ...verbs.extended,
-        subscribe: (filter, keys, onGap) => Effect.mapError(listen.include(filter, keys, onGap), fromCall)
+        subscribe: (filter, keys, onReopened) => Effect.mapError(listen.include(filter, keys, onReopened), fromCall)
       }
     })
     return {

@@ -38,12 +38,13 @@ export interface Listen {
   readonly unsubscribe: (uri: string) => Effect.Effect<void, CallError>
   /**
    * Adds a member of an extension to the filter until the scope closes: a flag, or keys. Succeeds when the server has
-   * acknowledged it. `onGap` runs whenever the subscription is open again.
+   * acknowledged it. `onReopened` runs when the subscription is open again
+   * after an interruption.
    */
   readonly include: (
     name: string,
     keys: ReadonlyArray<string> | undefined,
-    onGap: () => void
+    onReopened: () => void
   ) => Effect.Effect<void, CallError, Scope.Scope>
 }
 
@@ -90,7 +91,7 @@ export const make = (
     )
     const uris = new Set<string>()
     const members = new Map<string, Member>()
-    const gaps = new Set<() => void>()
+    const reopenings = new Set<() => void>()
     /** The newest subscription: the only one that waits for an acknowledgement. */
     let newest: Subscription | undefined
     let running: Fiber.RuntimeFiber<void> | undefined
@@ -202,17 +203,17 @@ export const make = (
       })
 
     return {
-      include: (name, keys, onGap) =>
+      include: (name, keys, onReopened) =>
         Effect.asVoid(Effect.acquireRelease(
           Effect.tap(
             Effect.interruptible(mutex.withPermits(1)(add(name, keys))),
-            () => Effect.sync(() => gaps.add(onGap))
+            () => Effect.sync(() => reopenings.add(onReopened))
           ),
           () => {
-            gaps.delete(onGap)
+            reopenings.delete(onReopened)
             const removing = Effect.suspend(() => remove(name, keys ?? [FLAG]) ? Effect.ignore(replace) : Effect.void)
             // The server may take long to acknowledge what is left.
-            return Effect.forkIn(mutex.withPermits(1)(removing), scope)
+            return Effect.forkIn(Effect.interruptible(mutex.withPermits(1)(removing)), scope)
           }
         )),
       acknowledge: (params) =>
@@ -227,7 +228,7 @@ export const make = (
           const acknowledged = Effect.map(Deferred.succeed(subscription.acknowledged, accepted), (isFirst) => {
             if (isFirst) return
             for (const { method, params } of Subscriptions.changes(accepted)) publish(notification(method, params))
-            for (const onGap of gaps) onGap()
+            for (const onReopened of reopenings) onReopened()
           })
           return Effect.zipRight(acknowledged, reported)
         }),

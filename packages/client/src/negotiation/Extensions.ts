@@ -1,5 +1,6 @@
 /**
- * The extensions that a client was given, as tables. No extension may use a name of the core, of either era.
+ * The extensions that a client was given, as tables. No extension may use a name of the core, whichever era has it: a client
+ * may speak both, and learns the era later.
  */
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import * as Legacy from "@effect-mcp/protocol/legacy/Methods"

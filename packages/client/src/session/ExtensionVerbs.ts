@@ -41,12 +41,12 @@ export interface EraCalls {
     params: JsonObject,
     options: CallOptions | undefined
   ) => Effect.Effect<Either.Either<any, any>, ClientError>
-  /** Subscribes until the scope closes; `undefined` in an era without subscriptions. `onGap` runs when one opens again. */
+  /** Subscribes until the scope closes; `undefined` in an era without subscriptions. `onReopened` runs when one opens again. */
   readonly subscribe:
     | ((
       filter: string,
       keys: ReadonlyArray<string> | undefined,
-      onGap: () => void
+      onReopened: () => void
     ) => Effect.Effect<void, ClientError, Scope.Scope>)
     | undefined
 }
@@ -107,29 +107,31 @@ export const make = (session: Options): ExtensionVerbs => {
   const listen = (
     notification: Extension.Notification,
     keys: ReadonlyArray<string> | undefined,
-    { onGap = Effect.void }: ListenOptions = {}
+    { current = Effect.succeed([]) }: ListenOptions<unknown> = {}
   ): Stream.Stream<any, ClientError> =>
     Stream.unwrapScoped(Effect.gen(function*() {
       const { filter, key, name, params } = notification
-      const refused = era.subscribe === undefined
-        ? new NotNegotiated({ method: LISTEN, version, capability: undefined, declaredBy: "server" })
-        : refusal(LISTEN, notification)
-      if (era.subscribe === undefined || refused !== undefined) return yield* Effect.fail(refused!)
+      const { subscribe } = era
+      if (subscribe === undefined) {
+        return yield* new NotNegotiated({ method: LISTEN, version, capability: undefined, declaredBy: "server" })
+      }
+      const refused = refusal(LISTEN, notification)
+      if (refused !== undefined) return yield* refused
       // Before the server knows the subscription, so that no notification is lost.
       const received = yield* notifications
-      yield* era.subscribe(filter!, keys, () => received.unsafeOffer(gap))
+      const opened = () => received.unsafeOffer(OPENED)
+      yield* subscribe(filter!, keys, opened)
+      opened()
       const decode = SchemaParser.decodeUnknown(params)
       const wanted = keys === undefined ? undefined : new Set(keys)
       return Mailbox.toStream(received).pipe(
-        Stream.filter((one) => one === gap || one.method === name),
-        Stream.mapEffect((one) =>
-          one === gap ? Effect.as(onGap, Option.none()) : Effect.matchEffect(decode(one.params ?? {}), {
-            onFailure: (issue) => Effect.as(report(malformed(name, issue)), Option.none()),
-            onSuccess: (value) =>
-              Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? Option.some(value) : Option.none())
+        Stream.filter((one) => one === OPENED || one.method === name),
+        Stream.mapConcatEffect((one) =>
+          one === OPENED ? current : Effect.matchEffect(decode(one.params ?? {}), {
+            onFailure: (issue) => Effect.as(report(malformed(name, issue)), []),
+            onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
           })
-        ),
-        Stream.filterMap((one) => one)
+        )
       )
     }))
 
@@ -169,8 +171,8 @@ export const make = (session: Options): ExtensionVerbs => {
 
 const LISTEN = "subscriptions/listen"
 
-/** Stands for the notifications that were missed. */
-const gap: Notification = Message.notification("")
+/** Marks that the subscription is open. */
+const OPENED: Notification = Message.notification("")
 
 /** Dies when the application gave parameters that do not conform to their schema. */
 const encode = (

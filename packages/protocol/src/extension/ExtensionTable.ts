@@ -61,6 +61,7 @@ export const make = (
 ): ExtensionTable => {
   const all = <Part>(parts: "requests" | "notifications" | "results"): ReadonlyArray<Part> =>
     extensions.flatMap((extension) => Object.values(extension[parts]) as ReadonlyArray<Part>)
+  const byId = unique(extensions, ({ id }) => id, "the extension")
   const methods = [
     ...all<Extension.Request>("requests"),
     ...all<Extension.Notification>("notifications")
@@ -88,7 +89,7 @@ export const make = (
   }
   const declared = new Map<Version, { readonly [id: string]: JsonObject } | undefined>()
   return {
-    byId: unique(extensions, ({ id }) => id, "the extension"),
+    byId,
     methods: unique(methods, ({ name }) => name, "the method", core.methods),
     nameParameters: nameParameters(extensions),
     resultTypes,

@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { ExtensionNotification, Kind } from "../Registry.js"
 import { Announcements } from "../runtime/Announcements.js"
+import { NotificationQueue } from "../runtime/NotificationQueue.js"
 import type { Server } from "../runtime/Server.js"
 import * as ExtensionFilters from "./ExtensionFilters.js"
 import * as Overload from "./Overload.js"
@@ -38,13 +39,14 @@ interface Open {
   readonly extended: ExtensionFilters.Wanted
   readonly incoming: IncomingRequest
   readonly announcements: Announcements
+  /** The notifications of extensions. */
+  readonly notifications: NotificationQueue
 }
 
 export class Subscriptions {
   private readonly open = new Set<Open>()
   private readonly perClient = new Map<Channel | string, number>()
   private total = 0
-  private unkeyed = 0
 
   constructor(private readonly server: Pick<Server, "capabilities" | "extensions" | "listen" | "router">) {}
 
@@ -84,7 +86,13 @@ export class Subscriptions {
     return Effect.suspend((): Effect.Effect<Filter.ListenResult, InternalError> => {
       const error = this.enter(incoming.channel)
       if (error !== undefined) return Effect.fail(error)
-      const open: Open = { filter, extended, incoming, announcements: new Announcements() }
+      const open: Open = {
+        filter,
+        extended,
+        incoming,
+        announcements: new Announcements(),
+        notifications: new NotificationQueue()
+      }
       return Effect.ensuring(
         Effect.zipRight(
           incoming.notify(
@@ -102,7 +110,7 @@ export class Subscriptions {
           this.open.delete(open)
           this.leave(incoming.channel)
           return Effect.zipRight(
-            open.announcements.stop(),
+            Effect.zipRight(open.announcements.stop(), open.notifications.stop()),
             incoming.channel instanceof Post ? Effect.void : cancelled(incoming)
           )
         })
@@ -126,11 +134,10 @@ export class Subscriptions {
     return Effect.suspend(() =>
       Effect.forEach(
         [...this.open],
-        ({ announcements, extended, incoming }) =>
+        ({ extended, incoming, notifications }) =>
           ExtensionFilters.includes(extended, notification)
-            // Without a key, no two notifications are about the same.
-            ? announcements.announce(
-              `${method} ${key ?? this.unkeyed++}`,
+            ? notifications.add(
+              key === undefined ? undefined : `${method} ${key}`,
               incoming.notify(method, withId(incoming.id, params))
             )
             : Effect.void,

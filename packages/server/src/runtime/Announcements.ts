@@ -1,8 +1,8 @@
 /**
- * The notifications that wait for one client to read, outside of its requests. The sender of a change never waits: one with
- * the key of another that still waits takes its place, and beyond a limit the oldest is dropped. They leave in order.
+ * The notifications that wait for one client to read, outside of its requests. The sender of a change never waits: an equal
+ * notification that still waits is not repeated, and beyond a limit the oldest is dropped.
  *
- * A mutable map of what waits, and one fiber while something does.
+ * A mutable map, made when the first notification is sent.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,47 +14,40 @@ import * as Release from "./Release.js"
 export const MAX_WAITING = 1024
 
 export class Announcements {
-  private readonly waiting = new Map<string, Effect.Effect<void>>()
-  private isSending = false
-  private fiber: Fiber.RuntimeFiber<void> | undefined
+  private waiting: Map<string, Fiber.RuntimeFiber<void>> | undefined
 
-  /** Runs `send` after those before it, on another fiber. */
+  /** Runs `send` on a fiber of its own, unless one with an equal key still runs. */
   announce(key: string, send: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const { waiting } = this
-      if (!waiting.has(key) && waiting.size >= MAX_WAITING) this.takeOldest()
-      waiting.set(key, send)
-      if (this.isSending) return Effect.void
-      this.isSending = true
-      return Effect.map(Effect.forkDaemon(Effect.interruptible(this.sendAll)), (fiber) => {
-        this.fiber = fiber
+      const waiting = this.waiting ??= new Map()
+      if (waiting.has(key)) return Effect.void
+      if (waiting.size >= MAX_WAITING) this.dropOldest(waiting)
+      return Effect.map(Effect.forkDaemon(Effect.interruptible(send)), (fiber) => {
+        if (fiber.unsafePoll() !== null) return
+        waiting.set(key, fiber)
+        fiber.addObserver(() => {
+          if (waiting.get(key) === fiber) waiting.delete(key)
+        })
       })
     })
   }
 
-  /** Drops what still waits, and waits for the end of what is being sent no longer than the limit. */
+  /** Interrupts the notifications that still wait, and waits for their end no longer than the limit. */
   stop(limit?: Duration.DurationInput): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      const { fiber } = this
-      if (fiber === undefined) return Effect.void
-      fiber.unsafeInterruptAsFork(FiberId.none)
-      return Release.awaitWithin(fiber, limit)
-    })
+    return Effect.suspend(() =>
+      this.waiting === undefined
+        ? Effect.void
+        : Effect.forEach([...this.waiting.values()], (fiber) => {
+          fiber.unsafeInterruptAsFork(FiberId.none)
+          return Release.awaitWithin(fiber, limit)
+        }, { concurrency: "unbounded", discard: true })
+    )
   }
 
-  private get sendAll(): Effect.Effect<void> {
-    return Effect.whileLoop({
-      while: () => this.isSending = this.waiting.size > 0,
-      body: () => this.takeOldest(),
-      step: () => undefined
-    })
-  }
-
-  private takeOldest(): Effect.Effect<void> {
-    for (const [key, send] of this.waiting) {
-      this.waiting.delete(key)
-      return send
+  private dropOldest(waiting: Map<string, Fiber.RuntimeFiber<void>>): void {
+    for (const [key, fiber] of waiting) {
+      waiting.delete(key)
+      return fiber.unsafeInterruptAsFork(fiber.id())
     }
-    return Effect.void
   }
 }

@@ -1,0 +1,228 @@
+/**
+ * An extension from end to end: a client and a server that were given it, over every transport and in both eras.
+ */
+import type { HttpClient } from "@effect/platform/HttpClient"
+import * as PlatformServer from "@effect/platform/HttpServer"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import { NotNegotiated } from "@effect-mcp/client/ClientError"
+import type * as Features from "@effect-mcp/client/Features"
+import * as Remote from "@effect-mcp/client/Remote"
+import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import type { Version } from "@effect-mcp/protocol/Version"
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import * as InProcess from "@effect-mcp/server/InProcess"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as TestServer from "@effect-mcp/testing/TestServer"
+import { Chunk, Deferred, Effect, Either, Fiber, Layer, Option, type Scope, Stream } from "effect"
+import { createServer } from "node:http"
+import { info, until } from "./HttpFixture.js"
+import { allowing, clientJobs, Jobs, served, serverJobs, waiting } from "./Jobs.js"
+
+type Reached = Effect.Effect<Connector<HttpClient>, never, Scope.Scope>
+type Server = Layer.Layer<Dispatcher>
+
+const transports: Readonly<Record<string, (server: Server) => Reached>> = {
+  "a pair in memory": (server) =>
+    Effect.flatMap(
+      Layer.build(server),
+      (context) => Effect.provide(TestServer.connector({ extensions: [Jobs] }), context)
+    ),
+  "no transport": (server) =>
+    Effect.flatMap(Layer.build(server), (context) => Effect.provide(InProcess.connector, context)),
+  "the raw HTTP server": (server) =>
+    Effect.gen(function*() {
+      const context = yield* Effect.orDie(Layer.build(Layer.provide(HttpServer.layer({ port: 0 }), server)))
+      return Remote.connector((yield* Effect.provide(HttpServer.HttpServer, context)).url)
+    }),
+  "the platform's HTTP server": (server) =>
+    Effect.gen(function*() {
+      const http = PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })
+      const context = yield* Effect.orDie(
+        Layer.build(Layer.provide(Layer.provideMerge(HttpEndpoint.serve(), http), server))
+      )
+      const { address } = yield* Effect.provide(PlatformServer.HttpServer, context)
+      return Remote.connector(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}/mcp`)
+    })
+}
+
+const text = ({ content: [block] }: { readonly content: ReadonlyArray<{ readonly type: string }> }) =>
+  (block as { readonly text?: string }).text
+
+for (const [transport, open] of Object.entries(transports)) {
+  /** A client and a server. By default both were given the extension. */
+  const connect = (
+    version: Version,
+    options: {
+      readonly client?: Client.Options["extensions"]
+      readonly server?: McpServer.Options["extensions"]
+      readonly viewed?: Array<string>
+      readonly features?: Layer.Layer<never, never, Features.Features>
+    } = {}
+  ) =>
+    Effect.gen(function*() {
+      const http = yield* Layer.build(NodeHttpClient.layerUndici)
+      const connector = yield* open(
+        McpServer.layer(info, served(options.viewed), { extensions: options.server ?? [serverJobs] })
+      )
+      const client = Client.make(connector, {
+        versions: [version],
+        extensions: options.client ?? [clientJobs],
+        features: options.features ?? Layer.merge(waiting, allowing)
+      })
+      return yield* Effect.provide(client, http)
+    })
+
+  describe(`An extension over ${transport}, at 2026-07-28`, () => {
+    const modern = (options?: Parameters<typeof connect>[1]) => connect("2026-07-28", options)
+
+    it.scopedLive("shows both sides the settings of each other", () =>
+      Effect.gen(function*() {
+        const client = yield* modern()
+        assert.deepStrictEqual(
+          yield* client.extension(Jobs),
+          Option.some({ client: { language: "nn" }, server: { maxJobs: 2 } })
+        )
+        for (const jobId of ["a", "b"]) {
+          yield* client.callEither(Jobs.results.job, { name: "render", arguments: { jobId } })
+        }
+        assert.strictEqual(text(yield* client.callTool("render", { jobId: "c" })), "too many jobs, in nn")
+      }))
+
+    it.scopedLive("gives a result of its own to a caller that wants it, decoded, and its requests are served", () =>
+      Effect.gen(function*() {
+        const client = yield* modern()
+        const called = yield* client.callEither(Jobs.results.job, { name: "render", arguments: { jobId: "a" } })
+        assert.deepStrictEqual(called, Either.left({ jobId: "a", started: new Date(0) }))
+        assert.deepStrictEqual(yield* client.request(Jobs.requests.get, { jobId: "a" }), {
+          jobId: "a",
+          started: new Date(0)
+        })
+        const finished = yield* client.callEither(Jobs.results.job, { name: "finish", arguments: { jobId: "a" } })
+        assert.strictEqual(text(Either.getOrThrow(finished)), "finished")
+        const error = yield* Effect.flip(client.request(Jobs.requests.get, { jobId: "ørret" }))
+        assert.instanceOf(error, McpError.InvalidParams)
+      }))
+
+    it.scopedLive("gives a caller that knows nothing of it the result that its feature makes", () =>
+      Effect.gen(function*() {
+        const client = yield* modern()
+        const calling = yield* Effect.fork(client.callTool("render", { jobId: "a" }))
+        yield* Effect.retry(client.request(Jobs.requests.get, { jobId: "a" }), { times: 1000 })
+        yield* client.callTool("finish", { jobId: "a" })
+        assert.strictEqual(text(yield* Fiber.join(calling)), "a is rendered")
+      }))
+
+    it.scopedLive("fails the call of such a caller when no feature reads its results", () =>
+      Effect.gen(function*() {
+        const client = yield* modern({ features: allowing })
+        const error = yield* Effect.flip(client.callTool("render", { jobId: "a" }))
+        assert.include(error.message, `the type "job" of results, which nothing reads`)
+      }))
+
+    it.scopedLive("notifies those that have subscribed, of the keys that the server has accepted", () =>
+      Effect.gen(function*() {
+        const client = yield* modern()
+        for (const jobId of ["a", "b"]) {
+          yield* client.callEither(Jobs.results.job, { name: "render", arguments: { jobId } })
+        }
+        const opened = yield* Effect.makeLatch()
+        const collect = (keys: ReadonlyArray<string>, count: number) =>
+          Effect.gen(function*() {
+            const isOpen = yield* Deferred.make<void>()
+            const current = Effect.as(Deferred.succeed(isOpen, undefined), [{
+              jobId: keys.join(),
+              started: new Date(0)
+            }])
+            const collecting = yield* client.listen(Jobs.notifications.changed, keys, { current }).pipe(
+              Stream.map(({ jobId, text }) => text ?? `open: ${jobId}`),
+              Stream.take(count),
+              Stream.runCollect,
+              Effect.map(Chunk.toReadonlyArray),
+              Effect.fork
+            )
+            yield* Deferred.await(isOpen)
+            return collecting
+          })
+        const idle = yield* Effect.fork(
+          Stream.runHead(client.listen(Jobs.notifications.idle, { current: Effect.as(opened.open, []) }))
+        )
+        yield* opened.await
+        const both = yield* collect(["a", "b"], 3)
+        const one = yield* collect(["b"], 2)
+        assert.deepStrictEqual(yield* Fiber.join(yield* collect(["a"], 1)), ["open: a"])
+        for (const jobId of ["a", "b"]) yield* client.callTool("finish", { jobId })
+        assert.deepStrictEqual(yield* Fiber.join(both), ["open: a,b", "a is rendered", "b is rendered"])
+        assert.deepStrictEqual(yield* Fiber.join(one), ["open: b", "b is rendered"])
+        assert.deepStrictEqual(yield* Fiber.join(idle), Option.some({ since: new Date(0) }))
+        const error = yield* Effect.flip(Stream.runDrain(client.listen(Jobs.notifications.changed, ["a", "foreign"])))
+        assert.include(error.message, `acknowledged no subscription to "jobIds"`)
+      }))
+
+    it.scopedLive("sends nothing of an extension that one side was not given", () =>
+      Effect.gen(function*() {
+        for (const [options, side] of [[{ server: [] }, "server"], [{ client: [] }, "client"]] as const) {
+          const client = yield* modern(options)
+          assert.deepStrictEqual(yield* client.extension(Jobs), Option.none())
+          assert.strictEqual(text(yield* client.callTool("render", { jobId: "a" })), "rendered at once")
+          for (
+            const failing of [
+              client.request(Jobs.requests.get, { jobId: "a" }),
+              Stream.runDrain(client.listen(Jobs.notifications.idle)),
+              client.notify(Jobs.notifications.viewed, { jobId: "a" })
+            ]
+          ) {
+            const error = yield* Effect.flip(failing as Effect.Effect<unknown, NotNegotiated>)
+            assert.instanceOf(error, NotNegotiated)
+            assert.strictEqual(error.declaredBy, side)
+            assert.strictEqual(error.capability, "extensions.com.example/jobs")
+          }
+        }
+      }))
+
+    it.scopedLive("MUST be refused by the server to a client that has not declared it", () =>
+      Effect.gen(function*() {
+        const client = yield* modern({ client: [] })
+        const error = yield* Effect.flip(client.request("jobs/get", { jobId: "a" }))
+        // Over HTTP, a client that does not know the extension does not send its header either.
+        assert.isTrue(
+          error instanceof McpError.MissingClientCapability || error instanceof McpError.HeaderMismatch,
+          error.message
+        )
+      }))
+  })
+
+  describe(`An extension over ${transport}, up to 2025-11-25`, () => {
+    it.scopedLive("has its requests and notifications in both directions, and no results and subscriptions", () =>
+      Effect.gen(function*() {
+        for (const version of ["2024-11-05", "2025-11-25"] as const) {
+          const viewed: Array<string> = []
+          const client = yield* connect(version, { viewed })
+          const settings = { client: { language: "nn" }, server: { maxJobs: 2 } }
+          assert.deepStrictEqual(yield* client.extension(Jobs), Option.some(settings))
+          assert.strictEqual(text(yield* client.callTool("finish", { jobId: "a" })), "finished")
+          assert.strictEqual((yield* client.request(Jobs.requests.get, { jobId: "a" })).text, "a is rendered")
+          assert.strictEqual(text(yield* client.callTool("begin")), "begun")
+          yield* client.notify(Jobs.notifications.viewed, { jobId: "a" })
+          yield* until(() => viewed.length > 0)
+          const either = yield* client.callEither(Jobs.results.job, { name: "finish", arguments: { jobId: "a" } })
+          assert.isTrue(Either.isRight(either))
+          assert.instanceOf(yield* Effect.flip(Stream.runDrain(client.listen(Jobs.notifications.idle))), NotNegotiated)
+        }
+      }))
+
+    it.scopedLive("is absent when it began with 2026-07-28", () =>
+      Effect.gen(function*() {
+        const [client, server] = [clientJobs, serverJobs].map((jobs) => ({ ...jobs, since: "2026-07-28" as const }))
+        const session = yield* connect("2025-11-25", { client: [client!], server: [server!] })
+        assert.notProperty(session.serverCapabilities, "extensions")
+        assert.deepStrictEqual(yield* session.extension(client!), Option.none())
+        assert.strictEqual(text(yield* session.callTool("render", { jobId: "a" })), "rendered at once")
+      }))
+  })
+}
