@@ -18,7 +18,7 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
   ...Object.fromEntries(
     Object.entries({
       legacy: ["own", "own-app", "sdk1"],
-      modern: ["own", "own-app", "sdk2", "node"]
+      modern: ["own", "own-web", "own-app", "sdk2", "node"]
     }).flatMap(([era, servers]) =>
       servers.map((server) => [
         `${server}-http-${era}`,

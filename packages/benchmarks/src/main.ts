@@ -79,10 +79,18 @@ const all: ReadonlyArray<Row> = [
   {
     name: "tools/call over HTTP at 2026-07-28, 16 in flight, the server alone, on @effect/platform's HTTP server",
     inFlight: 16,
-    calls: 8_000,
+    calls: 4_000,
     own: "own-app-http-modern",
-    peers: ["sdk2-http-modern", "node-http-modern"],
+    peers: ["sdk2-http-modern"],
     budget: { "sdk2-http-modern": 0.66 }
+  },
+  {
+    name: "tools/call over HTTP at 2026-07-28, 16 in flight, the server alone, both as web handlers on Hono's adapter",
+    inFlight: 16,
+    calls: 4_000,
+    own: "own-web-http-modern",
+    peers: ["sdk2-http-modern"],
+    budget: { "sdk2-http-modern": 0.5 }
   },
   {
     name: "validate the parameters of a tools/call",

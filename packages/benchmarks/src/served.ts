@@ -6,6 +6,7 @@ import type { Start } from "./servers/Start.js"
 
 const servers: Readonly<Record<string, () => Promise<Start>>> = {
   own: () => import("./servers/own.js").then(({ onNode }) => onNode),
+  "own-web": () => import("./servers/own.js").then(({ onHono }) => onHono),
   "own-app": () => import("./servers/own.js").then(({ onPlatform }) => onPlatform),
   sdk1: () => import("./servers/sdk1.js").then(({ start }) => start),
   sdk2: () => import("./servers/sdk2.js").then(({ start }) => start),

@@ -121,6 +121,19 @@ for (const [shell, handler] of Object.entries(shells)) {
         assert.strictEqual(preflight.headers.get("access-control-allow-origin"), "http://localhost")
       }).pipe(Effect.provide(serve(GreetLive))))
 
+    it.scoped("has the same limits for a body whose length a header declares, truly or not", () =>
+      Effect.gen(function*() {
+        const web = yield* handler({ maxBodyBytes: 200 })
+        const declared = (body: string | Uint8Array, length: number) =>
+          post(web, body, { "content-length": String(length) })
+        const text = JSON.stringify(initialize())
+        assert.strictEqual((yield* declared(text, text.length)).status, 200)
+        assert.strictEqual((yield* declared("", 0)).status, 400)
+        assert.strictEqual((yield* declared(new Uint8Array([0x22, 0xff, 0x22]), 3)).status, 400)
+        assert.strictEqual((yield* declared("x".repeat(201), 201)).status, 413)
+        assert.strictEqual((yield* declared("x".repeat(201), 1)).status, 413)
+      }).pipe(Effect.provide(serve(GreetLive))))
+
     it.scoped("takes the host from the URL when there is no Host header", () =>
       Effect.gen(function*() {
         const web = yield* handler()

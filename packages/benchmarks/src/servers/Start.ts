@@ -2,6 +2,7 @@
  * How the servers in this folder start: each serves the tool "add" at one URL, and listens on a port that the system
  * chooses. `served.ts` starts one in a process of its own.
  */
+import { getRequestListener } from "@hono/node-server"
 import type { RequestListener } from "node:http"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -15,4 +16,10 @@ export const urlOf = (port: number): string => `http://127.0.0.1:${port}/mcp`
 export const onNode = (listener: RequestListener): Start => (onListening) => {
   const server = createServer(listener)
   server.listen(0, "127.0.0.1", () => onListening(urlOf((server.address() as AddressInfo).port)))
+}
+
+/** A function of web requests on `node:http`, by Hono's adapter. */
+export const onWeb = (handler: (request: Request) => Promise<Response>): Start => {
+  const listener = getRequestListener((request) => handler(request))
+  return onNode((request, response) => void listener(request, response))
 }

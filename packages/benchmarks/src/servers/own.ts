@@ -1,17 +1,21 @@
 /**
- * Effect MCP over HTTP: on Node's HTTP server, and on that of `@effect/platform`. Both serve the same layer, with default
- * options.
+ * Effect MCP over HTTP: on Node's HTTP server, on that of `@effect/platform`, and as a function of web requests. All serve
+ * the same layer, with default options.
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { HttpServer } from "@effect-mcp/node"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import { Server } from "../AddServer.js"
-import { type Start, urlOf } from "./Start.js"
+import * as Start from "./Start.js"
 
-export const onNode: Start = (onListening) =>
+/** The same adapter as that of the official SDK, version 2. */
+export const onHono: Start.Start = Start.onWeb(WebHandler.fromLayer(Server).handler)
+
+export const onNode: Start.Start = (onListening) =>
   void Effect.runFork(
     Effect.flatMap(HttpServer.HttpServer, ({ url }) => Effect.sync(() => onListening(url))).pipe(
       Effect.zipRight(Effect.never),
@@ -19,11 +23,11 @@ export const onNode: Start = (onListening) =>
     )
   )
 
-export const onPlatform: Start = (onListening) =>
+export const onPlatform: Start.Start = (onListening) =>
   void Effect.runFork(
     Effect.flatMap(
       PlatformServer.HttpServer,
-      ({ address }) => Effect.sync(() => onListening(urlOf((address as { readonly port: number }).port)))
+      ({ address }) => Effect.sync(() => onListening(Start.urlOf((address as { readonly port: number }).port)))
     ).pipe(
       Effect.zipRight(Effect.never),
       Effect.provide(HttpEndpoint.serve({ path: "/mcp" })),

@@ -1,6 +1,6 @@
 /**
  * Reads the body of a web `Request` within a limit of bytes, for `WebExchange` and for `AppExchange` on a platform whose
- * requests are web requests: `Request.arrayBuffer` has no limit.
+ * requests are web requests. `Request.arrayBuffer` has no limit, so it reads only bodies that declare their length.
  */
 import * as Either from "effect/Either"
 import type { BodyFault } from "./HttpExchange.js"
@@ -10,7 +10,31 @@ import { MAX_DISCARDED } from "./HttpExchange.js"
  * Calls back once with the text of the body, or with why it was not read. Returns a function that stops reading; then it does
  * not call back.
  */
-export const read = (
+export const read = (request: Request, maxBytes: number, then: (body: string | BodyFault) => void): () => void =>
+  isShort(request, maxBytes) ? readShort(request, maxBytes, then) : readLong(request, maxBytes, then)
+
+/** Whether a header declares a length within the limit. HTTP allows no more bytes than it declares. */
+const isShort = ({ headers }: Request, maxBytes: number): boolean => {
+  const length = headers.get("content-length")
+  return length !== null && /^\d+$/.test(length) && Number(length) <= maxBytes && !headers.has("transfer-encoding")
+}
+
+/** Without the stream of the body: on Node, making one costs more than the rest of a request. */
+const readShort = (request: Request, maxBytes: number, then: (body: string | BodyFault) => void): () => void => {
+  let stopped = false
+  const settle = (body: string | BodyFault): void => {
+    if (!stopped) then(body)
+  }
+  request.arrayBuffer().then(
+    (bytes) => settle(bytes.byteLength > maxBytes ? { fault: "size" } : text(bytes)),
+    () => settle({ fault: "unreadable" })
+  )
+  return () => {
+    stopped = true
+  }
+}
+
+const readLong = (
   { body, bodyUsed }: Request,
   maxBytes: number,
   then: (body: string | BodyFault) => void
