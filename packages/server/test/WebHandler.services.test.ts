@@ -138,9 +138,8 @@ describe("A web handler of a layer", () => {
   it.effect("has streams that can be resumed when the layer has an event store", () =>
     Effect.gen(function*() {
       const server = serve(act(log("hello")))
-      for (
-        const [layer, resumable] of [[server, false], [Layer.merge(server, EventStore.layerMemory()), true]] as const
-      ) {
+      const withStore: Layer.Layer<Dispatcher> = Layer.merge(server, EventStore.layerMemory())
+      for (const [layer, resumable] of [[server, false], [withStore, true]] as const) {
         const { dispose, handler } = WebHandler.fromLayer(layer)
         const session = yield* open(handler)
         const response = yield* send(handler, call(1, "act"), { headers: session })
