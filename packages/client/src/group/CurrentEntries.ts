@@ -3,6 +3,7 @@
  * server's lists for it is not part of the change.
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
@@ -62,13 +63,13 @@ export const make = (options: Options): Effect.Effect<CurrentEntries> =>
     const set = <E>(
       place: Place,
       server: Entries.Server,
-      refusal: (entries: GroupEntries.Entries) => NoInfer<E> | undefined
+      accept: (entries: GroupEntries.Entries) => Exit.Exit<void, E>
     ): Effect.Effect<void, E> =>
       Effect.suspend(() => {
         const before = state.entries
         const next = stateOf(new Map(state.servers).set(place, server), options)
-        const refused = refusal(next.entries)
-        if (refused !== undefined) return Effect.fail(refused)
+        const accepted = accept(next.entries)
+        if (Exit.isFailure(accepted)) return accepted
         publish(next)
         return Effect.forEach(
           Entries.renamed(before, next.entries),
@@ -88,22 +89,24 @@ export const make = (options: Options): Effect.Effect<CurrentEntries> =>
     const read = <E>(
       place: Place,
       session: ClientSessionService,
-      refusal: (entries: GroupEntries.Entries) => NoInfer<E> | undefined
+      accept: (entries: GroupEntries.Entries) => Exit.Exit<void, E>
     ) =>
       Effect.gen(function*() {
         const { isComplete, lists } = yield* ServerLists.read(session, state.servers.get(place)?.lists)
-        yield* set(place, { name: place.name, info: session.serverInfo, lists, isAway: false }, refusal)
+        yield* set(place, { name: place.name, info: session.serverInfo, lists, isAway: false }, accept)
         return isComplete
       })
     return {
       entries: Effect.sync(() => state.entries),
       changes: Stream.changesWith(Stream.fromPubSub(published), (a, b) => a === b),
       add: (place, session) =>
-        read(place, session, (entries) => {
+        read(place, session, (entries): Exit.Exit<void, DuplicateEntry> => {
           const collision = options.refuseCollisions ? Entries.collisions(entries, place.name) : undefined
-          return collision === undefined ? undefined : new DuplicateEntry({ server: place.name, ...collision })
+          return collision === undefined
+            ? Exit.void
+            : Exit.fail(new DuplicateEntry({ server: place.name, ...collision }))
         }),
-      refresh: (place, session) => read(place, session, () => undefined),
+      refresh: (place, session) => read(place, session, () => Exit.void),
       hide: (place) => update(place, (server) => ({ ...server, isAway: true })),
       remove: (place) => update(place, () => undefined)
     }
