@@ -194,6 +194,8 @@ const urlsOf = (
   if (exit._tag === "Success") return undefined
   const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
   if (!(failure instanceof McpError.UrlElicitationRequired) || !InputRequired.mayRequireInput(method)) return undefined
+  // `Reply` reports it.
+  if (Reply.invalidUrl(failure) !== undefined) return undefined
   const required = { elicitation: { url: {} } }
   return supports(required)
     ? InputRequired.ofUrlElicitations(failure.elicitations)
