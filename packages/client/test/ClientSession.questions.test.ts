@@ -7,7 +7,8 @@ import * as Remote from "@effect-mcp/client/Remote"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Version from "@effect-mcp/protocol/Version"
-import { Deferred, Effect, Fiber, Layer, TestClock } from "effect"
+import * as TestClient from "@effect-mcp/testing/TestClient"
+import { Deferred, Effect, Fiber, Layer, Stream, TestClock } from "effect"
 import * as ScriptedServer from "./http/ScriptedServer.js"
 import { failure, legacyClient } from "./Scripts.js"
 
@@ -138,5 +139,26 @@ describe("The timeout of a method", () => {
       assert.strictEqual(yield* millis(client.callTool("t"), "tools/call"), 5000)
       assert.strictEqual(yield* millis(client.request("tools/call", { name: "t" }), "tools/call"), 5000)
       assert.strictEqual(yield* millis(client.callTool("t", {}, { timeout: "2 seconds" }), "tools/call"), 2000)
+    }))
+})
+
+describe("A client that has the user open pages", () => {
+  it.scoped("gets the notification of a page that an error demands, and MUST ignore one of an unknown page", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({
+        client: { features: Features.urlElicitation(() => Effect.succeed("accept")) }
+      })
+      const done = yield* Effect.fork(Stream.runHead(client.elicitationsCompleted))
+      const calling = yield* Effect.fork(Effect.flip(client.callTool("a")))
+      const { id } = yield* server.expectRequest("tools/call")
+      const page = { mode: "url", message: "Sign in", url: "https://example.com", elicitationId: "9" }
+      yield* server.notify("notifications/elicitation/complete", { elicitationId: "9" })
+      yield* server.notify("notifications/elicitation/complete", { elicitationId: "8" })
+      yield* server.send(
+        Message.failure(id, { code: -32042, message: "Sign in first", data: { elicitations: [page] } })
+      )
+      yield* server.notify("notifications/elicitation/complete", { elicitationId: "9" })
+      assert.strictEqual((yield* Fiber.join(calling))._tag, "UrlElicitationRequired")
+      assert.deepStrictEqual(yield* Effect.flatten(Fiber.join(done)), "9")
     }))
 })

@@ -37,8 +37,10 @@ const { notifications, requests, results } = Jobs
 const job = { id: "a", n: "1" }
 const decoded = { id: "a", n: 1 }
 
-const modern = (capabilities: Record<string, unknown> = declared, client: TestClient.Options<never, Features.Features>["client"] = {}) =>
-  connect(capabilities, { extensions: given, ...client })
+const modern = (
+  capabilities: Record<string, unknown> = declared,
+  client: TestClient.Options<never, Features.Features>["client"] = {}
+) => connect(capabilities, { extensions: given, ...client })
 
 const tagged = ({ id }: Message.Request) => ({ _meta: { "io.modelcontextprotocol/subscriptionId": id } })
 

@@ -34,6 +34,7 @@ import * as Drop from "./runtime/Drop.js"
 import * as Heartbeat from "./runtime/Heartbeat.js"
 import * as InFlight from "./runtime/InFlight.js"
 import * as Pending from "./runtime/Pending.js"
+import { raceFirst } from "./runtime/Race.js"
 import type { Channel, PerClient, Side, Work } from "./Side.js"
 import * as Transport from "./Transport.js"
 
@@ -205,8 +206,8 @@ class PassiveConversation implements Passive, InFlight.Host {
   get read(): Effect.Effect<void, TransportError> {
     return Effect.onExit(
       Effect.suspend(() => {
-        const reading = Transport.run(this.transport, this.receive)
-        return this.options.heartbeat === undefined ? reading : Effect.raceFirst(reading, this.heartbeat)
+        const read = Transport.run(this.transport, this.receive)
+        return this.options.heartbeat === undefined ? read : raceFirst(read, this.heartbeat)
       }),
       (exit) => Effect.sync(() => this.end(exit))
     )

@@ -17,6 +17,7 @@ import type { LocalError } from "./LocalError.js"
 import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import * as Outbox from "./runtime/Outbox.js"
+import { raceFirst } from "./runtime/Race.js"
 
 /**
  * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. It ends the call
@@ -128,7 +129,7 @@ export const make = (options: {
     return {
       incoming: Stream.interruptWhenDeferred(options.incoming, over),
       // Once for the pipe, not once for each message.
-      run: (receive) => Effect.raceFirst(consume(options.incoming, receive), Deferred.await(over)),
+      run: (receive) => raceFirst(consume(options.incoming, receive), Deferred.await(over)),
       ...sender(outbox)
     }
   })

@@ -11,6 +11,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -141,7 +142,7 @@ const endWithChild = (
   broken: Effect.Effect<TransportError>
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const fault = yield* Effect.raceFirst(Effect.asSome(broken), Effect.as(child.exited, Option.none<TransportError>()))
+    const fault = yield* raceFirst(Effect.asSome(broken), Effect.as(child.exited, Option.none<TransportError>()))
     // A pipe breaks most often because the program exits, and its status tells more than the error of the pipe.
     const status = yield* Effect.timeoutOption(child.exited, EXIT_TIMEOUT)
     if (Option.isNone(status) && Option.isSome(fault)) return pipe.end(Exit.fail(fault.value))

@@ -45,7 +45,7 @@ describe("Closing a StdioClient", () => {
               stderr: "ignore",
               closeTimeouts: { grace: "50 millis", terminate: "50 millis" }
             }),
-            { heartbeat: { interval: "200 millis" } }
+            { heartbeat: { interval: "1 second" } }
           )
           const calling = yield* Effect.fork(Effect.flip(client.callTool("wait")))
           yield* client.ping()

@@ -3,8 +3,9 @@
  * server's lists for it is not part of the change.
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
-import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { ClientError } from "../ClientError.js"
 import type { ClientSessionService } from "../ClientSession.js"
 import type * as GroupEntries from "../GroupEntries.js"
@@ -46,52 +47,66 @@ interface State {
   readonly entries: GroupEntries.Entries
 }
 
+/**
+ * Each change is one synchronous step: a lock would be lost when a server that has just taken it is interrupted. `state` is
+ * what was published last.
+ */
 export const make = (options: Options): Effect.Effect<CurrentEntries> =>
-  Effect.map(SubscriptionRef.make<State>({ servers: new Map(), entries: Entries.empty }), (current) => {
+  Effect.map(PubSub.unbounded<GroupEntries.Entries>({ replay: 1 }), (published) => {
+    let state: State
+    const publish = (next: State): void => {
+      state = next
+      published.unsafeOffer(next.entries)
+    }
+    publish({ servers: new Map(), entries: Entries.empty })
     /** Sets what is known of a server, and logs which entries were renamed for it. */
     const set = <E>(
       place: Place,
       server: Entries.Server,
-      accept: (entries: GroupEntries.Entries) => Effect.Effect<unknown, E>
-    ) =>
-      Effect.flatMap(
-        SubscriptionRef.modifyEffect(current, (state) => {
-          const next = stateOf(new Map(state.servers).set(place, server), options)
-          return Effect.as(accept(next.entries), [Entries.renamed(state.entries, next.entries), next] as const)
-        }),
-        Effect.forEach((renamed) => Effect.logWarning(sentence(renamed)), { discard: true })
-      )
+      accept: (entries: GroupEntries.Entries) => Exit.Exit<void, E>
+    ): Effect.Effect<void, E> =>
+      Effect.suspend(() => {
+        const before = state.entries
+        const next = stateOf(new Map(state.servers).set(place, server), options)
+        const accepted = accept(next.entries)
+        if (Exit.isFailure(accepted)) return accepted
+        publish(next)
+        return Effect.forEach(
+          Entries.renamed(before, next.entries),
+          (renamed) => Effect.logWarning(sentence(renamed)),
+          { discard: true }
+        )
+      })
     const update = (place: Place, change: (server: Entries.Server) => Entries.Server | undefined) =>
-      SubscriptionRef.update(current, (state) => {
+      Effect.sync(() => {
         const server = state.servers.get(place)
-        if (server === undefined) return state
+        if (server === undefined) return
         const changed = change(server)
         const others = new Map(state.servers)
         others.delete(place)
-        return stateOf(changed === undefined ? others : others.set(place, changed), options)
+        publish(stateOf(changed === undefined ? others : others.set(place, changed), options))
       })
     const read = <E>(
       place: Place,
       session: ClientSessionService,
-      accept: (entries: GroupEntries.Entries) => Effect.Effect<unknown, E>
+      accept: (entries: GroupEntries.Entries) => Exit.Exit<void, E>
     ) =>
       Effect.gen(function*() {
-        const { servers } = yield* SubscriptionRef.get(current)
-        const { isComplete, lists } = yield* ServerLists.read(session, servers.get(place)?.lists)
+        const { isComplete, lists } = yield* ServerLists.read(session, state.servers.get(place)?.lists)
         yield* set(place, { name: place.name, info: session.serverInfo, lists, isAway: false }, accept)
         return isComplete
       })
     return {
-      entries: Effect.map(SubscriptionRef.get(current), ({ entries }) => entries),
-      changes: Stream.changesWith(Stream.map(current.changes, ({ entries }) => entries), (a, b) => a === b),
+      entries: Effect.sync(() => state.entries),
+      changes: Stream.changesWith(Stream.fromPubSub(published), (a, b) => a === b),
       add: (place, session) =>
-        read(place, session, (entries): Effect.Effect<void, DuplicateEntry> => {
+        read(place, session, (entries): Exit.Exit<void, DuplicateEntry> => {
           const collision = options.refuseCollisions ? Entries.collisions(entries, place.name) : undefined
           return collision === undefined
-            ? Effect.void
-            : Effect.fail(new DuplicateEntry({ server: place.name, ...collision }))
+            ? Exit.void
+            : Exit.fail(new DuplicateEntry({ server: place.name, ...collision }))
         }),
-      refresh: (place, session) => read(place, session, () => Effect.void),
+      refresh: (place, session) => read(place, session, () => Exit.void),
       hide: (place) => update(place, (server) => ({ ...server, isAway: true })),
       remove: (place) => update(place, () => undefined)
     }

@@ -2,6 +2,7 @@
  * Reads the lists of one server, all pages of them, and waits for their changes. `CurrentEntries` puts them among the
  * entries of a group.
  */
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -98,5 +99,5 @@ export const follow = (
     isComplete ? Effect.void : Effect.delay(completed, "1 second"),
     Effect.forever(Effect.zipRight(change, completed))
   )
-  return Effect.raceFirst(Effect.ignore(session.ended), refreshing)
+  return raceFirst(Effect.ignore(session.ended), refreshing)
 }

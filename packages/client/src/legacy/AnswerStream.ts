@@ -13,6 +13,7 @@ import { SessionExpired } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -158,7 +159,7 @@ export const read = (
         ))
       ))
 
-    yield* Effect.raceFirst(
+    yield* raceFirst(
       Effect.catchAll(reading, (error) => Deferred.fail(outcome, error)),
       ending
     ).pipe(

@@ -36,6 +36,8 @@ const changes: ReadonlyMap<string, Change> = new Map([
 export interface NotificationHub {
   /** The effect, if there is one, reports the notification. */
   readonly publish: (notification: Notification) => Effect.Effect<void> | undefined
+  /** Remembers the id of a URL elicitation that the server has sent. Only such ones can be completed, once each. */
+  readonly onElicitation: (id: unknown) => void
   /** Gives a diagnostic to the listeners, or to the log when there is none. */
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   readonly streams: Notifications
@@ -60,13 +62,17 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
         decoders["notifications/elicitation/complete"]
       )
       const decoded = new Map([logs, updates, completed].map((one) => [one.method, one as Decoded<unknown>]))
-      const isRepeated = repeatedIds()
+      const open = new Set<unknown>()
       return {
+        onElicitation: (id) => {
+          if (typeof id !== "string" || id.length > MAX_ID) return
+          open.add(id)
+          if (open.size > MAX_IDS) open.delete(open.values().next().value)
+        },
         publish: (notification) => {
-          // MUST ignore ids that are completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
-          if (notification.method === completed.method && isRepeated(notification.params?.elicitationId)) {
-            return undefined
-          }
+          const id = notification.params?.elicitationId
+          // MUST ignore ids that are unknown, or completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
+          if (notification.method === completed.method && typeof id === "string" && !open.delete(id)) return undefined
           notifications.publish(notification)
           const problem = decoded.get(notification.method)?.publishParams(notification.params)
           return problem === undefined ? undefined : report(problem)
@@ -94,24 +100,9 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
     ({ end }) => end
   )
 
-/** How many ids of completed elicitations are remembered, and how long an id may be, in characters. */
+/** How many elicitations may be open, and how long the id of one may be, in characters. Others are not remembered. */
 const MAX_IDS = 1024
-const MAX_ID = 256
-
-/** Tells whether an id came before. It remembers the last ids only. */
-const repeatedIds = (): (id: unknown) => boolean => {
-  const seen = new Set<string>()
-  return (id) => {
-    if (typeof id !== "string" || id.length > MAX_ID) return false
-    if (seen.has(id)) return true
-    seen.add(id)
-    for (const oldest of seen) {
-      if (seen.size <= MAX_IDS) break
-      seen.delete(oldest)
-    }
-    return false
-  }
-}
+const MAX_ID = 1024
 
 /**
  * A mailbox for each listener. A `PubSub` would lose the newest value when it is offered to without a fiber, and on

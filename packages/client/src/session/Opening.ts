@@ -8,6 +8,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Transports from "@effect-mcp/jsonrpc/Transport"
+import { codes } from "@effect-mcp/protocol/ErrorCodes"
 import { neverWaits } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -47,7 +48,7 @@ export const open = (
     let era: EraHandlers = {}
     const hub = yield* NotificationHubs.make(decoders)
     const conversation = yield* Conversation.make(
-      withoutRequests(transport, () => era.onRequest === undefined),
+      watched(transport, () => era.onRequest === undefined, hub.onElicitation),
       {
         onRequest: (request, incoming) => era.onRequest!(request, incoming),
         onNotification: (notification) => {
@@ -87,13 +88,27 @@ export const open = (
     }
   })
 
-/** The same transport; requests of the server are dropped while `areDropped`. */
-const withoutRequests = (transport: Transport, areDropped: () => boolean): Transport => ({
+/**
+ * The same transport; requests of the server are dropped while `areDropped`. `onElicitation` gets the ids of the URL
+ * elicitations in requests, and in errors that demand them, before any message that comes later.
+ */
+const watched = (
+  transport: Transport,
+  areDropped: () => boolean,
+  onElicitation: NotificationHub["onElicitation"]
+): Transport => ({
   ...transport,
   run: (receive) =>
     Transports.run(transport, (delivery) => {
-      const isDropped = areDropped() && !Transports.isUndelivered(delivery) && !Message.isMalformed(delivery) &&
-        Message.isRequest(delivery)
-      if (!isDropped) receive(delivery)
+      if (!Transports.isUndelivered(delivery) && !Message.isMalformed(delivery)) {
+        if (Message.isRequest(delivery)) {
+          if (areDropped()) return
+          onElicitation(delivery.params?.elicitationId)
+        } else if ("error" in delivery && delivery.error.code === codes.legacy.UrlElicitationRequired) {
+          const { elicitations } = (delivery.error.data ?? {}) as { readonly elicitations?: unknown }
+          if (Array.isArray(elicitations)) { for (const one of elicitations) onElicitation(one?.elicitationId) }
+        }
+      }
+      receive(delivery)
     })
 })

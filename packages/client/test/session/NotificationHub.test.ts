@@ -98,7 +98,8 @@ describe("The notifications of a hub", () => {
 
   it.scoped("that are valid changes, updates and completions have their streams", () =>
     Effect.gen(function*() {
-      const { end, publish, streams } = yield* make
+      const { end, onElicitation, publish, streams } = yield* make
+      onElicitation("1")
       const texts: ReadonlyArray<Stream.Stream<string>> = [
         streams.listChanges,
         streams.resourceUpdates,
@@ -114,24 +115,35 @@ describe("The notifications of a hub", () => {
       assert.deepStrictEqual(received, [["tools", "prompts", "resources"], ["a:b"], ["1"]])
     }))
 
-  it.scoped("MUST ignore a completed elicitation that comes again, and remember the last ids only", () =>
+  it.scoped("MUST ignore the completion of an elicitation that is unknown, or completed already", () =>
     Effect.gen(function*() {
-      const { end, publish, streams } = yield* make
+      const { end, onElicitation, publish, streams } = yield* make
       const ids = yield* waiting(Stream.runCollect(streams.elicitationsCompleted))
       const all = yield* waiting(Stream.runCollect(streams.notifications))
       const complete = (elicitationId: string) =>
         publish(Message.notification("notifications/elicitation/complete", { elicitationId }))
-      const many = Array.from({ length: 1024 }, (_, n) => `id ${n}`)
-      const long = "x".repeat(300)
-      for (const id of ["a", "a", "b", "a", long, long, ...many, "a"]) {
+      const long = "x".repeat(1025)
+      for (const id of ["a", "b", long, 7, undefined]) onElicitation(id)
+      for (const id of ["a", "a", "unknown", "b", "a", long]) {
         complete(id)
         // The listeners read before more comes than they may hold.
         yield* Effect.yieldNow()
       }
       yield* end
-      const expected = ["a", "b", long, long, ...many, "a"]
-      assert.deepStrictEqual(Chunk.toArray(yield* Fiber.join(ids)), expected)
-      assert.lengthOf(Chunk.toArray(yield* Fiber.join(all)), expected.length)
+      assert.deepStrictEqual(Chunk.toArray(yield* Fiber.join(ids)), ["a", "b"])
+      assert.lengthOf(Chunk.toArray(yield* Fiber.join(all)), 2)
+    }))
+
+  it.scoped("remembers the last elicitations only", () =>
+    Effect.gen(function*() {
+      const { end, onElicitation, publish, streams } = yield* make
+      const ids = yield* waiting(Stream.runCollect(streams.elicitationsCompleted))
+      for (let n = 0; n <= 1024; n++) onElicitation(`id ${n}`)
+      for (const n of [0, 1, 1024]) {
+        publish(Message.notification("notifications/elicitation/complete", { elicitationId: `id ${n}` }))
+      }
+      yield* end
+      assert.deepStrictEqual(Chunk.toArray(yield* Fiber.join(ids)), ["id 1", "id 1024"])
     }))
 
   it.scoped("are not kept for a listener that has stopped", () =>

@@ -206,7 +206,8 @@ const urlsOf = (
   { method, supports }: ModernServerSession,
   failure: McpError.UrlElicitationRequired
 ): InputRequired.InputRequiredResult | McpError.MissingClientCapability | undefined => {
-  if (!InputRequired.mayRequireInput(method)) return undefined
+  // `Reply` reports an invalid URL.
+  if (!InputRequired.mayRequireInput(method) || Reply.invalidUrl(failure) !== undefined) return undefined
   const required = { elicitation: { url: {} } }
   return supports(required)
     ? InputRequired.ofUrlElicitations(failure.elicitations)

@@ -17,6 +17,7 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
+import * as TextFormat from "@effect-mcp/protocol/unstable/TextFormat"
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
@@ -54,11 +55,23 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
   // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
   const failures = Cause.isDie(cause) ? [] : [...Cause.failures(cause)]
   for (const failure of failures) {
-    if (McpError.isMcpError(failure)) return { error: McpError.toWire(failure, era) }
+    if (McpError.isMcpError(failure)) {
+      const url = invalidUrl(failure)
+      return url === undefined ? { error: McpError.toWire(failure, era) } : Outcome.died(Cause.die(url))
+    }
     if (failure instanceof JsonRpcError.JsonRpcError) return { error: failure }
     if (isLocalError(failure)) return fromLocalError(failure, era)
   }
   return Outcome.died(cause)
+}
+
+/** The mistake of a handler that demands to open what is no URL. */
+export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
+  if (failure._tag !== "UrlElicitationRequired") return undefined
+  const invalid = failure.elicitations.find(({ url }) => !TextFormat.matches("uri", url))
+  return invalid === undefined
+    ? undefined
+    : new Error(`UrlElicitationRequired has a url that is not valid, in the elicitation "${invalid.elicitationId}"`)
 }
 
 /** Whether a failure decides the response, whatever failures the handler declares. */

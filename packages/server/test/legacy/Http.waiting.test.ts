@@ -3,7 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Deferred, Effect } from "effect"
+import * as EventStore from "@effect-mcp/server/EventStore"
+import { Deferred, Effect, TestClock } from "effect"
 import { answered, call, withEndpoint } from "../http/TestExchange.js"
 import { act, serve } from "../Serving.js"
 
@@ -33,6 +34,29 @@ describe("requests over HTTP", () => {
           assert.property(third!.json, "result")
         }))
     }))
+
+  it.effect("that wait on a stream which has begun send nothing further on it until they start", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      yield* withEndpoint(serve(act(Deferred.await(gate)), { maxInFlight: 1 }), (http) =>
+        Effect.gen(function*() {
+          const client = yield* http.open()
+          const [running, waiting] = [1, 2].map((id) => client.post(call(id, "act")))
+          yield* TestClock.adjust("14 seconds")
+          // The client of the request that runs can resume its stream; nothing of the other has begun.
+          assert.deepStrictEqual([running!.events.length, waiting!.status, waiting!.text], [1, undefined, ""])
+          // A connection that is silent for longer could be taken for a dead one.
+          yield* TestClock.adjust("1 second")
+          assert.isTrue(waiting!.isStream)
+          assert.lengthOf(waiting!.events, 1)
+          yield* TestClock.adjust("5 minutes")
+          assert.deepStrictEqual([waiting!.events.length, waiting!.messages], [1, []])
+          assert.match(waiting!.text, /\n:/)
+          yield* Deferred.succeed(gate, undefined)
+          yield* answered(waiting!)
+          assert.deepStrictEqual(waiting!.messages.map(({ id }) => id), [2])
+        }))
+    }).pipe(Effect.provideServiceEffect(EventStore.EventStore, EventStore.memory())))
 
   it.effect("that wait in a batch of 2025-03-26 are answered in its one array", () =>
     Effect.gen(function*() {

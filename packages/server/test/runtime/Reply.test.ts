@@ -107,6 +107,17 @@ describe("Reply", () => {
     assert.include(why(new LocalError.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
   })
 
+  it("reports a handler that demands to open what is no URL, and sends no such URL", () => {
+    const demand = (url: string) =>
+      new McpError.UrlElicitationRequired({
+        elicitations: [{ mode: "url", elicitationId: "7", message: "Sign in", url }]
+      })
+    const reply = Reply.fromCause(Cause.fail(demand("not a URL")), "legacy")
+    assert.deepStrictEqual(reply.error, internal)
+    assert.include(String(reply.died), `a url that is not valid, in the elicitation "7"`)
+    assert.strictEqual(Reply.fromCause(Cause.fail(demand("https://example.com")), "legacy").error?.code, -32042)
+  })
+
   it("knows which failures are protocol errors", () => {
     for (
       const failure of [
