@@ -10,12 +10,14 @@
  */
 import type { ElicitContent } from "@effect-mcp/protocol/Elicitation"
 import { RequestedSchema } from "@effect-mcp/protocol/ElicitationSchema"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
 import * as FormFields from "./form/FormFields.js"
 import * as JsonSchema from "./schema/JsonSchema.js"
 import * as SchemaParser from "./schema/SchemaParser.js"
@@ -81,16 +83,42 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   }
   const wrong = problem(requestedSchema)
   if (wrong !== undefined) throw new Error(`Form: ${wrong}`)
+  const checked = withoutFormats(requestedSchema, transformed(schema.ast))
   // Many forms are used once, and declined: Effect's parser is prepared only for an answer that needs it.
   const decode = SchemaParser.lazyDecoder(schema, "all")
   return {
     requestedSchema,
     decode: (content) =>
       Effect.flatMap(
-        Effect.suspend(() => answerOf(requestedSchema, content)),
+        Effect.suspend(() => answerOf(checked, content)),
         (answer) => Effect.mapError(decode(answer), Issue.sentence)
       )
   }
 }
 
 const isRequestedSchema = SchemaCheck.compile(RequestedSchema)
+
+/** The fields whose values Effect decodes. It may accept more than their format: a date without a time, for example. */
+const transformed = (ast: AST.AST): ReadonlySet<PropertyKey> => {
+  const { propertySignatures } = AST.isTransformation(ast) && AST.isTypeLiteral(ast.from)
+    ? ast.from
+    : AST.isTypeLiteral(ast)
+    ? ast
+    : { propertySignatures: [] }
+  return new Set(propertySignatures.filter(({ type }) => isTransformed(type)).map(({ name }) => name))
+}
+
+const isTransformed = (ast: AST.AST): boolean =>
+  AST.isTransformation(ast) ||
+  (AST.isRefinement(ast) && isTransformed(ast.from)) ||
+  (AST.isUnion(ast) && ast.types.some(isTransformed))
+
+const withoutFormats = (schema: RequestedSchema, names: ReadonlySet<PropertyKey>): RequestedSchema => ({
+  ...schema,
+  properties: Object.fromEntries(
+    Object.entries(schema.properties).map(([name, field]) => {
+      const { format: _, ...rest } = field as JsonObject
+      return [name, names.has(name) ? rest : field]
+    })
+  ) as RequestedSchema["properties"]
+})

@@ -251,6 +251,16 @@ describe("The answer to a form", () => {
       })
     }))
 
+  it.effect("may have any form that the schema of its field decodes", () =>
+    Effect.gen(function*() {
+      const form = Form.make(Schema.Struct({ at: Schema.Date, when: Schema.optional(Schema.Date) }))
+      assert.propertyVal(form.requestedSchema.properties.at, "format", "date-time")
+      assert.deepStrictEqual(yield* form.decode({ at: "1970-01-01", when: "1970-01-01" }), {
+        at: new Date(0),
+        when: new Date(0)
+      })
+    }))
+
   it.effect("may be missing where every field has a default", () =>
     Effect.gen(function*() {
       const form = Form.make(Schema.Struct({ sure: Schema.optionalWith(Schema.Boolean, { default: () => true }) }))

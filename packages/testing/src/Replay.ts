@@ -5,7 +5,7 @@
  * Values that the side under test chooses anew in each conversation may differ from the recorded ones: the ids of its
  * requests, progress tokens, request states, cursors, and its name and version. Requests that follow each other without a
  * message of the peer between them may come in another order, and so may responses, and notifications of different methods.
- * Any other difference is a failure that names its first place.
+ * A cancellation may come that was not recorded. Any other difference is a failure that names its first place.
  *
  * @since 0.1.0
  */
@@ -51,7 +51,12 @@ export const server = (
 ): Effect.Effect<Connector.Connector, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [peer, connector] = yield* TestPeer.server(options)
-    const playing = yield* Effect.forkScoped(Effect.onError(run(peer, "server", transcript), () => peer.hangUp))
+    const playing = yield* Effect.forkScoped(
+      run(peer, "server", transcript).pipe(
+        Effect.zipRight(silence(peer, transcript)),
+        Effect.onError(() => peer.hangUp)
+      )
+    )
     yield* Effect.addFinalizer((exit) =>
       Effect.gen(function*() {
         yield* peer.hangUp
@@ -116,6 +121,7 @@ const run = (
       const message = yield* Effect.catchAllDefect(peer.next, (defect) => ended(defect, due[0]))
       const received = redact(message)
       const recorded = candidates(message, due)
+      if (recorded.length === 0 && isCancellation(message)) return
       const found = recorded.find((entry) => values.match(entry, received, message) === undefined)
       if (found === undefined) return yield* differs(recorded[0] ?? due[0], received, message)
       missing.delete(found)
@@ -123,15 +129,13 @@ const run = (
     })
 
   const differs = (entry: Transcript.Entry, received: Message.Message, message: Message.Message) =>
-    Effect.gen(function*() {
-      const text = `The ${tested} sent another message than in the recorded conversation:\n` +
+    refuse(
+      peer,
+      message,
+      `The ${tested} sent another message than in the recorded conversation:\n` +
         `  recorded: ${shortLine(entry)}\n  received: ${shortLine({ from: tested, message: received })}\n  ` +
         Difference.render(values.match(entry, received, message)!)
-      if (Message.isRequest(message)) {
-        yield* Effect.ignore(peer.send(Message.failure(message.id, { code: INTERNAL_ERROR, message: text })))
-      }
-      return yield* new ReplayError({ message: text, isEnd: false })
-    })
+    )
 
   return Effect.gen(function*() {
     for (const [i, { from, message }] of entries.entries()) {
@@ -153,6 +157,34 @@ const run = (
     }
   })
 }
+
+/** Waits until the client has closed the connection, and fails when it sends a message before. */
+const silence = (
+  peer: TestPeer.TestPeer,
+  { redact }: Pick<Transcript.Transcript, "redact">
+): Effect.Effect<void, ReplayError> =>
+  Effect.gen(function*() {
+    const message = yield* Effect.catchAllDefect(peer.next, () => Effect.succeed(undefined))
+    if (message === undefined) return
+    if (!isCancellation(message)) {
+      const line = shortLine({ from: "client", message: redact(message) })
+      yield* refuse(peer, message, `The recorded conversation has ended, and the client sent\n  ${line}`)
+    }
+    yield* silence(peer, { redact })
+  })
+
+/** Fails with the text. A request gets it as its error. */
+const refuse = (peer: TestPeer.TestPeer, message: Message.Message, text: string): Effect.Effect<never, ReplayError> =>
+  Effect.zipRight(
+    Message.isRequest(message)
+      ? Effect.ignore(peer.send(Message.failure(message.id, { code: INTERNAL_ERROR, message: text })))
+      : Effect.void,
+    Effect.fail(new ReplayError({ message: text, isEnd: false }))
+  )
+
+/** A client cancels a modern request over HTTP by closing its stream: the transcript then has no message for it. */
+const isCancellation = (message: Message.Message): boolean =>
+  Message.isNotification(message) && message.method === "notifications/cancelled"
 
 const ended = (cause: unknown, next: Transcript.Entry): Effect.Effect<never, ReplayError> =>
   Effect.fail(
