@@ -6,8 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
 import * as ScriptedServer from "./http/ScriptedServer.js"
 import { connect } from "./modern/ModernServer.js"
@@ -52,6 +54,17 @@ describe("The heartbeat of a client", () => {
       assert.match((yield* failure(client.ended)).message, /The peer is gone/)
       // The cancel of the second ping, or the end.
       yield* Effect.exit(server.next)
+    }))
+
+  it.scoped("sends no ping before the handshake is over", () =>
+    Effect.gen(function*() {
+      const [server, connector] = yield* TestPeer.server()
+      const connecting = yield* Effect.fork(Client.make(connector, { heartbeat, versions: Version.legacy }))
+      const { id } = yield* server.expectRequest("initialize")
+      yield* TestClock.adjust("50 seconds")
+      yield* server.send(Message.success(id, ScriptedServer.initializeResult()))
+      yield* server.expectNotification("notifications/initialized")
+      yield* Fiber.join(connecting)
     }))
 
   it.scoped("ends the session while the client answers a question of a server that is gone", () =>

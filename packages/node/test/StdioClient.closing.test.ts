@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Deferred, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { bundled, connect, node, pidsOf, talk, until } from "./Fixture.js"
@@ -45,7 +46,7 @@ describe("Closing a StdioClient", () => {
               stderr: "ignore",
               closeTimeouts: { grace: "50 millis", terminate: "50 millis" }
             }),
-            { heartbeat: { interval: "1 second" } }
+            { heartbeat: { interval: "1 second" }, versions: Version.legacy }
           )
           const calling = yield* Effect.fork(Effect.flip(client.callTool("wait")))
           yield* client.ping()

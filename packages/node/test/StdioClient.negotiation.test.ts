@@ -32,9 +32,12 @@ describe("A program that does not know `server/discover`", () => {
     it.scopedLive(`is spoken to with \`initialize\` when it ${does}`, () =>
       Effect.gen(function*() {
         const received: Array<string> = []
-        const client = yield* Client.make(launching(what, received), { checkOutputs: false, timeouts: patience })
-        assert.deepInclude(client, { era: "legacy", version: "2025-11-25" })
-        yield* greets(client)
+        yield* Effect.scoped(Effect.gen(function*() {
+          const client = yield* Client.make(launching(what, received), { checkOutputs: false, timeouts: patience })
+          assert.deepInclude(client, { era: "legacy", version: "2025-11-25" })
+          yield* greets(client)
+        }))
+        // Closing has read all that the servers wrote.
         assert.deepStrictEqual(received, ["server/discover", "initialize", "tools/call"])
       }))
   }

@@ -49,14 +49,15 @@ export const make = <E = never, R = never>(
   options: Options<E, R> = {}
 ): Effect.Effect<TestClient, ConnectError | E, Exclude<R, Features.Features> | Scope.Scope> =>
   Effect.gen(function*() {
-    const { capabilities, client: session, version = newestOf(session?.versions), ...transport } = options
+    const { capabilities, client: session, version: given, ...transport } = options
+    const version = given ?? newestOf(session?.versions)
     const [server, connector] = yield* TestPeer.server(transport)
     const isModern = Version.isModern(version)
     const opening = isModern
       ? server.discovered({ capabilities, version })
       : server.initialized({ capabilities, version })
     const handshake = Effect.onError(Effect.orDie(opening), () => server.hangUp)
-    const versions = isModern ? Version.all : Version.legacy
+    const versions = !isModern ? Version.legacy : given === undefined ? Version.all : [version] as const
     const [accepted, connected] = yield* Effect.all(
       [Effect.exit(handshake), Effect.exit(Client.make(connector, { versions, checkOutputs: false, ...session }))],
       { concurrency: 2 }

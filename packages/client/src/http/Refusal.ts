@@ -47,10 +47,6 @@ export const fromResponse = (response: HttpClientResponse.HttpClientResponse): E
     })
   })
 
-/** Whether a refusal can come of the request itself. One for want of a login, of time or of capacity says nothing of it. */
-export const showsEra = ({ status }: HttpRefused): boolean =>
-  status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
-
 /** A status of 4xx says that the server did not serve the request; after any other status it may have served it. */
 export const toError = (refused: HttpRefused): TransportError =>
   new TransportError({

@@ -12,7 +12,7 @@ import * as Features from "../Features.js"
 import * as Calls from "../session/Calls.js"
 import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
-import type { Opening } from "../session/Opening.js"
+import type { EraHandlers, Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
 import * as InboundHandlers from "./InboundHandlers.js"
 import * as Initialize from "./Initialize.js"
@@ -27,7 +27,7 @@ export const connect = (
     const resumed = transport.isResumed === true && prior !== undefined && isSpoken(prior, versions) ? prior : undefined
     // Requests that arrive before the handshake is over are answered in the requested revision.
     let version = resumed?.version ?? Initialize.requestedOf(versions)
-    setEra({
+    const handlers: EraHandlers = {
       onRequest: InboundHandlers.make({
         conversation,
         features,
@@ -36,10 +36,10 @@ export const connect = (
         report: hub.report,
         version: () => version
       }),
-      ping: Methods.ping.name,
       // MUST support receiving batches (2025-03-26 basic#batching)
       hasBatches: () => Version.hasBatches(version)
-    })
+    }
+    setEra(handlers)
     const outbound = options.telemetry
       ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
       : conversation
@@ -52,6 +52,8 @@ export const connect = (
       report: hub.report
     }))
     version = facts.version
+    // A server that still starts would count as gone.
+    setEra({ ...handlers, ping: Methods.ping.name })
     const declared = { client: capabilities, server: facts.serverCapabilities }
     const calls = Calls.make({
       outbound,

@@ -5,7 +5,6 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -15,8 +14,7 @@ import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
-import * as Refusal from "../http/Refusal.js"
-import { HttpRefused } from "../HttpRefused.js"
+import * as EraEvidence from "../http/EraEvidence.js"
 import * as Decoding from "../session/Decoding.js"
 import type { ServerFacts } from "../session/NegotiatedSession.js"
 
@@ -49,32 +47,34 @@ export const run = (
   version: ModernVersion,
   timeout: Duration.DurationInput,
   report: Decoding.Report
-): Effect.Effect<Verdict> => {
-  const { decodeResult } = Methods.discover
-  return Effect.matchEffect(outbound.request(METHOD, undefined, { timeout, cancelOnAbandon: false }), {
+): Effect.Effect<Verdict> =>
+  Effect.matchEffect(outbound.request(METHOD, undefined, { timeout, cancelOnAbandon: false }), {
     onFailure: (error) => Effect.succeed(ofError(error)),
     onSuccess: (result) =>
-      Effect.match(Decoding.decodeOrFail(METHOD, decodeResult, result, { report, onIssue: identity }), {
-        onFailure: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
-        onSuccess: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
-          supported.includes(version)
-            ? {
-              _tag: "Modern",
-              facts: {
-                version,
-                serverInfo: _meta?.[Meta.keys.serverInfo] ?? unnamed,
-                serverCapabilities: capabilities,
-                instructions
+      Effect.match(
+        Decoding.decodeOrFail(METHOD, Methods.discover.decodeResult, result, { report, onIssue: identity }),
+        {
+          onFailure: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
+          onSuccess: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
+            supported.includes(version)
+              ? {
+                _tag: "Modern",
+                facts: {
+                  version,
+                  serverInfo: _meta?.[Meta.keys.serverInfo] ?? unnamed,
+                  serverCapabilities: capabilities,
+                  instructions
+                }
               }
-            }
-            : { _tag: "OtherVersions", supported }
-      })
+              : { _tag: "OtherVersions", supported }
+        }
+      )
   })
-}
 
 const ofError = (error: CallError): Verdict => {
   if (!(error instanceof JsonRpcError)) {
-    return isOfOtherEra(error) ? { _tag: "Legacy", why: error.message } : { _tag: "Unknown", error }
+    const isAnswered = EraEvidence.isOfOtherEra(error) || (error._tag === "TransportError" && error.reason === "Decode")
+    return isAnswered ? { _tag: "Legacy", why: error.message } : { _tag: "Unknown", error }
   }
   if (!ErrorCodes.isModernOnly(error.code)) return { _tag: "Legacy", why: error.message }
   const known = McpError.fromWire(error)
@@ -82,10 +82,6 @@ const ofError = (error: CallError): Verdict => {
     ? { _tag: "OtherVersions", supported: known.supported }
     : { _tag: "Unknown", error }
 }
-
-/** Whether an HTTP server refused the request as one that it does not know. */
-export const isOfOtherEra = (error: LocalError): boolean =>
-  error._tag === "TransportError" && error.cause instanceof HttpRefused && Refusal.showsEra(error.cause)
 
 /** A modern server need not name itself. */
 const unnamed = { name: "unknown", version: "unknown" }

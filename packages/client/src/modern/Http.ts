@@ -26,6 +26,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Answer from "../http/Answer.js"
 import * as Body from "../http/Body.js"
+import * as EraEvidence from "../http/EraEvidence.js"
 import * as Events from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as HttpConnections from "../http/HttpConnection.js"
@@ -90,10 +91,15 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
             : Effect.succeed(Message.failure(request.id, error))
         })
       }
-      const what = type === "" ? "without an answer" : `with ${type}`
+      const what = `it was answered with ${response.status}, ${type === "" ? "without an answer" : `with ${type}`}`
       return Effect.zipRight(
         Body.discard(response),
-        Effect.fail(broken(`it was answered with ${response.status}, ${what}`))
+        Effect.fail(
+          request.method === Methods.discover.name
+            // To the probe, this is the answer of a server that does not know the method.
+            ? Answer.unreadable(request.method, what)
+            : broken(what)
+        )
       )
     }
 
@@ -127,8 +133,8 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
       )
 
     /**
-     * An error in the body answers the request. Where the status is for want of a login or of capacity, the error may be
-     * of a proxy: then it must name the request, and it does not answer the probe, because it shows no era.
+     * An error in the body answers the request. Without an id, it may be of a proxy that denies access. It does not answer
+     * the probe where the status shows no era.
      */
     const refused = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> =>
       Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
@@ -137,10 +143,12 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
           : undefined
         const error = incoming === undefined ? undefined : Answer.errorOf(incoming)
         if (error !== undefined) {
-          const isMine = ErrorCodes.isModernOnly(error.code) || (Refusal.showsEra(refusal)
-            ? Answer.isWithoutId(incoming!) || Answer.isAnswer(incoming!, request.id)
-            : Answer.isAnswer(incoming!, request.id) && request.method !== Methods.discover.name)
-          if (isMine) return Effect.succeed(Message.failure(request.id, error))
+          const isDenied = refusal.status === 401 || refusal.status === 403
+          const isMine = Answer.isAnswer(incoming!, request.id) || (Answer.isWithoutId(incoming!) && !isDenied)
+          const counts = request.method !== Methods.discover.name || EraEvidence.showsEra(refusal)
+          if (ErrorCodes.isModernOnly(error.code) || (isMine && counts)) {
+            return Effect.succeed(Message.failure(request.id, error))
+          }
         }
         return Effect.fail(Refusal.toError(refusal))
       })

@@ -16,6 +16,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { ConnectError } from "../ClientError.js"
 import { fromCall, NoCommonVersion } from "../ClientError.js"
+import * as EraEvidence from "../http/EraEvidence.js"
 import * as Legacy from "../legacy/Connect.js"
 import * as LegacyMethodTable from "../legacy/MethodTable.js"
 import * as Modern from "../modern/Connect.js"
@@ -111,10 +112,10 @@ export const connect = <R>(
               : Effect.fail(noCommonVersion(`a legacy revision (${verdict.why})`, modern))
           }
           const error = fromCall(verdict.error)
-          const mayBeLegacy = isDual && !hasExchanges(opening)
-          if (mayBeLegacy && error._tag === "RequestTimeout") return assumed(opening)
+          const isSilent = error._tag === "RequestTimeout" && !hasExchanges(opening)
+          if (isDual && (isSilent || EraEvidence.isHidden(verdict.error))) return assumed(opening)
           // Some legacy servers exit when the first request is not `initialize`.
-          if (mayBeLegacy && error._tag === "ConnectionClosed") {
+          if (isDual && error._tag === "ConnectionClosed" && !hasExchanges(opening)) {
             const again = Effect.filterOrFail(
               open,
               // A connector of one transport cannot connect a second time.
@@ -144,7 +145,7 @@ const isModern = (
 ): prior is ServerFacts<Version.ModernVersion> => modern.some((version) => version === prior?.version)
 
 /** Whether the server answered, and did not take the request for `initialize`. */
-const isRefusal = (error: ConnectError): boolean => !isLocalError(error) || Discover.isOfOtherEra(error)
+const isRefusal = (error: ConnectError): boolean => !isLocalError(error) || EraEvidence.isOfOtherEra(error)
 
 const hasExchanges = ({ transport }: Opening): boolean => transport.hasExchanges === true
 

@@ -64,11 +64,11 @@ describe("Streamable HTTP", () => {
     Effect.gen(function*() {
       const pair = yield* Effect.orDie(ScriptedServer.connect({ standalone: false }))
       assert.isTrue(pair.transport.unsafeSend(Message.notification("notifications/initialized")))
-      const calling = yield* pair.call("ping")
+      const calling = yield* pair.call("tools/list")
       const ready = yield* pair.expect("notifications/initialized")
       yield* pair.quiet
       yield* ready.accept
-      yield* Effect.flatMap(pair.expect("ping"), (ping) => ping.result())
+      yield* Effect.flatMap(pair.expect("tools/list"), (list) => list.result())
       assert.deepStrictEqual(yield* Fiber.join(calling), {})
     }))
 

@@ -134,6 +134,17 @@ describe("A modern request over HTTP", () => {
       }))
   }
 
+  it.scoped("fails with the refusal when access is denied with an error that names no id", () =>
+    Effect.gen(function*() {
+      const { client, http } = yield* connect()
+      for (const status of [401, 403]) {
+        const call = yield* calling(client.getPrompt("p"))
+        const body = { jsonrpc: "2.0", id: null, error: { code: -32001, message: "Unauthorized" } }
+        yield* Effect.flatMap(http.expect("prompts/get"), (exchange) => exchange.json(body, {}, status))
+        assert.deepInclude(((yield* left(call)) as { readonly cause?: unknown }).cause, { _tag: "HttpRefused", status })
+      }
+    }))
+
   it.scoped("fails with the refusal when its body is the error of another request", () =>
     Effect.gen(function*() {
       const { client, http } = yield* connect()

@@ -5,6 +5,7 @@ import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import { Effect, Fiber, TestClock } from "effect"
+import { vi } from "vitest"
 import * as ScriptedServer from "../http/ScriptedServer.js"
 
 const connector = (options: Options = {}) => Remote.connector(ScriptedServer.URL, { standalone: false, ...options })
@@ -85,6 +86,11 @@ const ofLegacy: Readonly<Record<string, Refuse>> = {
   "200 and -32600 without id": failure(200, -32600, "Server not initialized", null),
   "200 and -32603": failure(200, -32603, "Internal error"),
   "200 and a result that describes no server": (exchange) => exchange.result({}),
+  "200 and an error that is no object": (exchange) =>
+    exchange.json({ jsonrpc: "2.0", id: exchange.message.id, error: "unknown method" }),
+  "200 and JSON that is no message": reply(200, "{}", "application/json"),
+  "200 with a page": reply(200, "<p>Welcome</p>", "text/html"),
+  "202": (exchange) => exchange.accept,
   "an event with -32601": (exchange) =>
     Effect.flatMap(exchange.events(), (stream) =>
       Effect.zipRight(
@@ -111,8 +117,6 @@ const ofNone: Readonly<Record<string, Refuse>> = {
   "503 and -32000 without id": failure(503, -32000, "Service Unavailable", null),
   "504": (exchange) => exchange.reply(504),
   "302": (exchange) => exchange.reply(302, { location: "https://login.test" }),
-  "200 with a page": reply(200, "<p>Welcome</p>", "text/html"),
-  "202": (exchange) => exchange.accept,
   "a stream that ends": (exchange) => Effect.flatMap(exchange.events(), ({ end }) => end),
   "a connection that is refused": (exchange) => exchange.fail("ECONNREFUSED"),
   "a connection that is reset": (exchange) => exchange.fail("ECONNRESET"),
@@ -186,6 +190,23 @@ describe("A client of both eras over HTTP", () => {
       yield* probe.json({ jsonrpc: "2.0", id: null, error: { code: -32022, message: "No", data } }, {}, 400)
       yield* Effect.flatMap(http.expect("server/discover"), discovered)
       assert.strictEqual((yield* Fiber.join(client)).era, "modern")
+    }))
+
+  it.scoped("sends `initialize` in a browser, which hides that a server does not allow the headers of the probe", () =>
+    Effect.gen(function*() {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.stubGlobal("document", {})),
+        () => Effect.sync(() => vi.unstubAllGlobals())
+      )
+      const { client, http, probe } = yield* probing()
+      yield* probe.fail("ECONNRESET")
+      yield* initialized(http)
+      assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
+      const away = yield* probing()
+      yield* away.probe.fail("ECONNREFUSED")
+      yield* Effect.flatMap(away.http.expect("initialize"), (exchange) => exchange.fail("ECONNREFUSED"))
+      assert.strictEqual((yield* Effect.flip(Fiber.join(away.client)))._tag, "TransportError")
+      yield* away.http.quiet
     }))
 
   it.scoped("looks for the era once for all connections of the connector", () =>

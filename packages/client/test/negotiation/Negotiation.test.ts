@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Version from "@effect-mcp/protocol/Version"
 import { Effect, Fiber, TestClock } from "effect"
 import { leavesNothing, servers } from "../Scripts.js"
@@ -31,6 +32,15 @@ describe("A client of both eras", () => {
       const { client, server } = yield* connecting(both)
       const { id } = yield* server.expectRequest("server/discover")
       yield* server.send({ jsonrpc: "2.0", id, result: {} })
+      yield* server.initialized()
+      assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
+    }))
+
+  it.scoped("sends `initialize` when the answer to the probe is no response", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting(both)
+      const { id } = yield* server.expectRequest("server/discover")
+      yield* server.send(MessageText.parse(JSON.stringify({ jsonrpc: "2.0", id, error: "what?" })) as Message.Message)
       yield* server.initialized()
       assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
     }))

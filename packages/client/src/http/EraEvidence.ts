@@ -1,0 +1,24 @@
+/**
+ * What the failure of an HTTP request shows about the era of its server. It loads no HTTP client, because `Discover` uses it
+ * for every transport.
+ */
+import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
+import { HttpRefused } from "../HttpRefused.js"
+
+/** Whether a refusal can come of the request itself. One for want of a login, of time or of capacity says nothing of it. */
+export const showsEra = ({ status }: HttpRefused): boolean =>
+  status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
+
+/** Whether a server refused the request as one that it does not know. */
+export const isOfOtherEra = (error: CallError): boolean =>
+  error._tag === "TransportError" && error.cause instanceof HttpRefused && showsEra(error.cause)
+
+/**
+ * Whether a browser may have hidden a refusal: legacy servers do not allow the headers of a modern request, and a browser
+ * reports that as if the server could not be reached.
+ */
+export const isHidden = (error: CallError): boolean => {
+  if (!("document" in globalThis) || error._tag !== "TransportError") return false
+  const cause = error.cause as { readonly _tag?: unknown; readonly reason?: unknown } | undefined
+  return cause?._tag === "RequestError" && cause.reason === "Transport"
+}
