@@ -12,7 +12,8 @@ const chosen = [
   "stdio",
   "Streamable HTTP",
   "Streamable HTTP that always streams",
-  "Streamable HTTP on the platform's server"
+  "Streamable HTTP on the platform's server",
+  "a web handler on an HTTP server"
 ]
 
 /** Clients of one server at the same time: two of each era. Each has a letter. */
