@@ -94,9 +94,10 @@ for (const [transport, open] of Object.entries(transports)) {
         assert.strictEqual(text(yield* client.callTool("render", { jobId: "c" })), "too many jobs, in nn")
       }))
 
-    it.scopedLive("gives a result of its own to a caller that wants it, decoded, and its requests are served", () =>
+    it.scopedLive("gives a result of its own to a caller that wants it, decoded, and its requests and notifications are served", () =>
       Effect.gen(function*() {
-        const client = yield* modern()
+        const viewed: Array<string> = []
+        const client = yield* modern({ viewed })
         const called = yield* client.callEither(Jobs.results.job, { name: "render", arguments: { jobId: "a" } })
         assert.deepStrictEqual(called, Either.left({ jobId: "a", started: new Date(0) }))
         assert.deepStrictEqual(yield* client.request(Jobs.requests.get, { jobId: "a" }), {
@@ -105,6 +106,8 @@ for (const [transport, open] of Object.entries(transports)) {
         })
         const finished = yield* client.callEither(Jobs.results.job, { name: "finish", arguments: { jobId: "a" } })
         assert.strictEqual(text(Either.getOrThrow(finished)), "finished")
+        yield* client.notify(Jobs.notifications.viewed, { jobId: "a" })
+        yield* until(() => viewed.includes("a"))
         const error = yield* Effect.flip(client.request(Jobs.requests.get, { jobId: "ørret" }))
         assert.instanceOf(error, McpError.InvalidParams)
       }))

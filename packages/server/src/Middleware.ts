@@ -3,8 +3,8 @@
  * included. It sees a message before its parameters are decoded, and how its handler ends. It can provide services to
  * handlers, refuse messages, measure and trace.
  *
- * It does not see notifications to an HTTP endpoint without sessions: they belong to no conversation, and the server drops
- * them.
+ * Up to 2025-11-25 it does not see notifications to an HTTP endpoint without sessions: they belong to no conversation, and the
+ * server drops them.
  *
  * @since 0.1.0
  */

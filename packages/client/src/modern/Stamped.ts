@@ -1,5 +1,5 @@
 /**
- * An `Outbound` whose requests carry the envelope: the revision, the capabilities and the name of the client, and the log
+ * An `Outbound` whose requests and notifications carry the envelope: the revision, the capabilities and the name of the client, and the log
  * level once the application has set one.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
@@ -34,8 +34,10 @@ export const make = (
       write = Envelope.writer({ ...facts, logLevel })
     },
     request: (method, params, options) => outbound.request(method, write(params ?? noParams) as Params, options),
-    // This era has no notification of changed roots: the server asks for them again with the next call.
-    notify: (method, params) => method === ROOTS_CHANGED ? Effect.void : outbound.notify(method, params)
+    // This era has no notification of changed roots: the server asks for them again with the next call. The envelope of
+    // others tells a server of both eras which of them they belong to.
+    notify: (method, params) =>
+      method === ROOTS_CHANGED ? Effect.void : outbound.notify(method, write(params ?? noParams) as Params)
   }
 }
 

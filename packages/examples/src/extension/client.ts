@@ -1,5 +1,6 @@
 /**
- * The client of the example, and its program: it reads a job, and calls the same tool as a caller that knows nothing of jobs.
+ * The client of the example, and its program: it reads a job, and calls the same tool as a caller that knows nothing of
+ * jobs. It reaches the server in its own process.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Client, Features } from "@effect-mcp/client"

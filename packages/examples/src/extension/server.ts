@@ -1,5 +1,6 @@
 /**
- * The server of the example: a tool that answers with a job of the extension, and the requests and notifications of jobs.
+ * The server of the example: a tool that answers with a job of the extension, and the requests and notifications of
+ * jobs. Jobs are kept in memory.
  */
 import { Tool } from "@effect-mcp/definition"
 import { Extension, McpError } from "@effect-mcp/protocol"

@@ -44,7 +44,7 @@ export const make = (
     )
     const legacyExchange = legacy === undefined ? undefined : yield* StatelessConversation.make(legacy, options)
     const modernExchange = modern === undefined ? undefined : yield* Exchanges.make(
-      { onRequest: modern.request, hasOwnLimit: modern.hasOwnLimit },
+      { onRequest: modern.request, onNotification: modern.notification, hasOwnLimit: modern.hasOwnLimit },
       options
     )
     yield* Changes.announce(registry, (kind) =>

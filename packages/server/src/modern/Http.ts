@@ -5,10 +5,13 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { DispatcherService } from "../Dispatcher.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
@@ -16,6 +19,7 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
 import * as HttpRefusal from "../http/Refusal.js"
 import type { Principal } from "../Principal.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { Post } from "./Post.js"
 import * as ReadEnvelope from "./ReadEnvelope.js"
 import * as Status from "./Status.js"
@@ -54,6 +58,7 @@ export const make = (context: EndpointContext & { readonly dispatcher: Dispatche
       if (Message.isResponse(incoming)) return HttpRefusal.send(exchange, unexpectedResponse)
       const error = refusalOfNotification(incoming, exchange.headers, versions)
       if (error !== undefined) return refuse(exchange, undefined, error)
+      dispatcher.exchange(incoming, withoutAnswer(exchange, principal), Version.latestModern)
       accepted(exchange)
     },
     close: () => {
@@ -62,6 +67,14 @@ export const make = (context: EndpointContext & { readonly dispatcher: Dispatche
     size: () => running.size
   }
 }
+
+/** The channel of a notification: nothing can be sent on it. */
+const withoutAnswer = (exchange: HttpExchange, principal: Principal | undefined): Channel => ({
+  origin: RequestOrigin.request(exchange, principal, undefined),
+  unsafeSend: () => false,
+  send: () => Effect.fail(closed),
+  canRequest: () => false
+})
 
 const refuse = (exchange: HttpExchange, id: Message.RequestId | undefined, error: McpError.McpError): void =>
   HttpRefusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))

@@ -14,6 +14,7 @@ import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Method from "@effect-mcp/protocol/Method"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -175,7 +176,9 @@ export const make = (server: Server): Serving => {
         const session = new ModernServerSession(envelope, received, { ...Outbound.none, channel }, shared)
         const scope = new RequestScope()
         const { context, effect } = pipeline.start(session, scope, undefined, true, () => {
-          const decoded = listener?.method.decodeParams(params)
+          const isAllowed = listener !== undefined && Method.isIn(listener.method, envelope.version) &&
+            Capabilities.missing(envelope.capabilities, listener.requires ?? {}) === undefined
+          const decoded = isAllowed ? listener.method.decodeParams(params) : undefined
           // Malformed parameters: a notification has no response that could say so.
           return listener === undefined || decoded === undefined || Either.isLeft(decoded)
             ? Route.served(Effect.void)

@@ -1,5 +1,5 @@
 /**
- * Serves requests that belong to no session, each on a channel of its own. One conversation serves them all, so that their
+ * Serves messages that belong to no session, each on a channel of its own. One conversation serves them all, so that their
  * limits hold for all clients together; equal ids on two channels are two requests. What a request means is up to its era.
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
@@ -23,13 +23,16 @@ export const MAX_EXCHANGES = 4096
 export type Exchange = (incoming: Message.Incoming, channel: Channel) => () => void
 
 export const make = (
-  side: Pick<Side, "onRequest" | "neverWaits" | "hasOwnLimit">,
+  side: Pick<Side, "onRequest" | "neverWaits" | "hasOwnLimit"> & {
+    /** Without it, notifications are dropped. */
+    readonly onNotification?: Side["onNotification"]
+  },
   options: Options
 ): Effect.Effect<Exchange, never, Scope.Scope> => {
   const transport = new ExchangeTransport()
   const { feed } = transport
   const conversation = Effect.map(Conversation.factory, (start) => {
-    const started = start(transport, { ...side, onNotification: () => undefined }, {
+    const started = start(transport, { onNotification: () => undefined, ...side }, {
       maxInFlight: options.maxExchanges ?? MAX_EXCHANGES,
       maxWaiting: options.maxWaiting,
       maxWaitingText: options.maxWaitingText,
@@ -46,14 +49,21 @@ export const make = (
   return Effect.as(
     Effect.acquireRelease(conversation, ({ close }) => close),
     (incoming, channel) => {
-      // A notification or a response would belong to another exchange, perhaps of another client.
-      if (!Message.isMalformed(incoming) && !Message.isRequest(incoming)) return nothing
+      // A cancellation or a response would belong to another exchange, perhaps of another client.
+      if (!Message.isMalformed(incoming) && !Message.isRequest(incoming)) {
+        const isHandled = side.onNotification !== undefined && !Message.isResponse(incoming) &&
+          incoming.method !== CANCELLED
+        if (isHandled) feed.offer(incoming, channel)
+        return nothing
+      }
       feed.offer(incoming, channel)
       if (Message.isMalformed(incoming)) return nothing
-      return () => feed.offer(Message.notification("notifications/cancelled", { requestId: incoming.id }), channel)
+      return () => feed.offer(Message.notification(CANCELLED, { requestId: incoming.id }), channel)
     }
   )
 }
+
+const CANCELLED = "notifications/cancelled"
 
 const nothing = () => {}
 
