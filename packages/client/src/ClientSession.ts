@@ -188,6 +188,13 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    * the client does not declare that it notifies, and this fails with `NotNegotiated`.
    */
   readonly rootsListChanged: Effect.Effect<void, NotNegotiated>
+  /**
+   * Waits until the server notifies this client of changes of its lists, or has refused to: a list that is read after this
+   * misses no change. Up to 2025-11-25, and where the server reports no changes, there is nothing to wait for.
+   *
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
+   */
+  readonly awaitSubscription: Effect.Effect<void>
   /** Waits until the session has ended. Fails when the transport failed. */
   readonly ended: Effect.Effect<void, ClientError>
 }
@@ -246,7 +253,7 @@ export const connect = <R>(
   })
 
 const verbs = (
-  { call, ended, extended, facts, notifications, notify, refusal, report }: NegotiatedSession,
+  { awaitSubscription, call, ended, extended, facts, notifications, notify, refusal, report }: NegotiatedSession,
   outputs: OutputCheck.OutputCheck,
   checkOutputs: boolean
 ): ClientSessionService => {
@@ -260,6 +267,7 @@ const verbs = (
     era: Era.ofVersion(facts.version)!,
     ...notifications,
     ...extended,
+    awaitSubscription,
     ended,
     ping: (options) => Effect.asVoid(call("ping", undefined, options)),
     listTools: (options) =>

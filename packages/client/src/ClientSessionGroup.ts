@@ -160,6 +160,9 @@ export const make = (
     }
   })
 
+/** How long the lists of a server wait for the subscription that reports their changes. */
+const SUBSCRIPTION_WAIT = "5 seconds"
+
 /** Puts a connected server into the group, until the scope closes. */
 const enter = (
   shared: CurrentEntries.CurrentEntries,
@@ -168,6 +171,7 @@ const enter = (
 ): Effect.Effect<Reconnect.Connection<ClientSessionService>, ClientError | DuplicateEntry, Scope.Scope> =>
   Effect.gen(function*() {
     const change = yield* ServerLists.changes(session)
+    yield* Effect.timeoutOption(session.awaitSubscription, SUBSCRIPTION_WAIT)
     yield* Effect.addFinalizer(() => Effect.zipRight(Ref.set(member.session, Option.none()), shared.hide(member)))
     const isComplete = yield* shared.add(member, session)
     yield* Ref.set(member.session, Option.some(session))

@@ -83,6 +83,7 @@ export const connect = (
       notify: outbound.notify,
       notifications: hub.streams,
       report: hub.report,
+      awaitSubscription: Effect.void,
       ended: conversation.ended
     }
   })

@@ -139,6 +139,7 @@ export const connect = (
       notify: outbound.notify,
       notifications: hub.streams,
       report: hub.report,
+      awaitSubscription: listen.opened,
       ended: conversation.ended
     }
   })

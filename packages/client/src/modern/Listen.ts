@@ -33,6 +33,8 @@ export interface Listen {
   readonly cancelled: (params: Params | undefined) => Effect.Effect<void>
   /** Opens the subscription for the lists that the server can report. Does not wait for the server. */
   readonly open: Effect.Effect<void>
+  /** Waits until the server has acknowledged that subscription, or refused it. */
+  readonly opened: Effect.Effect<void>
   /** Adds a resource. Succeeds when the server has acknowledged it. */
   readonly subscribe: (uri: string) => Effect.Effect<void, CallError>
   readonly unsubscribe: (uri: string) => Effect.Effect<void, CallError>
@@ -82,7 +84,7 @@ export const make = (
   publish: (notification: Notification) => void,
   report: Decoding.Report
 ): Effect.Effect<Listen, never, Scope.Scope> =>
-  Effect.map(Effect.scope, (scope) => {
+  Effect.map(Effect.zip(Effect.scope, Deferred.make<void>()), ([scope, opened]) => {
     const mutex = Effect.unsafeMakeSemaphore(1)
     const lists = Subscriptions.supported(
       { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
@@ -237,7 +239,11 @@ export const make = (
             ? Effect.asVoid(Deferred.succeed(newest.cancelled, undefined))
             : Effect.void
         ),
-      open: Effect.asVoid(Effect.forkIn(Effect.ignore(mutex.withPermits(1)(replace)), scope)),
+      open: Effect.asVoid(Effect.forkIn(
+        Effect.ensuring(Effect.ignore(mutex.withPermits(1)(replace)), Deferred.succeed(opened, undefined)),
+        scope
+      )),
+      opened: Deferred.await(opened),
       subscribe: (uri) =>
         mutex.withPermits(1)(Effect.suspend(() => {
           if (uris.has(uri)) return Effect.void

@@ -33,6 +33,8 @@ export interface NegotiatedSession extends Calls {
   /** The calls of extensions. */
   readonly extended: ExtensionVerbs
   readonly report: Report
+  /** Waits until the server notifies this client of changes of its lists, if it ever does. */
+  readonly awaitSubscription: Effect.Effect<void>
   readonly ended: Effect.Effect<void, LocalError>
 }
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
 import { acknowledge, beside, complete, connect, envelope } from "./ModernServer.js"
@@ -269,6 +270,36 @@ describe("The subscription of a modern client", () => {
         yield* TestClock.adjust(`${seconds} seconds`)
         assert.strictEqual((yield* Fiber.join(subscribing))._tag, "RequestTimeout")
         assert.propertyVal(yield* server.expectNotification("notifications/cancelled"), "requestId", id)
+      }
+    }))
+
+  it.scoped("is awaited until the server acknowledges or refuses it", () =>
+    Effect.gen(function*() {
+      for (const outcome of ["acknowledged", "refused"]) {
+        const { client, server } = yield* connect(changes)
+        const waiting = yield* beside(client.awaitSubscription)
+        const listen = yield* server.expectRequest("subscriptions/listen")
+        assert.isNull(waiting.unsafePoll())
+        if (outcome === "acknowledged") yield* acknowledge(server, listen)
+        else yield* server.send({ jsonrpc: "2.0", id: listen.id, error: { code: -32603, message: "No" } })
+        yield* Fiber.join(waiting)
+      }
+      const { client } = yield* connect({ tools: {} })
+      yield* client.awaitSubscription
+    }))
+
+  it.scoped("is open before a group reads the lists, for at most five seconds", () =>
+    Effect.gen(function*() {
+      for (const isOpened of [true, false]) {
+        const group = yield* ClientSessionGroup.make()
+        const { client, server } = yield* connect({ tools: { listChanged: true } })
+        const adding = yield* beside(group.add("one", client))
+        const listen = yield* server.expectRequest("subscriptions/listen")
+        if (isOpened) yield* acknowledge(server, listen)
+        else yield* TestClock.adjust("5 seconds")
+        const { id } = yield* server.expectRequest("tools/list")
+        yield* complete(server, id, { tools: [], ttlMs: 0, cacheScope: "public" })
+        yield* Fiber.join(adding)
       }
     }))
 })
