@@ -5,7 +5,7 @@
  * Values that the side under test chooses anew in each conversation may differ from the recorded ones: the ids of its
  * requests, progress tokens, request states, cursors, and its name and version. Requests that follow each other without a
  * message of the peer between them may come in another order, and so may responses, and notifications of different methods.
- * Any other difference is a failure that names its first place.
+ * A cancellation may come that was not recorded. Any other difference is a failure that names its first place.
  *
  * @since 0.1.0
  */
@@ -51,7 +51,12 @@ export const server = (
 ): Effect.Effect<Connector.Connector, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [peer, connector] = yield* TestPeer.server(options)
-    const playing = yield* Effect.forkScoped(Effect.onError(run(peer, "server", transcript), () => peer.hangUp))
+    const playing = yield* Effect.forkScoped(
+      run(peer, "server", transcript).pipe(
+        Effect.zipRight(silence(peer)),
+        Effect.onError(() => peer.hangUp)
+      )
+    )
     yield* Effect.addFinalizer((exit) =>
       Effect.gen(function*() {
         yield* peer.hangUp
@@ -116,6 +121,7 @@ const run = (
       const message = yield* Effect.catchAllDefect(peer.next, (defect) => ended(defect, due[0]))
       const received = redact(message)
       const recorded = candidates(message, due)
+      if (recorded.length === 0 && isCancellation(message)) return
       const found = recorded.find((entry) => values.match(entry, received, message) === undefined)
       if (found === undefined) return yield* differs(recorded[0] ?? due[0], received, message)
       missing.delete(found)
@@ -153,6 +159,27 @@ const run = (
     }
   })
 }
+
+/** Waits until the client has closed the connection, and fails when it sends a message before. */
+const silence = (peer: TestPeer.TestPeer): Effect.Effect<void, ReplayError> =>
+  Effect.matchCauseEffect(peer.next, {
+    onFailure: () => Effect.void,
+    onSuccess: (message) =>
+      isCancellation(message)
+        ? silence(peer)
+        : Effect.fail(
+          new ReplayError({
+            message: `The recorded conversation has ended, and the client sent\n  ${
+              shortLine({ from: "client", message })
+            }`,
+            isEnd: false
+          })
+        )
+  })
+
+/** Over HTTP a client cancels a modern request by closing a stream, so that no recorded message need say so. */
+const isCancellation = (message: Message.Message): boolean =>
+  Message.isNotification(message) && message.method === "notifications/cancelled"
 
 const ended = (cause: unknown, next: Transcript.Entry): Effect.Effect<never, ReplayError> =>
   Effect.fail(

@@ -156,7 +156,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         assert.include(
           more,
           version === "2025-11-25"
-            ? "The script ended, and did not receive:\n· notifications/ours"
+            ? "The recorded conversation has ended, and the client sent\n  client · notifications/ours"
             : "received: client · notifications/ours"
         )
       }))
