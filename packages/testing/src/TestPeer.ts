@@ -1,8 +1,6 @@
 /**
- * The peer of the side under test, scripted by the test: it sends the messages that the test gives it, and receives the
- * messages of the side under test one by one, in order. It sends anything, valid or not.
- *
- * A script must receive all messages: one that it has not received makes the closing of the scope die.
+ * Scripts the peer of the side under test, message by message: `client` scripts a client of a server, `server` a server for
+ * a client. `TestClient` does the beginning of a conversation for a client under test; `Replay` plays a recorded one.
  *
  * @since 0.1.0
  */
@@ -22,6 +20,40 @@ import type * as Scope from "effect/Scope"
 import * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
+/**
+ * The peer of the side under test. It sends what the test gives it, valid or not, and answers nothing by itself. It receives
+ * the messages of the other side one by one, in the order in which they were sent: each `expect…` takes the next one, and
+ * dies with it when it is another than the test expects. None of them times out: where a message may not come, the test
+ * decides how long it waits.
+ *
+ * A script receives all messages: the closing of the scope dies with those that it has not received, unless the test has
+ * failed. It dies as well when the other side sent what the official schema does not allow.
+ *
+ * A conversation up to revision 2025-11-25 begins with `initialize` of a client or `initialized` of a server. From 2026-07-28
+ * on, each request of a client has its revision in `_meta`, and `discovered` answers a client that looks for the era.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@effect-mcp/definition"
+ * import { McpServer } from "@effect-mcp/server"
+ * import { TestPeer } from "@effect-mcp/testing"
+ * import { Effect } from "effect"
+ *
+ * const Server = McpServer.layer(
+ *   { name: "greeter", version: "1.0.0" },
+ *   McpServer.tool(Tool.make("greet"), () => Effect.succeed("Hello!"))
+ * )
+ *
+ * export const test = Effect.gen(function*() {
+ *   const client = yield* TestPeer.client()
+ *   yield* client.initialize({ version: "2025-06-18" })
+ *   const id = yield* client.request("tools/call", { name: "greet" })
+ *   const { content } = yield* client.expectResult(id)
+ *   yield* client.expectSilence
+ *   return content
+ * }).pipe(Effect.scoped, Effect.provide(Server))
+ * ```
+ */
 export interface TestPeer {
   /** Sends a message, valid or not. Fails when the connection is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, LocalError.TransportError>
