@@ -5,6 +5,7 @@ import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Meta from "@effect-mcp/protocol/Meta"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
@@ -251,6 +252,98 @@ describe("The ids and tokens of a replayed conversation", () => {
         yield* Fiber.join(calling)
       }))
       yield* Effect.provide(Replay.client(transcript), Server)
+    }))
+})
+
+describe("A value that the side under test chooses", () => {
+  const subscription = Meta.keys.subscriptionId
+  const page = (id: number, nextCursor: string) => Message.success(id, { tools: [], nextCursor })
+  const opened = (id: string, elicitationId: string) =>
+    Message.request(id, "elicitation/create", { mode: "url", message: "?", url: "https://example.com", elicitationId })
+  const required = (elicitationId: string) =>
+    Message.failure(1, { code: -32042, message: "!", data: { elicitations: [{ mode: "url", elicitationId }] } })
+  const completed = (elicitationId: string) =>
+    Message.notification("notifications/elicitation/complete", { elicitationId })
+  const listed = (id: number, cursor?: string) =>
+    Message.request(id, "tools/list", cursor === undefined ? undefined : { cursor })
+  const waiting = (requestState: string) => Message.success(1, { resultType: "input_required", requestState })
+  const again = (requestState: string) => Message.request(2, "tools/call", { name: "x", requestState })
+  const updated = (id: string | number) =>
+    Message.notification("notifications/resources/updated", { uri: "a:b", _meta: { [subscription]: id } })
+  const cancelled = (requestId: string | number) => Message.notification("notifications/cancelled", { requestId })
+
+  type Side = Transcript.Entry["from"]
+  const cases: ReadonlyArray<
+    readonly [
+      what: string,
+      tested: Side,
+      conversation: ReadonlyArray<readonly [from: Side, recorded: Message.Message, current?: Message.Message]>
+    ]
+  > = [
+    ["a cursor", "server", [
+      ["client", listed(1)],
+      ["server", page(1, "a"), page(1, "b")],
+      ["client", listed(2, "a"), listed(2, "b")],
+      ["server", page(2, "c"), page(2, "d")],
+      ["client", listed(3, "c"), listed(3, "d")]
+    ]],
+    ["the state of a request", "server", [
+      ["client", Message.request(1, "tools/call", { name: "x" })],
+      ["server", waiting("a"), waiting("b")],
+      ["client", again("a"), again("b")]
+    ]],
+    ["the id of a request that it answers itself with a notification", "server", [
+      ["server", opened("a", "1"), opened("b", "2")],
+      ["client", Message.success("a", { action: "accept" }), Message.success("b", { action: "accept" })],
+      ["server", completed("1"), completed("2")],
+      ["client", Message.request(1, "x")],
+      ["server", required("3"), required("4")],
+      ["server", completed("3"), completed("4")],
+      ["client", Message.notification("done")]
+    ]],
+    ["the id of a subscription", "client", [
+      ["client", Message.request(1, "subscriptions/listen", {}), Message.request("one", "subscriptions/listen", {})],
+      ["server", updated(1), updated("one")],
+      ["server", cancelled(1), cancelled("one")]
+    ]],
+    ["the id of a request, beside one of the other side that is equal", "client", [
+      ["client", Message.request(1, "tools/call", { name: "x" }), Message.request(2, "tools/call", { name: "x" })],
+      ["server", Message.request(1, "ping")],
+      ["client", Message.success(1, {})],
+      ["server", cancelled(1)],
+      ["server", Message.success(1, {}), Message.success(2, {})]
+    ]]
+  ]
+
+  for (const [what, tested, conversation] of cases) {
+    it.scoped(`may differ: ${what} of a ${tested}`, () =>
+      Effect.gen(function*() {
+        const transcript = Transcript.make()
+        for (const [from, message] of conversation) transcript.add({ from, message })
+        const [left, right] = yield* Transport.memory()
+        const side = tested === "client" ? "server" : "client"
+        const playing = yield* Effect.fork(Replay.play(yield* TestPeer.make(left), side, transcript))
+        const other = yield* TestPeer.make(right)
+        for (const [from, recorded, current = recorded] of conversation) {
+          if (from === tested) yield* other.send(current)
+          else assert.deepStrictEqual(yield* other.next, current)
+        }
+        yield* Fiber.join(playing)
+      }))
+  }
+
+  it.scoped("is the same wherever it is named", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      transcript.add({ from: "server", message: opened("a", "1") })
+      transcript.add({ from: "client", message: Message.success("a", { action: "accept" }) })
+      transcript.add({ from: "server", message: completed("1") })
+      const [left, right] = yield* Transport.memory()
+      for (const message of [opened("b", "2"), completed("1")]) yield* right.send(message)
+      const cause = yield* Effect.cause(Effect.scoped(
+        Effect.flatMap(TestPeer.make(left), (peer) => Replay.play(peer, "client", transcript))
+      ))
+      assert.include(Cause.pretty(cause), "at params.elicitationId\n    recorded: \"2\"\n    received: \"1\"")
     }))
 })
 
