@@ -53,7 +53,7 @@ export const server = (
     const [peer, connector] = yield* TestPeer.server(options)
     const playing = yield* Effect.forkScoped(
       run(peer, "server", transcript).pipe(
-        Effect.zipRight(silence(peer)),
+        Effect.zipRight(silence(peer, transcript)),
         Effect.onError(() => peer.hangUp)
       )
     )
@@ -129,15 +129,13 @@ const run = (
     })
 
   const differs = (entry: Transcript.Entry, received: Message.Message, message: Message.Message) =>
-    Effect.gen(function*() {
-      const text = `The ${tested} sent another message than in the recorded conversation:\n` +
+    refuse(
+      peer,
+      message,
+      `The ${tested} sent another message than in the recorded conversation:\n` +
         `  recorded: ${shortLine(entry)}\n  received: ${shortLine({ from: tested, message: received })}\n  ` +
         Difference.render(values.match(entry, received, message)!)
-      if (Message.isRequest(message)) {
-        yield* Effect.ignore(peer.send(Message.failure(message.id, { code: INTERNAL_ERROR, message: text })))
-      }
-      return yield* new ReplayError({ message: text, isEnd: false })
-    })
+    )
 
   return Effect.gen(function*() {
     for (const [i, { from, message }] of entries.entries()) {
@@ -161,23 +159,30 @@ const run = (
 }
 
 /** Waits until the client has closed the connection, and fails when it sends a message before. */
-const silence = (peer: TestPeer.TestPeer): Effect.Effect<void, ReplayError> =>
-  Effect.matchCauseEffect(peer.next, {
-    onFailure: () => Effect.void,
-    onSuccess: (message) =>
-      isCancellation(message)
-        ? silence(peer)
-        : Effect.fail(
-          new ReplayError({
-            message: `The recorded conversation has ended, and the client sent\n  ${
-              shortLine({ from: "client", message })
-            }`,
-            isEnd: false
-          })
-        )
+const silence = (
+  peer: TestPeer.TestPeer,
+  { redact }: Pick<Transcript.Transcript, "redact">
+): Effect.Effect<void, ReplayError> =>
+  Effect.gen(function*() {
+    const message = yield* Effect.catchAllDefect(peer.next, () => Effect.succeed(undefined))
+    if (message === undefined) return
+    if (!isCancellation(message)) {
+      const line = shortLine({ from: "client", message: redact(message) })
+      yield* refuse(peer, message, `The recorded conversation has ended, and the client sent\n  ${line}`)
+    }
+    yield* silence(peer, { redact })
   })
 
-/** Over HTTP a client cancels a modern request by closing a stream, so that no recorded message need say so. */
+/** Fails with the text. A request gets it as its error. */
+const refuse = (peer: TestPeer.TestPeer, message: Message.Message, text: string): Effect.Effect<never, ReplayError> =>
+  Effect.zipRight(
+    Message.isRequest(message)
+      ? Effect.ignore(peer.send(Message.failure(message.id, { code: INTERNAL_ERROR, message: text })))
+      : Effect.void,
+    Effect.fail(new ReplayError({ message: text, isEnd: false }))
+  )
+
+/** A client cancels a modern request over HTTP by closing its stream: the transcript then has no message for it. */
 const isCancellation = (message: Message.Message): boolean =>
   Message.isNotification(message) && message.method === "notifications/cancelled"
 

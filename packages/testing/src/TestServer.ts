@@ -189,7 +189,13 @@ export const mock = <D extends Definition.Definition.Any, const H extends MockHa
     entries: ReadonlyMap<string, unknown>,
     mocks: { readonly [name: string]: unknown } | undefined,
     otherwise: (name: string) => unknown
-  ) => Object.fromEntries(Array.from(entries.keys(), (name) => [name, mocks?.[name] ?? otherwise(name)]))
+  ) =>
+    Object.fromEntries(
+      Array.from(
+        entries.keys(),
+        (name) => [name, mocks !== undefined && Object.hasOwn(mocks, name) ? mocks[name] : otherwise(name)]
+      )
+    )
   const { prompts, resources, templates, tools } = definition
   const features = McpServer.implement(definition, {
     ...all(tools, given, (name) => () => notMocked("tool", name)),

@@ -152,14 +152,21 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
     it.effect("fails the test whose client sends more than the recorded one", () =>
       Effect.gen(function*() {
         const { transcript } = yield* recorded()
-        const more = yield* replayed(transcript, (client) =>
+        const notification = yield* replayed(transcript, (client) =>
           Effect.zipRight(conversation(client), client.notify("notifications/ours")))
         assert.include(
-          more,
+          notification,
           version === "2025-11-25"
             ? "The recorded conversation has ended, and the client sent\n  client · notifications/ours"
             : "received: client · notifications/ours"
         )
+        const request = yield* replayed(transcript, (client) =>
+          Effect.zipRight(conversation(client), client.callTool("ask")))
+        const sent = version === "2025-11-25"
+          ? "The recorded conversation has ended"
+          : "received: client → 7 tools/call"
+        // The error of the call, and the failure of the test.
+        assert.lengthOf(request.split(sent), 3)
       }))
 
     it.effect("does not compare what the transcript redacts", () =>
