@@ -38,6 +38,8 @@ interface Open {
   /** The part of the filter that extensions define. */
   readonly extended: ExtensionFilters.Wanted
   readonly incoming: IncomingRequest
+  /** Open once the client has been sent the acknowledgement: MUST be the first message. */
+  readonly acknowledged: Effect.Latch
   readonly announcements: Announcements
   /** The notifications of extensions. */
   readonly notifications: NotificationQueue
@@ -90,17 +92,24 @@ export class Subscriptions {
         filter,
         extended,
         incoming,
+        acknowledged: Effect.unsafeMakeLatch(),
         announcements: new Announcements(),
         notifications: new NotificationQueue()
       }
       return Effect.ensuring(
         Effect.zipRight(
-          incoming.notify(
-            Methods.acknowledged.name,
-            withId(incoming.id, { notifications: { ...filter, ...ExtensionFilters.toJson(extended) } })
-          ),
-          Effect.async<Filter.ListenResult>((resume) => {
+          Effect.suspend(() => {
+            // Before the client knows of it, so that the client misses nothing that happens from then on.
             this.open.add(open)
+            return Effect.zipRight(
+              incoming.notify(
+                Methods.acknowledged.name,
+                withId(incoming.id, { notifications: { ...filter, ...ExtensionFilters.toJson(extended) } })
+              ),
+              open.acknowledged.open
+            )
+          }),
+          Effect.async<Filter.ListenResult>((resume) => {
             const { channel } = incoming
             // A pipe carries many subscriptions, which end with the pipe.
             if (channel instanceof Post) channel.endSubscription = () => resume(Effect.succeed(resultOf(incoming.id)))
@@ -134,11 +143,11 @@ export class Subscriptions {
     return Effect.suspend(() =>
       Effect.forEach(
         [...this.open],
-        ({ extended, incoming, notifications }) =>
+        ({ acknowledged, extended, incoming, notifications }) =>
           ExtensionFilters.includes(extended, notification)
             ? notifications.add(
               key === undefined ? undefined : `${method} ${key}`,
-              incoming.notify(method, withId(incoming.id, params))
+              acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params)))
             )
             : Effect.void,
         { discard: true }
@@ -150,11 +159,11 @@ export class Subscriptions {
     return Effect.suspend(() =>
       Effect.forEach(
         [...this.open],
-        ({ announcements, filter, incoming }) =>
+        ({ acknowledged, announcements, filter, incoming }) =>
           Filter.includes(filter, method, params)
             ? announcements.announce(
               `${method} ${params.uri ?? ""}`,
-              incoming.notify(method, withId(incoming.id, params))
+              acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params)))
             )
             : Effect.void,
         { discard: true }
