@@ -360,9 +360,7 @@ class PassiveConversation implements Passive, InFlight.Host {
     if (response.id === undefined || response.id === null) {
       this.report(Diagnostic.UnattributedError({ error: (response as Message.Failure).error }))
     } else {
-      this.report(
-        Diagnostic.UnknownResponse({ response, late: this.calls.wasIssued(response.id) })
-      )
+      this.report(Diagnostic.UnknownResponse({ response, late: this.calls.wasIssued(response.id) }))
     }
   }
 
@@ -380,8 +378,8 @@ class PassiveConversation implements Passive, InFlight.Host {
   }
 
   private isAnswered({ id, kind }: Message.Malformed): boolean {
-    const isRequest = kind === "request"
-    return this.options.reportOnly ? isRequest && id !== undefined : isRequest || kind === "unknown"
+    if (this.options.reportOnly) return kind === "request" && id !== undefined
+    return kind === "request" || kind === "unknown"
   }
 }
 
