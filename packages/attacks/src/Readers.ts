@@ -15,8 +15,9 @@ const READERS = 40
 const MARGIN = 100 * 1024 * 1024
 const BOUND = 256 * 1024 * 1024
 
-const request = (session: string): string => {
-  const body = JSON.stringify(call(1, "big", { megabytes: 20 }))
+/** A call as an HTTP request. */
+export const request = (session: string, message: object): string => {
+  const body = JSON.stringify(message)
   return [
     "POST /mcp HTTP/1.1",
     "host: localhost",
@@ -34,7 +35,7 @@ const stalled = async (port: number): Promise<net.Socket> => {
   const socket = net.connect(port, "127.0.0.1")
   socket.on("error", () => {})
   socket.pause()
-  socket.write(request(session))
+  socket.write(request(session, call(1, "big", { megabytes: 20 })))
   return socket
 }
 

@@ -31,9 +31,15 @@ export interface Victim {
 
 export type Shell = "node" | "platform" | "web" | "stdio"
 
-export const start = async (shell: Shell): Promise<Victim> => {
+/** `maxInFlight` is how many requests of one client run at once. Default: that of the library. */
+export const start = async (shell: Shell, maxInFlight?: number): Promise<Victim> => {
   const program = fileURLToPath(new URL("victim/server.js", import.meta.url))
-  const child = spawn(process.execPath, ["--expose-gc", program, shell], {
+  const child = spawn(process.execPath, [
+    "--expose-gc",
+    program,
+    shell,
+    ...(maxInFlight === undefined ? [] : [String(maxInFlight)])
+  ], {
     stdio: [shell === "stdio" ? "pipe" : "ignore", "pipe", "pipe", "ipc"]
   })
   let stderr = ""

@@ -1,8 +1,10 @@
 /**
- * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`, `hostile`.
+ * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`,
+ * `emitters`, `hostile`.
  * The exit code is 1 when an attack did not end as expected.
  */
 import * as Canary from "./Canary.js"
+import * as Emitters from "./Emitters.js"
 import * as HostileClients from "./HostileClients.js"
 import * as HostileServers from "./HostileServers.js"
 import * as HttpRequests from "./HttpRequests.js"
@@ -31,7 +33,7 @@ const overHttp = async (shell: Victim.Shell): Promise<void> => {
   await timed("the end", async () => report.add(await Readers.end(shell, victim)))
 }
 
-if (suite !== "hostile") {
+if (suite !== "hostile" && suite !== "emitters") {
   await overHttp("node")
   await overHttp("platform")
   await overHttp("web")
@@ -41,6 +43,11 @@ if (wants("peers")) {
   await HostileClients.inMemory(report, only)
   await HostileClients.overStdio(report, only)
   report.group("clients in memory and over stdio", begin)
+}
+if (wants("emitters")) {
+  const begin = performance.now()
+  for (const shell of ["node", "platform", "stdio"] as const) report.add(await Emitters.run(shell))
+  report.group("emitters", begin)
 }
 if (wants("hostile")) await HostileServers.run(report, only)
 

@@ -30,11 +30,11 @@ import * as Batch from "./runtime/Batch.js"
 import * as ConversationEnv from "./runtime/ConversationEnv.js"
 import * as DeadlineTimer from "./runtime/DeadlineTimer.js"
 import { Diagnostics } from "./runtime/Diagnostics.js"
-import * as Drop from "./runtime/Drop.js"
 import * as Heartbeat from "./runtime/Heartbeat.js"
 import * as InFlight from "./runtime/InFlight.js"
 import * as Pending from "./runtime/Pending.js"
 import { raceFirst } from "./runtime/Race.js"
+import * as Turns from "./runtime/Turns.js"
 import type { Channel, PerClient, Side, Work } from "./Side.js"
 import * as Transport from "./Transport.js"
 
@@ -259,8 +259,8 @@ class PassiveConversation implements Passive, InFlight.Host {
   readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
     Effect.suspend(() =>
       this.closing
-        ? Drop.drop
-        : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => Drop.drop)
+        ? Turns.drop
+        : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => Turns.drop)
     )
 
   readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {

@@ -63,7 +63,7 @@ export const stdio = ({ child }: Victim, onMessage: OnMessage): Wire => {
 export const memory = async (onMessage: OnMessage): Promise<Wire> => {
   const scope = await Effect.runPromise(Scope.make())
   const inbox = await Effect.runPromise(Mailbox.make<ReturnType<typeof MessageText.parse>>())
-  const quiet = Layer.merge(Features.server, Logger.remove(Logger.defaultLogger))
+  const quiet = Layer.merge(Features.server(undefined), Logger.remove(Logger.defaultLogger))
   const context = await Effect.runPromise(Layer.buildWithScope(quiet, scope))
   const unsafeSend = (message: Message): boolean => {
     const text = MessageText.stringify(message)

@@ -1,6 +1,6 @@
 /**
  * What the attacked server offers: at least one feature of each kind, with handlers that cost nothing themselves.
- * The handlers of two tools never end by themselves, or answer as much as the call says.
+ * The handlers of some tools never end by themselves, or answer as much as the call says.
  */
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
@@ -16,6 +16,7 @@ const Echo = Tool.make("echo", { parameters: { text: Schema.String }, success: S
 const Wait = Tool.make("wait")
 const Big = Tool.make("big", { parameters: { megabytes: Schema.Int } })
 const Flood = Tool.make("flood", { parameters: { times: Schema.Int } })
+const Emit = Tool.make("emit")
 const Elicit = Tool.make("elicit")
 const Choose = Tool.make("choose", {
   parameters: {
@@ -47,6 +48,10 @@ const features = Layer.mergeAll(
         )))
   ),
   McpServer.tool(
+    Emit,
+    () => Effect.flatMap(ServerSession, (session) => Effect.forever(session.log("info", "x".repeat(1000))))
+  ),
+  McpServer.tool(
     Elicit,
     () =>
       Effect.flatMap(
@@ -65,4 +70,6 @@ const features = Layer.mergeAll(
   })
 )
 
-export const server = McpServer.layer({ name: "victim", version: "1.0.0" }, features)
+/** `maxInFlight` is how many requests of one client run at once. */
+export const server = (maxInFlight: number | undefined) =>
+  McpServer.layer({ name: "victim", version: "1.0.0" }, features, { maxInFlight })

@@ -3,9 +3,9 @@
  * reports its port, and on request its processor time, its longest turn and what it holds, to the process that forked it.
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
 import * as Dispatcher from "@effect-mcp/server/Dispatcher"
 import * as EventStore from "@effect-mcp/server/EventStore"
@@ -20,6 +20,8 @@ import * as Features from "./Features.js"
 import * as Turns from "./Turns.js"
 
 const shell = process.argv[2]
+
+const maxInFlight = process.argv[3] === undefined ? undefined : Number(process.argv[3])
 
 const http = {
   stallTimeout: "3 seconds",
@@ -53,7 +55,7 @@ const OverPlatform = Layer.effectDiscard(
   Effect.flatMap(PlatformServer.HttpServer, ({ address }) => serving(address._tag === "TcpAddress" ? address.port : 0))
 ).pipe(
   Layer.provideMerge(HttpEndpoint.serve(http)),
-  Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+  Layer.provide(PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
 )
 
 const OverWeb = Layer.scopedDiscard(Effect.gen(function*() {
@@ -83,7 +85,7 @@ const Listener: Layer.Layer<never, unknown, Dispatcher.Dispatcher> = shell === "
   : OverNode
 
 Listener.pipe(
-  Layer.provide([Features.server, EventStore.layerMemory()]),
+  Layer.provide([Features.server(maxInFlight), EventStore.layerMemory()]),
   Layer.launch,
   NodeRuntime.runMain
 )

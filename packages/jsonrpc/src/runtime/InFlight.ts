@@ -22,12 +22,12 @@ import * as Outcome from "../Outcome.js"
 import type { Channel, IncomingRequest, PerClient, Side, Work } from "../Side.js"
 import * as Attempt from "./Attempt.js"
 import type { ConversationEnv } from "./ConversationEnv.js"
-import * as Drop from "./Drop.js"
 import * as MessageSize from "./MessageSize.js"
 import type { Pending } from "./Pending.js"
 import type { Limits } from "./Places.js"
 import { Places } from "./Places.js"
 import { otherForm } from "./RequestIds.js"
+import * as Turns from "./Turns.js"
 
 /** How many characters of the reason of a cancel are kept. */
 const MAX_REASON = 1024
@@ -83,13 +83,13 @@ export class ActiveRequest implements IncomingRequest {
       this.open
         ? Effect.acquireUseRelease(
           Effect.sync(() => this.sending++),
-          () => Effect.catchAll(this.channel.send(Message.notification(method, params)), () => Drop.drop),
+          () => Effect.catchAll(this.channel.send(Message.notification(method, params)), () => Turns.drop),
           () =>
             Effect.sync(() => {
               if (--this.sending === 0) this.onSent?.()
             })
         )
-        : Drop.drop
+        : Turns.drop
     )
   }
 }

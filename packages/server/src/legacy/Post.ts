@@ -93,6 +93,10 @@ export class Post implements Channel {
     return this.stream?.congestion
   }
 
+  get isUnread(): boolean {
+    return this.stream !== undefined && this.stream.response === undefined
+  }
+
   // The conversation takes this function without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false

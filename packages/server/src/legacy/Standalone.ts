@@ -82,6 +82,10 @@ export class Standalone implements FedTransport {
     return this.ended ? undefined : this.stream.congestion
   }
 
+  get isUnread(): boolean {
+    return !this.isAttached
+  }
+
   // A getter, because a function of its own would add to the memory of each idle session.
   get send(): Transport["send"] {
     return (message) => Backpressure.send(this, message)

@@ -1,0 +1,50 @@
+/**
+ * Lets the event loop turn while handlers send without ever waiting: what they send is dropped, kept for a later reader, or
+ * still fits into the buffer of one that does not read. Fibers that never wait run before timers, signals and sockets get
+ * their turn.
+ *
+ * Two mutable fields for the whole process, because its event loop is what all senders share: `left` is what they may still
+ * spend in this turn of the event loop, and `waiting` holds the senders that wait for the next turn.
+ */
+import * as Effect from "effect/Effect"
+
+/** How many notifications all senders together send in one turn of the event loop. */
+const SENDS = 128
+
+/** What a notification costs that nothing reads now: they drop 32 in one turn. */
+const DROP = 4
+
+let left = SENDS
+const waiting = new Set<() => void>()
+
+const begin = (): void => {
+  left = SENDS
+  const woken = [...waiting]
+  waiting.clear()
+  for (const wake of woken) wake()
+}
+
+interface Host {
+  readonly setImmediate?: (run: () => void) => unknown
+  readonly setTimeout: (run: () => void, millis: number) => unknown
+}
+
+const { setImmediate, setTimeout } = globalThis as unknown as Host
+
+// In Node, timers that are due again at once run before sockets; an immediate runs after them.
+const onNextTurn = setImmediate ?? ((run: () => void) => setTimeout(run, 0))
+
+const turn = Effect.async<void>((resume) => {
+  const wake = () => resume(Effect.void)
+  if (waiting.size === 0) onNextTurn(begin)
+  waiting.add(wake)
+  return Effect.sync(() => waiting.delete(wake))
+})
+
+const spend = (cost: number): Effect.Effect<void> => (left -= cost) >= 0 ? Effect.void : turn
+
+/** Drops one notification, in the next turn of the event loop when many were dropped or sent in this one. */
+export const drop: Effect.Effect<void> = Effect.suspend(() => spend(DROP))
+
+/** To be run after a notification was sent: waits for the next turn of the event loop when many were sent in this one. */
+export const sent = (isRead: boolean): Effect.Effect<void> => spend(isRead ? 1 : DROP)
