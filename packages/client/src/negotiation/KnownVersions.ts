@@ -1,6 +1,6 @@
 /**
  * The revisions that clients have agreed on with servers of unknown era, so that the next connection need not look for the
- * era again. They are hints: a server that refuses what a hint says is probed again.
+ * era again. They are hints: a server that refuses what a hint says is probed again, and so is one that has ended.
  *
  * Without a service of its own, a client remembers by connector. A group also remembers by origin.
  *
@@ -13,13 +13,15 @@ import * as Context from "effect/Context"
 export interface KnownVersionsService {
   readonly of: (connector: Connector<unknown>) => Version | undefined
   readonly remember: (connector: Connector<unknown>, version: Version) => void
+  readonly forget: (connector: Connector<unknown>) => void
 }
 
 const byConnector = (): KnownVersionsService => {
   const versions = new WeakMap<Connector<unknown>, Version>()
   return {
     of: (connector) => versions.get(connector),
-    remember: (connector, version) => versions.set(connector, version)
+    remember: (connector, version) => versions.set(connector, version),
+    forget: (connector) => versions.delete(connector)
   }
 }
 
@@ -38,6 +40,10 @@ export const byOrigin = (): KnownVersionsService => {
     remember: (connector, version) => {
       connectors.remember(connector, version)
       if (connector.origin !== undefined) origins.set(connector.origin, version)
+    },
+    forget: (connector) => {
+      connectors.forget(connector)
+      if (connector.origin !== undefined) origins.delete(connector.origin)
     }
   }
 }

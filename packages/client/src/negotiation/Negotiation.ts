@@ -49,6 +49,14 @@ export const connect = <R>(
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
     const transport = yield* Scope.extend(connector.connect, scope)
     const opening = yield* Scope.extend(Openings.open(transport, LegacyMethodTable.notifications, options), scope)
+    const known = yield* KnownVersions
+    yield* Scope.addFinalizer(
+      scope,
+      Effect.sync(() => {
+        // The server may be another one when it comes back.
+        if (opening.isOver()) known.forget(connector)
+      })
+    )
     return { opening, close: Scope.close(scope, Exit.void) }
   })
 

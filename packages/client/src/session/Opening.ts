@@ -34,6 +34,8 @@ export interface Opening {
   readonly conversation: Conversation.Conversation
   readonly hub: NotificationHub
   readonly transport: Transport
+  /** Whether the transport has ended by itself. */
+  readonly isOver: () => boolean
   readonly setEra: (handlers: EraHandlers) => void
 }
 
@@ -46,9 +48,12 @@ export const open = (
   Effect.gen(function*() {
     const { closeTimeout, features, maxCalls, maxInFlight, maxWaiting, maxWaitingText, timeout } = options
     let era: EraHandlers = {}
+    let isOver = false
     const hub = yield* NotificationHubs.make(decoders)
     const conversation = yield* Conversation.make(
-      watched(transport, () => era.onRequest === undefined, hub.onElicitation),
+      watched(transport, () => era.onRequest === undefined, hub.onElicitation, () => {
+        isOver = true
+      }),
       {
         onRequest: (request, incoming) => era.onRequest!(request, incoming),
         onNotification: (notification) => {
@@ -82,6 +87,7 @@ export const open = (
       conversation,
       hub,
       transport,
+      isOver: () => isOver,
       setEra: (handlers) => {
         era = handlers
       }
@@ -90,25 +96,30 @@ export const open = (
 
 /**
  * The same transport; requests of the server are dropped while `areDropped`. `onElicitation` gets the ids of the URL
- * elicitations in requests, and in errors that demand them, before any message that comes later.
+ * elicitations in requests, and in errors that demand them, before any message that comes later. `onEnd` runs when the
+ * transport has ended.
  */
 const watched = (
   transport: Transport,
   areDropped: () => boolean,
-  onElicitation: NotificationHub["onElicitation"]
+  onElicitation: NotificationHub["onElicitation"],
+  onEnd: () => void
 ): Transport => ({
   ...transport,
   run: (receive) =>
-    Transports.run(transport, (delivery) => {
-      if (!Transports.isUndelivered(delivery) && !Message.isMalformed(delivery)) {
-        if (Message.isRequest(delivery)) {
-          if (areDropped()) return
-          onElicitation(delivery.params?.elicitationId)
-        } else if ("error" in delivery && delivery.error.code === codes.legacy.UrlElicitationRequired) {
-          const { elicitations } = (delivery.error.data ?? {}) as { readonly elicitations?: unknown }
-          if (Array.isArray(elicitations)) { for (const one of elicitations) onElicitation(one?.elicitationId) }
+    Effect.ensuring(
+      Transports.run(transport, (delivery) => {
+        if (!Transports.isUndelivered(delivery) && !Message.isMalformed(delivery)) {
+          if (Message.isRequest(delivery)) {
+            if (areDropped()) return
+            onElicitation(delivery.params?.elicitationId)
+          } else if ("error" in delivery && delivery.error.code === codes.legacy.UrlElicitationRequired) {
+            const { elicitations } = (delivery.error.data ?? {}) as { readonly elicitations?: unknown }
+            if (Array.isArray(elicitations)) { for (const one of elicitations) onElicitation(one?.elicitationId) }
+          }
         }
-      }
-      receive(delivery)
-    })
+        receive(delivery)
+      }),
+      Effect.sync(onEnd)
+    )
 })

@@ -53,6 +53,19 @@ describe("What a client found out about the era", () => {
       assert.strictEqual((yield* toLegacy(reached)).era, "legacy")
     }))
 
+  it.scoped("ends with a server that ends: the one that comes back gets the probe", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { ended } = yield* toLegacy(reached)
+        yield* reached.server().hangUp
+        yield* ended
+      }))
+      const { client, server } = yield* connects(reached)
+      yield* server.discovered()
+      assert.strictEqual((yield* Fiber.join(client)).era, "modern")
+    }))
+
   it.scoped("is no choice of the application: other clients of the connector look for the era", () =>
     Effect.gen(function*() {
       const reached = yield* servers
