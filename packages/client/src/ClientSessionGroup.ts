@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
@@ -171,7 +172,7 @@ const enter = (
 ): Effect.Effect<Reconnect.Connection<ClientSessionService>, ClientError | DuplicateEntry, Scope.Scope> =>
   Effect.gen(function*() {
     const change = yield* ServerLists.changes(session)
-    yield* Effect.timeoutOption(session.awaitSubscription, SUBSCRIPTION_WAIT)
+    yield* raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT))
     yield* Effect.addFinalizer(() => Effect.zipRight(Ref.set(member.session, Option.none()), shared.hide(member)))
     const isComplete = yield* shared.add(member, session)
     yield* Ref.set(member.session, Option.some(session))

@@ -2,7 +2,7 @@
  * Reads the lists of one server, all pages of them, and waits for their changes. `CurrentEntries` puts them among the
  * entries of a group.
  */
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -44,15 +44,20 @@ export const read = (
           })
         )
     )
-  return Effect.map(
-    Effect.all({
-      tools: all(tools, "tools", session.tools, before.tools),
-      resources: all(resources, "resources", session.resources, before.resources),
-      templates: all(resources, "resource templates", session.resourceTemplates, before.templates),
-      prompts: all(prompts, "prompts", session.prompts, before.prompts)
-    }, { concurrency: "unbounded" }),
-    (lists) => ({ lists, isComplete })
-  )
+  return Effect.gen(function*() {
+    const lists: { -readonly [K in keyof ServerLists]: ServerLists[K] } = { ...noLists }
+    const set = <K extends keyof ServerLists>(key: K, reading: Effect.Effect<ServerLists[K], ClientError>) =>
+      Effect.map(reading, (entries) => {
+        lists[key] = entries
+      })
+    yield* concurrently([
+      set("tools", all(tools, "tools", session.tools, before.tools)),
+      set("resources", all(resources, "resources", session.resources, before.resources)),
+      set("templates", all(resources, "resource templates", session.resourceTemplates, before.templates)),
+      set("prompts", all(prompts, "prompts", session.prompts, before.prompts))
+    ])
+    return { lists, isComplete }
+  })
 }
 
 /** Whether the server sent this error. Other errors do not tell what the server offers. */

@@ -10,6 +10,7 @@ import { ConnectionClosed, TransportError } from "@effect-mcp/jsonrpc/LocalError
 import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
 import { notification } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -103,7 +104,7 @@ export const make = (
         const notifications = subscription.filter
         subscription.id = undefined
         subscription.cancelled = cancelled
-        return Effect.raceFirst(
+        return raceFirst(
           outbound.request(Methods.listen.name, { notifications }, { timeout: Duration.infinity }),
           // Some servers send the result, too.
           Effect.zipRight(Deferred.await(cancelled), Effect.sleep(RESULT_WAIT))

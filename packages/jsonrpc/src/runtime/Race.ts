@@ -1,6 +1,7 @@
 /**
- * `Effect.raceFirst` for a fiber that may be interrupted at any step. Effect's own makes its two fibers one step before it
- * starts them; when it is interrupted in between, it waits for their end, which never comes.
+ * `Effect.raceFirst`, and `Effect.all` with unbounded concurrency, for a fiber that may be interrupted at any step. Effect's own
+ * make their fibers one step before they start them; when they are interrupted in between, they wait for an end that never
+ * comes.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -17,5 +18,20 @@ export const raceFirst = <A, E, R, A2, E2, R2>(
       const first = Deferred.unsafeMake<A | A2, E | E2>(FiberId.none)
       for (const fiber of fibers) fiber.addObserver((exit) => Deferred.unsafeDone(first, exit))
       return Effect.ensuring(restore(Deferred.await(first)), Fiber.interruptAll(fibers))
+    })
+  )
+
+/** The values of effects that run at the same time, in their order. When one fails, the others are interrupted. */
+export const all = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>): Effect.Effect<ReadonlyArray<A>, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forEach(effects, (effect) => Effect.forkDaemon(restore(effect))), (fibers) => {
+      const failed = Deferred.unsafeMake<never, E>(FiberId.none)
+      for (const fiber of fibers) {
+        fiber.addObserver((exit) => {
+          if (exit._tag === "Failure") Deferred.unsafeDone(failed, Effect.failCause(exit.cause))
+        })
+      }
+      const joined = raceFirst(Effect.forEach(fibers, Fiber.join), Deferred.await(failed))
+      return Effect.ensuring(restore(joined), Fiber.interruptAll(fibers))
     })
   )
