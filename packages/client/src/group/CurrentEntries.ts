@@ -1,6 +1,6 @@
 /**
- * The current entries of a group, and how those of one server get in and out. A change of the entries is atomic; reading a
- * server's lists for it is not part of the change.
+ * The current entries of a group: the entries of one server are added, read again, hidden and removed. Each of these is one
+ * change; a server's lists are read before it.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -18,9 +18,9 @@ export interface Options {
 }
 
 /**
- * Connects, each time in a scope of its own, which is closed before the next time. The first time completes `first`, with
- * what it gives or with its failure, and only after a success there is a next time. Ends when the schedule does, or after
- * one connection without options.
+ * Connects, each time in a scope of its own, which is closed before the next time. The first connection completes `first`
+ * with its value or its failure; others follow only after a success. Ends with the schedule; without options, after one
+ * connection.
  */
 export const run = <A, E, R>(
   connect: Effect.Effect<Connection<A>, E, R>,

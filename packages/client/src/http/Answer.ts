@@ -11,7 +11,7 @@ import type * as Effect from "effect/Effect"
 /** Receives the answer, once and before the request ends. */
 export type OnAnswer = (answer: Message.Response) => Effect.Effect<void>
 
-/** Whether a message answers the request of this id, as written or as a number for a text and a text for a number. */
+/** Whether a message answers the request of this id. Some servers turn a number into text, or text into a number. */
 export const isAnswer = (message: Message.Incoming, id: Message.RequestId): message is Message.Response => {
   if (Message.isMalformed(message) || !Message.isResponse(message)) return false
   return message.id === id || (message.id !== undefined && message.id !== null && message.id === otherForm(id))

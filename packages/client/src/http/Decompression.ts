@@ -1,7 +1,8 @@
 /**
  * The bytes of a body as the server meant them. Some of the platform's HTTP clients decompress bodies, and leave the header
  * that names the compression; others do not, and a server may compress without being asked to. So the first bytes decide:
- * neither JSON nor an event begins as a compressed body does. What the web's `DecompressionStream` does not know stays.
+ * neither JSON nor an event begins as a compressed body does. A format that the web's
+ * `DecompressionStream` does not know stays compressed.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"

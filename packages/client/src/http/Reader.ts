@@ -1,6 +1,6 @@
 /**
- * The incoming half of a transport over HTTP: many responses deliver messages, one reader takes them. Production reads by
- * `run`, which hands each message over without a queue; `incoming` is the same as a stream.
+ * The incoming half of a transport over HTTP: many responses deliver messages, one reader takes them. A conversation
+ * reads by `run`, which hands each message over without a queue; `incoming` is the same as a stream.
  *
  * A delivery waits until there is a reader, and while the stream of a slow reader is full. Meanwhile its response is not
  * read on.
@@ -27,7 +27,7 @@ export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effe
   Effect.gen(function*() {
     const reader = yield* Deferred.make<Take>()
     const ended = yield* Deferred.make<void, TransportError>()
-    // What the two deferred say, in a form that costs a message nothing to look at.
+    // Copies of the two deferreds, which each message can read at no cost.
     let isEnded = false
     let take: Take = (delivery) => Effect.flatMap(Deferred.await(reader), (take) => take(delivery))
 

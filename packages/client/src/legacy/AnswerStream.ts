@@ -2,8 +2,8 @@
  * An answer that comes on a stream of events, after the messages that the server sends before it. After the answer the
  * stream is read for a moment longer: when the server ends it, its connection can be used again.
  *
- * `Post` reads an answer so when its response is a stream; `ResumedEvents` goes on where the stream is cut off. A token names
- * the place for a later connection, which reads the rest of the stream in the name of a request of its own.
+ * `Post` reads an answer with it when its response is a stream; `ResumedEvents` goes on where the stream is cut off. A token names
+ * the place: a later connection reads the rest of the stream with it, as the answer to a request of its own.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
@@ -125,7 +125,7 @@ export const read = (
       isOver ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
         bytes === undefined
           ? Effect.succeed(false)
-          // It was the answer, as far as one can tell.
+          // Most likely it was the answer.
           : Effect.fail(tooLarge(method, bytes))))
 
     /** Reads the rest, when the body has ended without the answer. */

@@ -23,7 +23,7 @@ const mayBeOlder = ({ headers, status }: HttpRefused): boolean =>
   status >= 400 && status < 500 && !((status === 401 || status === 403) && headers["www-authenticate"] !== undefined)
 
 export interface Choice {
-  /** The transport of now. It changes once, when the server implements the older one only. */
+  /** The current transport. It changes once, when the server implements only the older one. */
   readonly sender: Ref.Ref<Sender>
   /** Ends the session, if there is one. */
   readonly terminate: Effect.Effect<void, TransportError>

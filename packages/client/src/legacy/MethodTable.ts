@@ -1,5 +1,5 @@
 /**
- * The legacy era's methods in the tables that the neutral modules ask for: the methods of a client's verbs, and the
+ * The legacy era's methods in the tables that the neutral modules need: the methods of a client's verbs, and the
  * notifications that have a stream of their own.
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"

@@ -49,7 +49,7 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
     const watching = new Set<Effect.Effect<unknown>>()
 
     const renew: Renewal["renew"] = (lost) =>
-      // Nothing may come between taking the renewal over and starting it.
+      // Uninterruptible: a renewal that this request has taken over must be started.
       Effect.flatten(Effect.uninterruptible(Effect.gen(function*() {
         if (!connection.isOpen()) return Effect.fail(closed)
         const mine: Running = yield* Deferred.make<void, TransportError>()

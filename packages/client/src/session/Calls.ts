@@ -1,7 +1,7 @@
 /**
  * The methods that a client calls, by name, and how one is called: what the session does not allow is refused, parameters
  * are narrowed to the revision of the session, the result is checked, and the error is translated. What had to be mended in
- * a result is reported. How a method narrows and checks stands in the table of each era; this module imports no era.
+ * a result is reported. The table of each era says how a method narrows and checks; this module imports no era.
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"

@@ -1,6 +1,6 @@
 /**
  * The two features that run by themselves while the client is connected: logging reads the server's log messages, and
- * roots notifies the server when its list changes. Features that answer requests are in each era's `InboundHandlers`.
+ * roots notifies the server when its list changes. `FeatureAnswers` has those that answer the server.
  */
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import * as Context from "effect/Context"
@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import type { FeaturesService } from "../Features.js"
 
 /**
- * Runs the logging feature, if there is one. It listens when this returns, so it misses no message that comes later.
+ * Runs the logging feature, if there is one. It listens from the moment this succeeds, so it misses no later message.
  */
 export const handleLogs = (
   { logging }: FeaturesService,

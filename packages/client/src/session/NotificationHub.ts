@@ -1,5 +1,5 @@
 /**
- * Gives each notification and each diagnostic of a session to all who listen at the time. The streams that listeners read
+ * Gives each notification and each diagnostic of a session to the listeners of the moment. The streams that listeners read
  * are described in `Notifications`; the era supplies how parameters are decoded. Parameters that cannot be decoded, and
  * those that had to be mended, are reported when there is a listener.
  */
