@@ -101,14 +101,15 @@ const results: ReadonlyArray<ServerRow> = [
     "server/discover",
     "introduces itself by a text in `_meta` of its description",
     undefined,
-    "names the server \"unknown\"",
+    "names the server \"unknown\", and reports it",
     {
       value: {
         instructions: undefined,
         serverCapabilities: {},
         serverInfo: { name: "unknown", version: "unknown" },
         version
-      }
+      },
+      reports: ["Mended"]
     },
     {
       initialize: { _meta: { "io.modelcontextprotocol/serverInfo": "deviating" }, capabilities: {} },
