@@ -6,7 +6,7 @@ import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Extension from "@effect-mcp/protocol/Extension"
 import * as TestClient from "@effect-mcp/testing/TestClient"
-import { Chunk, Effect, Either, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Either, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { acknowledge, beside, complete, connect, envelope } from "./modern/ModernServer.js"
 
 const ID = "com.example/jobs"
@@ -268,6 +268,29 @@ describe("An extension of a client up to 2025-11-25", () => {
         assert.instanceOf(error, NotNegotiated)
         assert.isUndefined(error.capability)
       }
+    }))
+})
+
+describe("A slow reader of an extension's notifications", () => {
+  it.scoped("loses none of them to other notifications", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* modern()
+      const gate = yield* Deferred.make<void>()
+      const reading = yield* beside(
+        client.listen(notifications.changed, ["a"]).pipe(
+          Stream.tap(() => Deferred.await(gate)),
+          Stream.take(4),
+          Stream.runCollect
+        )
+      )
+      const listen = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, listen)
+      for (const n of ["1", "2", "3", "4"]) {
+        yield* server.notify("notifications/jobs/changed", { id: "a", n, ...tagged(listen) })
+      }
+      for (let data = 0; data < 1000; data++) yield* server.notify("notifications/message", { level: "info", data })
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Fiber.join(reading)).map(({ n }) => n), [1, 2, 3, 4])
     }))
 })
 

@@ -108,6 +108,8 @@ export const connect = <R>(
       return yield* Modern.connect(opening, Modern.stamped(opening, options, prior.version), prior, options)
     }
     const expected = prior?.version ?? known.of(connector)
+    // A server that is silent may only be slow: the next one is probed again.
+    let isGuess = false
     const session = yield* legacy.some((version) => version === expected)
       ? assumed(opening)
       : Effect.catchTag(
@@ -121,7 +123,10 @@ export const connect = <R>(
           }
           const error = fromCall(verdict.error)
           const isSilent = error._tag === "RequestTimeout" && !hasExchanges(opening)
-          if (isDual && (isSilent || EraEvidence.isHidden(verdict.error))) return assumed(opening)
+          if (isDual && (isSilent || EraEvidence.isHidden(verdict.error))) {
+            isGuess = true
+            return assumed(opening)
+          }
           // Some legacy servers exit when the first request is not `initialize`.
           if (isDual && error._tag === "ConnectionClosed" && !hasExchanges(opening)) {
             const again = Effect.filterOrFail(
@@ -138,7 +143,7 @@ export const connect = <R>(
           return Effect.fail(error)
         }
       )
-    if (isDual) known.remember(connector, session.facts.version)
+    if (isDual && !isGuess) known.remember(connector, session.facts.version)
     return session
   })
 

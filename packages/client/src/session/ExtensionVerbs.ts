@@ -58,8 +58,8 @@ export interface Options {
   readonly request: Calls["request"]
   readonly notify: (method: string, params?: Params) => Effect.Effect<void>
   readonly report: Report
-  /** What the server sends from then on. */
-  readonly notifications: Effect.Effect<Mailbox.Mailbox<Notification>, never, Scope.Scope>
+  /** What the server sends with this method from then on. */
+  readonly notifications: (method: string) => Effect.Effect<Mailbox.Mailbox<Notification>, never, Scope.Scope>
   readonly era: EraCalls
 }
 
@@ -118,21 +118,27 @@ export const make = (session: Options): ExtensionVerbs => {
       const refused = refusal(LISTEN, notification)
       if (refused !== undefined) return yield* refused
       // Before the server knows the subscription, so that no notification is lost.
-      const received = yield* notifications
-      const opened = () => received.unsafeOffer(OPENED)
+      const received = yield* notifications(name)
+      // Beside the marker, which a slow reader may lose.
+      let hasOpened = false
+      const opened = () => {
+        hasOpened = true
+        received.unsafeOffer(OPENED)
+      }
       yield* subscribe(filter!, keys, opened)
       opened()
       const decode = SchemaParser.decodeUnknown(params)
       const wanted = keys === undefined ? undefined : new Set(keys)
-      return Mailbox.toStream(received).pipe(
-        Stream.filter((one) => one === OPENED || one.method === name),
-        Stream.mapConcatEffect((one) =>
-          one === OPENED ? current : Effect.matchEffect(decode(one.params ?? {}), {
-            onFailure: (issue) => Effect.as(report(malformed(name, issue)), []),
-            onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
-          })
-        )
-      )
+      const values = (one: Notification): Effect.Effect<ReadonlyArray<unknown>> =>
+        one === OPENED ? Effect.succeed([]) : Effect.matchEffect(decode(one.params ?? {}), {
+          onFailure: (issue) => Effect.as(report(malformed(name, issue)), []),
+          onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
+        })
+      return Stream.mapConcatEffect(Mailbox.toStream(received), (one) => {
+        if (!hasOpened) return values(one)
+        hasOpened = false
+        return Effect.zipWith(current, values(one), (first, rest) => [...first, ...rest])
+      })
     }))
 
   return {

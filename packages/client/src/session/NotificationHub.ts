@@ -41,8 +41,8 @@ export interface NotificationHub {
   /** Gives a diagnostic to the listeners, or to the log when there is none. */
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   readonly streams: Notifications
-  /** Every notification from now on, until the scope closes. */
-  readonly listen: Effect.Effect<Mailbox.Mailbox<Notification>, never, Scope.Scope>
+  /** The notifications of this method from now on, until the scope closes. */
+  readonly listen: (method: string) => Effect.Effect<Mailbox.Mailbox<Notification>, never, Scope.Scope>
   /** Ends all streams, after what was published before. */
   readonly end: Effect.Effect<void>
 }
@@ -52,6 +52,8 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
   Effect.acquireRelease(
     Effect.sync(() => {
       const notifications = new Broadcast<Notification>()
+      const byMethod = new Map<string, Broadcast<Notification>>()
+      let isOver = false
       const diagnostics = new Broadcast<Diagnostic>()
       const report = (diagnostic: Diagnostic): Effect.Effect<void> =>
         Effect.suspend(() => diagnostics.publish(diagnostic) ? Effect.void : log(diagnostic))
@@ -74,11 +76,18 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
           // MUST ignore ids that are unknown, or completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
           if (notification.method === completed.method && typeof id === "string" && !open.delete(id)) return undefined
           notifications.publish(notification)
+          byMethod.get(notification.method)?.publish(notification)
           const problem = decoded.get(notification.method)?.publishParams(notification.params)
           return problem === undefined ? undefined : report(problem)
         },
         report,
-        listen: notifications.listener,
+        listen: (method) =>
+          Effect.suspend(() => {
+            const own = byMethod.get(method) ?? new Broadcast<Notification>()
+            byMethod.set(method, own)
+            if (isOver) own.end()
+            return own.listener
+          }),
         streams: {
           notifications: notifications.stream,
           logs: logs.stream,
@@ -91,7 +100,9 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
           diagnostics: diagnostics.stream
         },
         end: Effect.sync(() => {
+          isOver = true
           notifications.end()
+          for (const one of byMethod.values()) one.end()
           for (const one of decoded.values()) one.end()
           diagnostics.end()
         })

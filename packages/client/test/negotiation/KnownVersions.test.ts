@@ -5,7 +5,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, TestClock } from "effect"
 import { servers } from "../Scripts.js"
 import type { Reached } from "./Connecting.js"
 import { connecting, connects, error, prior } from "./Connecting.js"
@@ -60,6 +60,21 @@ describe("What a client found out about the era", () => {
         const { ended } = yield* toLegacy(reached)
         yield* reached.server().hangUp
         yield* ended
+      }))
+      const { client, server } = yield* connects(reached)
+      yield* server.discovered()
+      assert.strictEqual((yield* Fiber.join(client)).era, "modern")
+    }))
+
+  it.scoped("does not follow from silence: a slow server gets the probe the next time", () =>
+    Effect.gen(function*() {
+      const reached = yield* servers
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { client, server } = yield* connects(reached)
+        yield* server.expectRequest("server/discover")
+        yield* TestClock.adjust("5 seconds")
+        yield* server.initialized()
+        assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
       }))
       const { client, server } = yield* connects(reached)
       yield* server.discovered()
