@@ -190,7 +190,8 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly rootsListChanged: Effect.Effect<void, NotNegotiated>
   /**
    * Waits until the server notifies this client of changes of its lists, or has refused to: a list that is read after this
-   * misses no change. Up to 2025-11-25, and where the server reports no changes, there is nothing to wait for.
+   * misses no change. It does not wait for a subscription that ended and opens itself again: what it misses counts as changed
+   * once it is open. Up to 2025-11-25, and where the server reports no changes, there is nothing to wait for.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
    */
