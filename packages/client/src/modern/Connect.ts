@@ -108,6 +108,7 @@ export const connect = (
     const readers = ResultReaders.make(options.features, () => extended)
     const verbs = Verbs.make({
       ...options,
+      serverCapabilities: facts.serverCapabilities,
       version,
       outbound,
       request,

@@ -6,6 +6,7 @@
 import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
+import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
@@ -17,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
-import { fromCall, invalidResult } from "../ClientError.js"
+import { fromCall, invalidResult, NotNegotiated } from "../ClientError.js"
 import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import type * as ExtensionVerbs from "../session/ExtensionVerbs.js"
@@ -31,7 +32,10 @@ import type { ResponseCache } from "./ResponseCache.js"
 import type { ResultReaders } from "./ResultReaders.js"
 import type { Stamped } from "./Stamped.js"
 
-export interface Options extends Pick<NegotiatedSession.Options, "maxRetries" | "timeout" | "timeouts"> {
+export interface Options
+  extends Pick<NegotiatedSession.Options, "enforceCapabilities" | "maxRetries" | "timeout" | "timeouts">
+{
+  readonly serverCapabilities: ServerCapabilities
   readonly version: ModernVersion
   readonly outbound: Pick<Stamped, "setLogLevel">
   readonly request: Calls.Calls["request"]
@@ -47,15 +51,20 @@ export interface Verbs {
   readonly extended: Omit<ExtensionVerbs.EraCalls, "subscribe">
 }
 
-export const make = (
-  { cache, listen, maxRetries, outbound, readers, report, request, rounds, timeout, timeouts, version }: Options
-): Verbs => {
+export const make = (options: Options): Verbs => {
+  const { cache, enforceCapabilities, listen, maxRetries, outbound, readers, report, request, rounds } = options
+  const { serverCapabilities, timeout, timeouts, version } = options
   /** Changes the subscription: the request that does so stays open, and the time until it is acknowledged is limited. */
   const subscribing = (
     method: MethodTable.Replaced,
     change: Effect.Effect<void, CallError>,
     options: CallOptions | undefined
   ): Reply => {
+    if (enforceCapabilities && serverCapabilities.resources?.subscribe !== true) {
+      return Effect.fail(
+        new NotNegotiated({ method, version, capability: "resources.subscribe", declaredBy: "server" })
+      )
+    }
     const duration = options?.timeout ?? timeouts.get(method) ?? timeout
     return Effect.timeoutFail(Effect.mapError(change, fromCall), {
       duration,
