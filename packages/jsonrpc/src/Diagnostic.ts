@@ -8,6 +8,7 @@ import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { ErrorObject } from "./JsonRpcError.js"
+import { PARSE_ERROR } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
 
@@ -49,7 +50,7 @@ export const Diagnostic = Data.taggedEnum<Diagnostic>()
 /** Logs a diagnostic: bugs of this side as errors, other things lower. */
 export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$match({
   Malformed: ({ malformed }) =>
-    Effect.logWarning(`Malformed ${malformed.kind === "unknown" ? "message" : malformed.kind}: ${malformed.message}`),
+    Effect.logWarning(`Malformed ${isOfAnyKind(malformed) ? "message" : malformed.kind}: ${malformed.message}`),
   Mended: ({ count, method, places }) =>
     Effect.logWarning(
       `Mended ${count} places of a message of "${method}": ` +
@@ -68,3 +69,6 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
   Dropped: ({ count }) => Effect.logWarning(`${count} more diagnostics of this conversation are not reported`),
   Detached: ({ method }) => Effect.logWarning(`The handler of "${method}" did not stop in time and still runs`)
 })
+
+/** Of text that is no JSON the kind is not known: it may be a line that a program printed. */
+const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "unknown" || code === PARSE_ERROR

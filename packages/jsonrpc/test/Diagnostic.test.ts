@@ -26,7 +26,7 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
   [
     Diagnostic.Malformed({ malformed: new Message.Malformed("request", -32700, "Parse error: no") }),
     "WARN",
-    "Malformed request: Parse error: no"
+    "Malformed message: Parse error: no"
   ],
   [
     Diagnostic.UnknownResponse({ response: Message.success("7", {}), late: false }),
