@@ -29,8 +29,11 @@ export interface Side {
    * such as `ping`. Default: none.
    */
   readonly neverWaits?: ((method: string) => boolean) | undefined
-  /** Whether requests of this method take no place from others, because the side itself limits them. Default: none. */
-  readonly hasOwnLimit?: ((method: string) => boolean) | undefined
+  /**
+   * Whether the request takes no place from others, because the side itself limits such requests: `onRequest` must return
+   * work that fails at once for one too many. Default: none.
+   */
+  readonly hasOwnLimit?: ((request: Message.Request) => boolean) | undefined
   /** The code of the error with which a request is refused while no place is free. Default: `UNAVAILABLE`. */
   readonly unavailableCode?: ((request: Message.Request) => number) | undefined
 }
@@ -82,6 +85,8 @@ export interface IncomingRequest extends Outbound {
   readonly channel: Channel
   /** Why the peer has cancelled the request, at most 1,024 characters; `undefined` when it has not, or gave no reason. */
   readonly cancelReason: string | undefined
+  /** `false` once the request is answered or cancelled. */
+  readonly open?: boolean | undefined
 }
 
 /** A side made of two handlers, which run in the context of this effect. */

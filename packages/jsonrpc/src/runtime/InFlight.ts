@@ -138,7 +138,7 @@ export class InFlight {
     const { id, method } = message
     let requests = this.channels.get(channel)
     if (requests?.has(id) === true) return "busy"
-    let places = this.host.side.hasOwnLimit?.(method) === true
+    let places = this.host.side.hasOwnLimit?.(message) === true
       ? this.ownPlaces ??= new Places({ running: Infinity, waiting: 0, text: 0 })
       : this.perClient === undefined
       ? this.places

@@ -161,6 +161,18 @@ describe("a request", () => {
       assert.deepStrictEqual(exits, [Exit.succeed({}), Exit.fail("no")])
     }))
 
+  it.scoped("takes no place only when its side limits such requests, by whatever they hold", () =>
+    Effect.gen(function*() {
+      const t = yield* connect({
+        ...side({ wait: () => Effect.never }),
+        hasOwnLimit: ({ params }) => params?.own === true
+      }, { maxInFlight: 1, maxWaiting: 0 })
+      for (const id of [1, 2, 3]) yield* t.peer.request(id, "wait", { own: true })
+      for (const id of [4, 5]) yield* t.peer.request(id, "wait")
+      assert.deepInclude(yield* t.peer.receive, { id: 5 })
+      assert.strictEqual(t.conversation.inFlight(), 4)
+    }))
+
   it.scoped("keeps its own failure when its release fails, too", () =>
     Effect.gen(function*() {
       const t = yield* connect(side({

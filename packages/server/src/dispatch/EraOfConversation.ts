@@ -35,7 +35,7 @@ export const side = ({ legacy, modern }: Eras, connection: Connection, versions:
         ? modern.notification(notification, channel)
         : legacy.notification(connection, notification, channel),
     neverWaits: legacy.neverWaits,
-    hasOwnLimit: modern.hasOwnLimit,
+    hasOwnLimit: (request) => modern.hasOwnLimit(request) && EraOfMessage.of(request, versions) === "modern",
     unavailableCode: (request) => codeIn(EraOfMessage.of(request, versions))
   }
 }

@@ -47,8 +47,8 @@ export interface Serving {
   /** Answers a request with an error. The middleware sees both. */
   readonly refuse: (request: Request, incoming: IncomingRequest, error: McpError.McpError) => Work
   readonly notification: (notification: Notification, channel: Channel) => Effect.Effect<void> | undefined
-  /** Whether requests of this method take no place from others: they have a limit of their own. */
-  readonly hasOwnLimit: (method: string) => boolean
+  /** Whether a modern request takes no place from others: it has a limit of its own. */
+  readonly hasOwnLimit: (request: Request) => boolean
   /** The open subscriptions of all clients. */
   readonly subscriptions: Subscriptions
 }
@@ -103,9 +103,9 @@ export const make = (server: Server): Serving => {
     error: McpError.McpError,
     envelope: Envelope = unknownClient
   ): Work => {
-    if (incoming.channel instanceof Post) incoming.channel.refusedWith = Status.of(error)
+    const refused = failed(incoming, error)
     return middleware === undefined
-      ? { effect: Effect.fail(error), reply: (exit) => Reply.fromExit(exit, "modern", unchecked), closing }
+      ? refused
       : work(envelope, request, incoming, undefined, () => Route.failed(error))
   }
 
@@ -116,6 +116,10 @@ export const make = (server: Server): Serving => {
     route: Routes.ModernRoute | undefined,
     serve: (session: ModernServerSession) => Route.Served
   ): Work => {
+    // Before the middleware runs: no other limit holds for these requests.
+    const limited = isListen(request)
+    const overload = limited ? subscriptions.enter(incoming.channel) : undefined
+    if (overload !== undefined) return failed(incoming, overload)
     const session = new ModernServerSession(envelope, request, incoming, shared)
     const scope = new RequestScope()
     const { context, effect } = pipeline.start(session, scope, undefined, true, serve)
@@ -128,7 +132,10 @@ export const make = (server: Server): Serving => {
         const released = scope.release(exit)
         session.hasEnded = true
         const sealed = session.existingRound?.seal
-        return released === undefined || sealed === undefined ? released ?? sealed : Effect.zipRight(released, sealed)
+        const both = released === undefined || sealed === undefined
+          ? released ?? sealed
+          : Effect.zipRight(released, sealed)
+        return limited ? Effect.ensuring(both ?? Effect.void, subscriptions.leave(incoming.channel)) : both
       },
       reply: (exit) => {
         const round = session.existingRound
@@ -166,7 +173,7 @@ export const make = (server: Server): Serving => {
     subscriptions,
     request,
     refuse,
-    hasOwnLimit: (method) => method === Methods.listen.name,
+    hasOwnLimit: isListen,
     notification: ({ method, params }, channel) => {
       const listener = router.listener(method)
       if (listener === undefined && middleware === undefined) return undefined
@@ -195,6 +202,14 @@ export const make = (server: Server): Serving => {
       )
     }
   }
+}
+
+const isListen = ({ method }: Request): boolean => method === Methods.listen.name
+
+/** The work of a request that fails before any code of the application runs. */
+const failed = ({ channel }: IncomingRequest, error: McpError.McpError): Work => {
+  if (channel instanceof Post) channel.refusedWith = Status.of(error)
+  return { effect: Effect.fail(error), reply: (exit) => Reply.fromExit(exit, "modern", unchecked), closing }
 }
 
 /** Tells the session its fiber, which a question interrupts. */

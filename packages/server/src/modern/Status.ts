@@ -10,7 +10,8 @@ import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as Overload from "./Overload.js"
 
 /** The status of the response to a request that is refused. */
-export const of = ({ _tag }: McpError): number => _tag === "MethodNotFound" ? 404 : 400
+export const of = (error: McpError): number =>
+  error._tag === "MethodNotFound" ? 404 : error._tag === "InternalError" && error.data === Overload.data ? 503 : 400
 
 /** The status of the response to a request that was served. */
 export const ofError = ({ code, data }: ErrorObject): number =>

@@ -84,10 +84,8 @@ export class Subscriptions {
     filter: Filter.SubscriptionFilter,
     extended: ExtensionFilters.Wanted,
     { incoming }: ModernServerSession
-  ): Effect.Effect<Filter.ListenResult, InternalError> {
-    return Effect.suspend((): Effect.Effect<Filter.ListenResult, InternalError> => {
-      const error = this.enter(incoming.channel)
-      if (error !== undefined) return Effect.fail(error)
+  ): Effect.Effect<Filter.ListenResult> {
+    return Effect.suspend((): Effect.Effect<Filter.ListenResult> => {
       const open: Open = {
         filter,
         extended,
@@ -117,10 +115,9 @@ export class Subscriptions {
         ),
         Effect.suspend(() => {
           this.open.delete(open)
-          this.leave(incoming.channel)
           return Effect.zipRight(
             Effect.zipRight(open.announcements.stop(), open.notifications.stop()),
-            incoming.channel instanceof Post ? Effect.void : cancelled(incoming)
+            incoming.channel instanceof Post || incoming.open === false ? Effect.void : cancelled(incoming)
           )
         })
       )
@@ -171,7 +168,8 @@ export class Subscriptions {
     )
   }
 
-  private enter(channel: Channel): InternalError | undefined {
+  /** Counts a request that arrives on the channel; gives the error of one too many, which is not counted. */
+  enter(channel: Channel): InternalError | undefined {
     const client = clientOf(channel)
     const { max = MAX_OPEN, maxPerClient = MAX_OPEN_PER_CLIENT } = this.server.listen
     const open = client === undefined ? 0 : this.perClient.get(client) ?? 0
@@ -182,13 +180,16 @@ export class Subscriptions {
     return undefined
   }
 
-  private leave(channel: Channel): void {
-    this.total--
-    const client = clientOf(channel)
-    if (client === undefined) return
-    const left = this.perClient.get(client)! - 1
-    if (left === 0) this.perClient.delete(client)
-    else this.perClient.set(client, left)
+  /** Counts a request no longer, once for each that has entered. */
+  leave(channel: Channel): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.total--
+      const client = clientOf(channel)
+      if (client === undefined) return
+      const left = this.perClient.get(client)! - 1
+      if (left === 0) this.perClient.delete(client)
+      else this.perClient.set(client, left)
+    })
   }
 }
 

@@ -20,9 +20,10 @@ export class NotificationQueue {
   private unkeyed = 0
   private fiber: Fiber.RuntimeFiber<void> | undefined
 
-  /** Runs `send` after those before it, on another fiber. Without a key it replaces none. */
+  /** Runs `send` after those before it, on another fiber. Without a key it replaces none. One that dies is logged only. */
   add(key: string | undefined, send: Effect.Effect<void>): Effect.Effect<void> {
-    return Effect.suspend(() => {
+    // Uninterruptible, so that `isSending` is never set without the fiber.
+    return Effect.uninterruptible(Effect.suspend(() => {
       this.waiting.set(key === undefined ? `#${this.unkeyed++}` : `=${key}`, send)
       if (this.waiting.size > MAX_WAITING) this.takeOldest()
       if (this.isSending) return Effect.void
@@ -30,7 +31,7 @@ export class NotificationQueue {
       return Effect.map(Effect.forkDaemon(Effect.interruptible(this.sendAll)), (fiber) => {
         this.fiber = fiber
       })
-    })
+    }))
   }
 
   /** Drops what still waits, and waits for the end of what is being sent no longer than the limit. */
@@ -47,7 +48,7 @@ export class NotificationQueue {
     return Effect.whileLoop({
       // One step reads both, so that nothing that is added falls between them.
       while: () => this.isSending = this.waiting.size > 0,
-      body: () => this.takeOldest(),
+      body: () => Effect.ignoreLogged(this.takeOldest()),
       step: () => undefined
     })
   }

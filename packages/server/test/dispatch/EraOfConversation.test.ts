@@ -98,6 +98,17 @@ describe("A server of both eras", () => {
       yield* peer.expectSilence
     }).pipe(Effect.provide(serve(GreetLive))))
 
+  it.scoped("limits a legacy request as any other, even one with the name of a modern method", () => {
+    const middleware = Middleware.make(({ method }, next) => method === "subscriptions/listen" ? Effect.never : next)
+    return Effect.gen(function*() {
+      const peer = yield* uninitialized
+      yield* peer.initialize()
+      yield* peer.request("subscriptions/listen", { notifications: {} })
+      const error = yield* peer.expectError(yield* peer.request("subscriptions/listen", { notifications: {} }))
+      assert.include(error.message, "Too many requests: 1 are running")
+    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { maxInFlight: 1, maxWaiting: 0, middleware })))
+  })
+
   it.scoped("serves a modern request while a handshake is under way", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()

@@ -5,6 +5,7 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
 import * as Registry from "@effect-mcp/server/Registry"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
@@ -181,6 +182,46 @@ describe("subscriptions/listen", () => {
       yield* listen(peer, {})
       assert.strictEqual((yield* error(yield* leaving, "subscriptions/listen", { notifications: {} })).code, -32603)
     }).pipe(Effect.scoped, Effect.provide(serve(Readme, { listen: { max: 1, maxResources: 1 } }))))
+
+  for (
+    const [sent, params, options] of [
+      ["a valid one", { notifications: {} }, {}],
+      ["one without a filter", {}, {}],
+      ["one of an unknown revision", { notifications: {} }, { version: "2099-01-01" }]
+    ] as const
+  ) {
+    it.effect(`is refused beyond the limit before the middleware runs: ${sent}`, () => {
+      let held = 0
+      const middleware = Middleware.make(({ method }, next) =>
+        method === "subscriptions/listen" ? Effect.zipRight(Effect.sync(() => held++), Effect.never) : next
+      )
+      return Effect.gen(function*() {
+        const peer = yield* leaving
+        const requestId = yield* request(peer, "subscriptions/listen", params, options)
+        yield* request(peer, "subscriptions/listen", params, options)
+        for (let n = 0; n < 50; n++) {
+          const { code, data } = yield* error(peer, "subscriptions/listen", params, options)
+          assert.deepStrictEqual<unknown>([code, data, held], [-32603, { reason: "overloaded" }, 2])
+        }
+        yield* peer.notify("notifications/cancelled", { requestId })
+        yield* silence(peer)
+        yield* request(peer, "subscriptions/listen", params, options)
+        yield* silence(peer)
+        assert.strictEqual(held, 3)
+      }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { listen: { maxPerClient: 2 }, middleware })))
+    })
+  }
+
+  it.effect("frees its place at once when its client cancels it, however many have ended so", () =>
+    Effect.gen(function*() {
+      const peer = yield* leaving
+      for (let n = 0; n < 100; n++) {
+        const requestId = yield* request(peer, "subscriptions/listen", { notifications: {} })
+        yield* peer.notify("notifications/cancelled", { requestId })
+        yield* peer.expectNotification("notifications/subscriptions/acknowledged")
+        yield* silence(peer)
+      }
+    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { listen: { max: 1 } }))))
 
   it.effect("takes no place from other requests", () =>
     Effect.gen(function*() {
