@@ -36,6 +36,8 @@ export interface RequestOptions extends SendOptions {
   readonly cancelOnAbandon?: boolean | undefined
   /** The reason that the peer is given when the caller is interrupted. Default: "the caller was interrupted". */
   readonly cancelReason?: string | undefined
+  /** Runs with the id of the request, before the request is sent; once more for each time that a call is sent again. */
+  readonly onId?: ((id: Message.RequestId) => void) | undefined
 }
 
 export interface Outbound {

@@ -2,13 +2,14 @@
  * The client's subscription: one `subscriptions/listen` request that stays open and names every change that the client
  * must learn of. When that set changes, a second request takes the place of the first, which is cancelled once the server has
  * acknowledged the second. A subscription that ends is opened again, more and more slowly while it ends soon. After such a
- * gap everything that the server acknowledges counts as changed, because the client may have missed a change.
+ * gap, which a second request may end too, everything that the server acknowledges counts as changed, because the client
+ * may have missed a change.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
 import { ConnectionClosed, TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
-import { notification } from "@effect-mcp/jsonrpc/Message"
+import type { Notification, Params, RequestId } from "@effect-mcp/jsonrpc/Message"
+import { isRequestId, notification } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
@@ -67,17 +68,20 @@ const RESULT_WAIT = Duration.seconds(1)
 
 interface Subscription {
   readonly filter: SubscriptionFilter
-  /** The id of the request, as the server acknowledged it. */
-  id: string | number | undefined
-  /** Succeeds when the server has cancelled the request. */
+  /** Succeeds when the server has cancelled the present request. */
   cancelled: Deferred.Deferred<void>
   /** What the server acknowledged to the first request. */
   readonly acknowledged: Deferred.Deferred<SubscriptionFilter, CallError>
   /** What the server acknowledged to the present request. */
   accepted: SubscriptionFilter | undefined
+  /** Whether the server has acknowledged the present request, and has not ended it. */
+  isOpen: boolean
   /** How many requests in a row the server has not acknowledged, or ended sooner than the wait before them. */
   failures: number
 }
+
+/** Makes the wait for the server as interruptible as the caller is. */
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** `publish` receives the changes that the client assumes after a gap. The subscription ends with the scope. */
 export const make = (
@@ -95,17 +99,28 @@ export const make = (
     const uris = new Set<string>()
     const members = new Map<string, Member>()
     const reopenings = new Set<() => void>()
-    /** The newest subscription: the only one that waits for an acknowledgement. */
+    /** The subscriptions by the ids of their present requests: the newest, and the one that it is to replace. */
+    const requests = new Map<string, Subscription>()
     let newest: Subscription | undefined
     let running: Fiber.RuntimeFiber<void> | undefined
 
     const request = (subscription: Subscription): Effect.Effect<unknown, CallError> =>
       Effect.flatMap(Deferred.make<void>(), (cancelled) => {
         const notifications = subscription.filter
-        subscription.id = undefined
+        let key = ""
+        const onId = (id: RequestId): void => {
+          requests.set(key = String(id), subscription)
+        }
         subscription.cancelled = cancelled
+        subscription.accepted = undefined
         return raceFirst(
-          outbound.request(Methods.listen.name, { notifications }, { timeout: Duration.infinity }),
+          Effect.ensuring(
+            outbound.request(Methods.listen.name, { notifications }, { timeout: Duration.infinity, onId }),
+            Effect.sync(() => {
+              requests.delete(key)
+              subscription.isOpen = false
+            })
+          ),
           // Some servers send the result, too.
           Effect.zipRight(Deferred.await(cancelled), Effect.sleep(RESULT_WAIT))
         )
@@ -118,7 +133,6 @@ export const make = (
     const keepOpen = (subscription: Subscription): Effect.Effect<void> =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
-        subscription.accepted = undefined
         const end = yield* Effect.either(request(subscription))
         if (newest !== subscription) return
         const { accepted } = subscription
@@ -139,41 +153,55 @@ export const make = (
           running = fiber
         }))
 
+    /** Counts everything that the server acknowledged after a gap as changed. */
+    const onGap = (accepted: SubscriptionFilter): void => {
+      for (const { method, params } of Subscriptions.changes(accepted)) publish(notification(method, params))
+      for (const onReopened of reopenings) onReopened()
+    }
+
+    /** Runs one change of the filter at a time. An interruption meets it only while it waits for the server. */
+    const change = <A, R>(run: (restore: Restore) => Effect.Effect<A, CallError, R>): Effect.Effect<A, CallError, R> =>
+      mutex.withPermits(1)(Effect.uninterruptibleMask(run))
+
     /** Replaces the subscription by one for the present lists and resources. */
-    const replace: Effect.Effect<SubscriptionFilter, CallError> = Effect.suspend(() => {
-      const [lastSubscription, lastRunning] = [newest, running]
-      const endLast = lastRunning === undefined ? Effect.void : Fiber.interruptFork(lastRunning)
-      const filter: SubscriptionFilter = {
-        ...lists,
-        ...(uris.size === 0 ? undefined : { resourceSubscriptions: [...uris] }),
-        ...Object.fromEntries(
-          [...members].map(([name, { counts, hasKeys }]) => [name, hasKeys ? [...counts.keys()] : true])
-        )
-      }
-      if (Object.keys(filter).length === 0) {
-        newest = running = undefined
-        return Effect.as(endLast, filter)
-      }
-      return Effect.gen(function*() {
-        const subscription: Subscription = {
-          filter,
-          id: undefined,
-          cancelled: yield* Deferred.make<void>(),
-          acknowledged: yield* Deferred.make<SubscriptionFilter, CallError>(),
-          accepted: undefined,
-          failures: 0
+    const replace = (restore: Restore): Effect.Effect<SubscriptionFilter, CallError> =>
+      Effect.suspend(() => {
+        const [lastSubscription, lastRunning] = [newest, running]
+        const endLast = lastRunning === undefined ? Effect.void : Fiber.interruptFork(lastRunning)
+        const filter: SubscriptionFilter = {
+          ...lists,
+          ...(uris.size === 0 ? undefined : { resourceSubscriptions: [...uris] }),
+          ...Object.fromEntries(
+            [...members].map(([name, { counts, hasKeys }]) => [name, hasKeys ? [...counts.keys()] : true])
+          )
         }
-        newest = subscription
-        const fiber = yield* start(subscription)
-        return yield* Effect.onExit(Deferred.await(subscription.acknowledged), (exit) => {
-          if (Exit.isSuccess(exit)) return endLast
-          newest = lastSubscription
-          running = lastRunning
-          const hasEnded = lastSubscription !== undefined && lastRunning?.unsafePoll() !== null
-          return Effect.zipRight(Fiber.interruptFork(fiber), hasEnded ? start(lastSubscription) : Effect.void)
+        if (Object.keys(filter).length === 0) {
+          newest = running = undefined
+          return Effect.as(endLast, filter)
+        }
+        return Effect.gen(function*() {
+          const subscription: Subscription = {
+            filter,
+            cancelled: yield* Deferred.make<void>(),
+            acknowledged: yield* Deferred.make<SubscriptionFilter, CallError>(),
+            accepted: undefined,
+            isOpen: false,
+            failures: 0
+          }
+          newest = subscription
+          const fiber = yield* start(subscription)
+          return yield* Effect.onExit(restore(Deferred.await(subscription.acknowledged)), (exit) => {
+            if (Exit.isSuccess(exit)) {
+              if (lastSubscription?.isOpen === false) onGap(exit.value)
+              return endLast
+            }
+            newest = lastSubscription
+            running = lastRunning
+            const hasEnded = lastSubscription !== undefined && lastRunning?.unsafePoll() !== null
+            return Effect.zipRight(Fiber.interruptFork(fiber), hasEnded ? start(lastSubscription) : Effect.void)
+          })
         })
       })
-    })
 
     /** Whether the filter has changed. */
     const remove = (name: string, keys: ReadonlyArray<string>): boolean => {
@@ -188,7 +216,11 @@ export const make = (
       return counts.size < before
     }
 
-    const add = (name: string, keys: ReadonlyArray<string> | undefined): Effect.Effect<void, CallError> =>
+    const add = (
+      name: string,
+      keys: ReadonlyArray<string> | undefined,
+      restore: Restore
+    ): Effect.Effect<void, CallError> =>
       Effect.suspend(() => {
         const { counts } = members.get(name) ?? { counts: new Map<string, number>() }
         const entries = keys ?? [FLAG]
@@ -198,7 +230,7 @@ export const make = (
         members.set(name, { hasKeys: keys !== undefined, counts })
         if (isKnown) return Effect.void
         const subscribing = Effect.filterOrFail(
-          replace,
+          replace(restore),
           (acknowledged) => accepts((acknowledged as JsonObject)[name], keys),
           () => notAccepted(name)
         )
@@ -207,58 +239,58 @@ export const make = (
 
     return {
       include: (name, keys, onReopened) =>
-        Effect.asVoid(Effect.acquireRelease(
-          Effect.tap(
-            Effect.interruptible(mutex.withPermits(1)(add(name, keys))),
-            () => Effect.sync(() => reopenings.add(onReopened))
-          ),
-          () => {
-            reopenings.delete(onReopened)
-            const removing = Effect.suspend(() => remove(name, keys ?? [FLAG]) ? Effect.ignore(replace) : Effect.void)
-            // The server may take long to acknowledge what is left.
-            return Effect.forkIn(Effect.interruptible(mutex.withPermits(1)(removing)), scope)
-          }
-        )),
+        change((restore) =>
+          Effect.flatMap(add(name, keys, restore), () => {
+            reopenings.add(onReopened)
+            return Effect.addFinalizer(() => {
+              reopenings.delete(onReopened)
+              const removing = change((restore) =>
+                remove(name, keys ?? [FLAG]) ? Effect.ignore(replace(restore)) : Effect.void
+              )
+              // The server may take long to acknowledge what is left.
+              return Effect.forkIn(Effect.interruptible(removing), scope)
+            })
+          })
+        ),
       acknowledge: (params) =>
         Effect.suspend(() => {
           const { decodeParams, name } = Methods.acknowledged
           const { problem, value } = Decoding.decodeParams(name, decodeParams, params)
           const reported = problem === undefined ? Effect.void : report(problem)
-          const subscription = newest
+          const id = Subscriptions.idOf(params)
+          const subscription = id === undefined ? newest : requests.get(String(id))
           if (subscription === undefined || value === undefined) return reported
           const accepted = subscription.accepted = value.notifications
-          subscription.id = Subscriptions.idOf(params)
+          subscription.isOpen = true
           const acknowledged = Effect.map(Deferred.succeed(subscription.acknowledged, accepted), (isFirst) => {
-            if (isFirst) return
-            for (const { method, params } of Subscriptions.changes(accepted)) publish(notification(method, params))
-            for (const onReopened of reopenings) onReopened()
+            if (!isFirst) onGap(accepted)
           })
           return Effect.zipRight(acknowledged, reported)
         }),
       cancelled: (params) =>
-        Effect.suspend(() =>
-          newest?.id !== undefined && newest.id === params?.requestId
-            ? Effect.asVoid(Deferred.succeed(newest.cancelled, undefined))
-            : Effect.void
-        ),
+        Effect.suspend(() => {
+          const subscription = isRequestId(params?.requestId) ? requests.get(String(params.requestId)) : undefined
+          if (subscription === undefined) return Effect.void
+          subscription.isOpen = false
+          return Effect.asVoid(Deferred.succeed(subscription.cancelled, undefined))
+        }),
       open: Effect.asVoid(Effect.forkIn(
-        Effect.ensuring(Effect.ignore(mutex.withPermits(1)(replace)), Deferred.succeed(opened, undefined)),
+        Effect.ensuring(Effect.ignore(change(replace)), Deferred.succeed(opened, undefined)),
         scope
       )),
       opened: Deferred.await(opened),
       subscribe: (uri) =>
-        mutex.withPermits(1)(Effect.suspend(() => {
+        change((restore) => {
           if (uris.has(uri)) return Effect.void
           uris.add(uri)
           const subscribing = Effect.filterOrFail(
-            replace,
+            replace(restore),
             ({ resourceSubscriptions = [] }) => resourceSubscriptions.includes(uri),
             () => notAccepted(uri)
           )
           return Effect.asVoid(Effect.onError(subscribing, () => Effect.sync(() => uris.delete(uri))))
-        })),
-      unsubscribe: (uri) =>
-        mutex.withPermits(1)(Effect.suspend(() => uris.delete(uri) ? Effect.asVoid(replace) : Effect.void))
+        }),
+      unsubscribe: (uri) => change((restore) => uris.delete(uri) ? Effect.asVoid(replace(restore)) : Effect.void)
     }
   })
 

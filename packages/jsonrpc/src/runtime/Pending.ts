@@ -155,6 +155,7 @@ export class Pending {
       text: 0,
       answer: undefined
     }
+    options?.onId?.(id)
     this.calls.set(id, call)
     const due = this.dueAt(call)
     if (due !== Infinity) this.timer.set(due)

@@ -87,6 +87,18 @@ describe("the id of a call", () => {
       assert.strictEqual(ids.size, 50)
     }))
 
+  it.scoped("is given to onId before the request is sent", () =>
+    Effect.gen(function*() {
+      const t = yield* connect()
+      const ids: Array<Message.RequestId> = []
+      for (let n = 1; n <= 2; n++) {
+        const { request } = yield* calling(t, "m", undefined, { onId: (id) => ids.push(id) })
+        assert.strictEqual(ids.at(-1), request.id)
+      }
+      yield* Effect.flip(t.conversation.request("m", undefined, { timeout: 0, onId: (id) => ids.push(id) }))
+      assert.deepStrictEqual(ids, [1, 2])
+    }))
+
   it.scoped("may be returned as a string", () =>
     Effect.gen(function*() {
       const t = yield* connect()
