@@ -2,6 +2,9 @@
  * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`,
  * `emitters`, `hostile`.
  * The exit code is 1 when an attack did not end as expected.
+ *
+ * The attackers are plain async functions on Node's sockets: what they send and count must not depend on the library that
+ * they attack, nor on Effect, which it is built on.
  */
 import * as Canary from "./Canary.js"
 import * as Emitters from "./Emitters.js"

@@ -25,7 +25,8 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   readonly supported: ReadonlyArray<string>
 }> {
   override get message(): string {
-    return `The server speaks ${this.offered}; this client speaks ${this.supported.join(", ")}`
+    // The server chose this text.
+    return `The server speaks ${this.offered.slice(0, 200)}; this client speaks ${this.supported.join(", ")}`
   }
 }
 

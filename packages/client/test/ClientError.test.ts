@@ -47,6 +47,11 @@ describe("NoCommonVersion", () => {
       "The server speaks 2099-01-01; this client speaks 2025-06-18, 2025-11-25"
     )
   })
+
+  it("is short whatever the server offers", () => {
+    const error = new ClientError.NoCommonVersion({ offered: "x".repeat(100_000), supported: ["2025-11-25"] })
+    assert.isBelow(error.message.length, 300)
+  })
 })
 
 describe("ToolError", () => {

@@ -36,8 +36,8 @@ export interface Options {
 }
 
 /**
- * Runs `send` until its result is complete, or of a type that an extension adds. Fails with `InputRefused` when a feature refuses to answer, and with
- * `TooManyRounds`.
+ * Runs `send` until its result is complete, or of a type that an extension adds. Fails with `InputRefused` when a feature
+ * refuses to answer, and with `TooManyRounds`.
  */
 export const run = (
   { answer, maxInFlight, maxRounds, report, resultTypes }: Options,

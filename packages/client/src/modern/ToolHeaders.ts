@@ -29,7 +29,7 @@ export const make = (): ToolHeaders => {
     if (typeof name !== "string" || typeof inputSchema !== "object" || inputSchema === null) return undefined
     const headers = ParamHeaders.of(inputSchema as JsonObject)
     known.delete(name)
-    if (Either.isLeft(headers)) return `"${name.slice(0, 128)}" (${headers.left.slice(0, 200)})`
+    if (Either.isLeft(headers)) return `"${onOneLine(name, 128)}" (${onOneLine(headers.left, 200)})`
     if (headers.right.length > 0) known.set(name, headers.right)
     if (known.size > MAX_TOOLS) { for (const oldest of known.keys()) return void known.delete(oldest) }
     return undefined
@@ -52,6 +52,9 @@ export const make = (): ToolHeaders => {
     }
   }
 }
+
+/** A text of the server, shortened and without control characters: it goes into the log. */
+const onOneLine = (text: string, max: number): string => text.slice(0, max).replace(/[\p{Cc}\u2028\u2029]/gu, " ")
 
 /** How many tools a warning names. */
 const MAX_NAMED = 10

@@ -167,11 +167,15 @@ type Reply = Effect.Effect<unknown, ClientError>
 const isReplaced = (name: keyof Calls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
 
 /** A result as both eras have it: without its type, its caching hints, and the name of the server. */
-const withoutStamp = ({ cacheScope: _, ttlMs: __, ...result }: JsonObject): JsonObject => withoutEnvelope(result)
+const withoutStamp = ({ _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject): JsonObject =>
+  withMeta(result, _meta as JsonObject | undefined)
 
 /** The result of an extension's method, which may have hints of its own. */
-const withoutEnvelope = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
-  if (_meta === undefined) return result
-  const { [Meta.keys.serverInfo]: __, ...rest } = _meta as JsonObject
+const withoutEnvelope = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject =>
+  withMeta(result, _meta as JsonObject | undefined)
+
+const withMeta = (result: JsonObject, meta: JsonObject | undefined): JsonObject => {
+  if (meta === undefined) return result
+  const { [Meta.keys.serverInfo]: _, ...rest } = meta
   return Object.keys(rest).length === 0 ? result : { ...result, _meta: rest }
 }

@@ -29,6 +29,9 @@ import { KnownVersions } from "./KnownVersions.js"
 /** How long a server at the other end of a pipe may be silent before the client tries the handshake. */
 const PROBE_TIMEOUT = Duration.seconds(5)
 
+/** How many of the server's revisions an error names. */
+const MAX_NAMED = 20
+
 type Session<E = ConnectError> = Effect.Effect<NegotiatedSession, E, Scope.Scope>
 
 /** The outcome of a probe that made no session. */
@@ -83,7 +86,7 @@ export const connect = <R>(
         const common = legacy.filter((version) => supported.includes(version))
         return common.length > 0
           ? handshake(opening, common)
-          : Effect.fail(noCommonVersion(supported.join(", "), options.versions))
+          : Effect.fail(noCommonVersion(supported.slice(0, MAX_NAMED).join(", "), options.versions))
       }
     )
   }

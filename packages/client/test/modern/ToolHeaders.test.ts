@@ -95,4 +95,10 @@ describe("The warning about tools that are left out", () => {
     assert.include(sentence, ", and 2 more")
     assert.isBelow(sentence.length, 10 * 350)
   })
+
+  it("is one line, whatever the tools are called", () => {
+    const { problems } = ToolHeaders.make().learn({ tools: [marked("a\nERROR \u001b[31mb", "c\r\nd")] })
+    assert.match(ToolHeaders.sentence(problems), /"a ERROR {2}\[31mb" \(/)
+    assert.notMatch(ToolHeaders.sentence(problems), /\p{Cc}/u)
+  })
 })

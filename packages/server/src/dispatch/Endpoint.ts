@@ -1,6 +1,6 @@
 /**
- * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, reads the body. `EraOfPost` passes legacy messages to `legacy/Http` or `legacy/Stateless`, and modern ones to
- * `modern/Http`; `legacy/Sse` has a path of its own.
+ * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, reads the body. `EraOfPost` passes
+ * legacy messages to `legacy/Http` or `legacy/Stateless`, and modern ones to `modern/Http`; `legacy/Sse` has a path of its own.
  *
  * `HttpEndpoint`, `WebHandler`, and `HttpServer` of the node package, call it with an `HttpExchange` for each request. They
  * own the sockets; the dispatcher owns the fibers of the handlers.
