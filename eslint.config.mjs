@@ -7,7 +7,7 @@ import sortDestructureKeys from "eslint-plugin-sort-destructure-keys"
 import tseslint from "typescript-eslint"
 
 const sources = ["packages/*/src/**/*.ts"]
-const programs = ["packages/examples/**", "packages/benchmarks/**", "packages/attacks/**"]
+const programs = ["packages/examples/**", "packages/benchmarks/**", "packages/attacks/**", "packages/cluster/**"]
 
 /** Library modules that may `try`, and why. */
 export const mayTry = [
@@ -16,7 +16,7 @@ export const mayTry = [
   { file: "packages/jsonrpc/src/LineFraming.ts", why: "guards the decoding of bytes and lines that a peer chose" }
 ]
 
-/** Modules of `node` that may use a timer of Node's, and why; all others sleep on Effect's Clock. */
+/** Modules that may use a timer of Node's, and why; all others sleep on Effect's Clock. */
 export const mayUseTimers = [
   {
     file: "packages/node/src/stdio/Output.ts",
@@ -27,6 +27,16 @@ export const mayUseTimers = [
     file: "packages/node/src/stdio/Input.ts",
     timers: ["setImmediate"],
     why: "reads few messages per turn of the event loop"
+  },
+  {
+    file: "packages/redis/src/connection/Client.ts",
+    timers: ["setImmediate"],
+    why: "writes once per turn of the event loop"
+  },
+  {
+    file: "packages/sql/src/connection/Turn.ts",
+    timers: ["setImmediate"],
+    why: "a statement of SQLite stops the event loop: it turns before the next one"
   }
 ]
 

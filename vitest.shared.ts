@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url"
 import type { ViteUserConfig } from "vitest/config"
 
 /** Tests run the sources: the custom condition picks `src` where a published package would pick `dist`. */
@@ -8,6 +9,7 @@ const config: ViteUserConfig = {
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     include: ["test/**/*.test.ts"],
+    setupFiles: fileURLToPath(new URL("./vitest.setup.ts", import.meta.url)),
     fakeTimers: { toFake: [] },
     // Generous, because machines are busy with other things: a limit ends a test that hangs, it measures nothing.
     testTimeout: 60_000,

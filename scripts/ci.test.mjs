@@ -15,6 +15,6 @@ describe("continuous integration", () => {
   })
 
   it("runs the tests on other versions of Node, too", () => {
-    assert.ok(stages.some(({ heading }) => heading === "Nodes"))
+    assert.ok(stages.some(({ heading }) => heading === "Versions of Node"))
   })
 })

@@ -8,9 +8,13 @@ import { eras, publishesEras, readWorkspace, root, scope } from "./workspace.mjs
 
 /** Public modules that the barrel leaves out, and why: importing the barrel must not load these dependencies. */
 export const OFF_BARREL = {
+  "node/CredentialDirectory": "loads package auth, which servers do not need",
+  "node/LoopbackBrowser": "loads package auth, which servers do not need",
   "client/Remote": "loads the HTTP client of @effect/platform",
-  "definition/RawTool": "loads ajv",
-  "server/HttpEndpoint": "loads the HTTP server of @effect/platform"
+  "server/Skills": "loads the file system of @effect/platform",
+  "server/HttpEndpoint": "loads the HTTP server of @effect/platform",
+  "sql/PgNodes": "loads @effect/sql-pg, which servers over SQLite do not need",
+  "testing/TestAuthorizationServer": "loads jose and @effect/platform, which tests without authorization do not need"
 }
 
 const title = (word) => word[0].toUpperCase() + word.slice(1)

@@ -153,6 +153,9 @@ const compile = (at, modules) => {
   return [...general, ...errors]
 }
 
+/** Writes the blocks of all documents, and gives them with their files. */
+export const modulesOf = (at = root) => write(at, plan(documents(at)).modules)
+
 /** Checks all documents: what was compiled, what was left out, what is wrong. */
 export const docs = (at = root) => {
   const { errors, modules, unchecked } = plan(documents(at))

@@ -1,7 +1,8 @@
 // Runs every example of packages/examples/examples.json as a user would, from the root of the repository: exit code 0
 // within a minute, and the expected words on stdout. An example that is not in the list fails, as does a listed one that
-// is not there. Run the build first.
-import { spawn } from "node:child_process"
+// is not there. A Debian package that an example `needs` is installed where this may be done. With `--runtimes`, Bun and Deno
+// run those that name them under `also`, too. Run the build first.
+import { spawn, spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -34,11 +35,27 @@ const misfits = (at, list) => {
   return errors
 }
 
+/** The Debian packages that are installed for an example. */
+const packages = ["chromium"]
+
+/** Installs the package of a program that is not there, as root; gives what is wrong. */
+const provide = (program) => {
+  const found = () => process.env[program.toUpperCase()] ?? spawnSync("which", [program], { encoding: "utf8" }).stdout
+  if (found()) return undefined
+  if (packages.includes(program) && process.getuid?.() === 0) {
+    const install = "apt-get update -q && apt-get install -y -q --no-install-recommends"
+    spawnSync("bash", ["-c", `${install} ${program}`], { stdio: "ignore", timeout: 240_000 })
+  }
+  return found()
+    ? undefined
+    : `needs ${program}: install it, or set ${program.toUpperCase()} to its path and run again`
+}
+
 /** One example in a process group of its own, so that none of its children outlives the limit. */
-const run = (at, { command, expect }, limit) =>
+const run = (at, { command, expect }, limit, [program, ...before] = [process.execPath]) =>
   new Promise((resolve) => {
     const [file, ...args] = command
-    const child = spawn(process.execPath, [join(home, file), ...args], {
+    const child = spawn(program, [...before, join(home, file), ...args], {
       cwd: at,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"]
@@ -72,23 +89,27 @@ const run = (at, { command, expect }, limit) =>
     })
   })
 
-/** Runs them all; prints a line each and gives whether all is well. */
-export const examples = async (at = root, { limit = LIMIT, print = console.log } = {}) => {
+/** Runs them all, or those that a runtime runs also; prints a line each and gives whether all is well. */
+export const examples = async (at = root, { limit = LIMIT, print = console.log, runtime } = {}) => {
   const path = join(at, home, "examples.json")
   if (!existsSync(path)) {
     print(`${home}/examples.json: missing`)
     return false
   }
-  const list = JSON.parse(readFileSync(path, "utf8"))
-  const errors = misfits(at, list)
+  const all = JSON.parse(readFileSync(path, "utf8"))
+  const list = runtime === undefined ? all : all.filter(({ also = [] }) => also.includes(runtime.name))
+  const errors = misfits(at, all)
   if (errors.length > 0) {
     errors.forEach((error) => print(error))
     return false
   }
   let failed = 0
   for (const example of list) {
+    const lacking = example.needs === undefined ? undefined : provide(example.needs)
     const start = performance.now()
-    const { output, problem } = await run(at, example, limit)
+    const { output, problem } = lacking === undefined
+      ? await run(at, example, limit, runtime?.program)
+      : { output: "", problem: lacking }
     const seconds = ((performance.now() - start) / 1000).toFixed(1)
     print(`${problem === undefined ? "ok  " : "FAIL"} ${example.name} (${seconds} s)${problem ? `: ${problem}` : ""}`)
     if (problem !== undefined) {
@@ -97,7 +118,29 @@ export const examples = async (at = root, { limit = LIMIT, print = console.log }
     }
   }
   print(`${list.length} examples, ${failed} failed`)
-  return failed === 0
+  return failed === 0 && list.length > 0
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href && !(await examples())) process.exitCode = 1
+/** Other runtimes, as npm installs them. A runtime that cannot be installed, or that runs nothing, is a failure. */
+const runtimes = [
+  { name: "bun", program: ["@oven/bun-linux-x64/bin/bun"] },
+  { name: "deno", program: ["@deno/linux-x64-glibc/deno", "run", "--allow-all", "--quiet"] }
+]
+
+const onRuntimes = async () => {
+  const folder = join(root, "scripts/runtimes")
+  if (spawnSync("npm", ["ci"], { cwd: folder, stdio: "inherit" }).status !== 0) return false
+  let ok = true
+  for (const { name, program: [path, ...args] } of runtimes) {
+    const program = [join(folder, "node_modules", path), ...args]
+    const { stdout } = spawnSync(program[0], ["--version"], { encoding: "utf8" })
+    console.log(`\n--- ${name}: ${stdout === null ? "it is not there" : stdout.trim().split("\n")[0]}`)
+    ok = stdout !== null && await examples(root, { runtime: { name, program } }) && ok
+  }
+  return ok
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const ok = await examples()
+  if (!(process.argv.includes("--runtimes") ? await onRuntimes() && ok : ok)) process.exitCode = 1
+}

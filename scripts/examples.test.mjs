@@ -1,4 +1,4 @@
-// The runner of examples sees what fails: a bad exit, missing words, no end, and examples that nobody lists.
+// The runner of examples sees what fails: a bad exit, missing words, no end, and examples that are not in the list.
 import assert from "node:assert/strict"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -39,6 +39,26 @@ describe("examples", () => {
     const { ok, text } = await run(one(), main("console.error(\"hello\")"))
     assert.ok(!ok)
     assert.match(text, /FAIL one .*did not print "hello"/)
+  })
+
+  it("fail, and are not run, without the program that they need", async () => {
+    const list = [{ ...one()[0], needs: "no-such-program" }]
+    const { ok, text } = await run(list, main("console.log(\"hello\")"))
+    assert.ok(!ok)
+    assert.match(text, /FAIL one .*needs no-such-program: install it, or set NO-SUCH-PROGRAM to its path/)
+  })
+
+  it("run on another runtime where they name it", async () => {
+    const at = join(temporary, "runtime")
+    mkdirSync(join(at, "packages/examples/dist/one"), { recursive: true })
+    const list = [{ ...one()[0], also: ["other"] }, { ...one()[0], name: "two" }]
+    writeFileSync(join(at, "packages/examples/examples.json"), JSON.stringify(list))
+    writeFileSync(join(at, "packages/examples/dist/one/main.mjs"), "console.log(process.execArgv[0], \"hello\")")
+    const lines = []
+    const runtime = { name: "other", program: [process.execPath, "--no-warnings"] }
+    assert.ok(await examples(at, { runtime, print: (line) => lines.push(line) }), lines.join("\n"))
+    assert.match(lines.join("\n"), /^ok {3}one [^\n]*\n1 examples, 0 failed$/)
+    assert.ok(!await examples(at, { runtime: { ...runtime, name: "unnamed" }, print: () => {} }))
   })
 
   it("fail with an exit code", async () => {

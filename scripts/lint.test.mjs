@@ -101,6 +101,6 @@ describe("lint", () => {
       assert.ok(existsSync(join(root, file)), file)
       assert.ok(why.length > 0)
     }
-    for (const { file } of mayUseTimers) assert.match(file, /^packages\/node\/src\//)
+    for (const { file } of mayUseTimers) assert.match(file, /^packages\/(node|redis|sql)\/src\//)
   })
 })

@@ -1,8 +1,8 @@
-// Runs the tests of the package that touches Node on the versions of Node that scripts/nodes installs, each by its path:
+// Runs the tests of the packages that touch Node on the versions of Node that scripts/nodes installs, each by its path:
 // the PATH of this process stays as it is. Tests that start a process take the Node that runs them. A version that cannot
 // be installed, or that is not what its name says, is a failure: no version is left out without a word.
 //
-//   node scripts/nodes.mjs [24] [22] [--all] [arguments of vitest ...]
+//   node scripts/nodes.mjs [24] [22] [--all | --brief] [arguments of vitest ...]
 import { spawnSync } from "node:child_process"
 import { existsSync, statSync } from "node:fs"
 import { join } from "node:path"
@@ -14,14 +14,38 @@ const home = join(root, "scripts/nodes")
 /** The versions besides the oldest one, on which `npm test` runs; the newest first. */
 export const majors = ["24", "22"]
 
-/** Which versions to run, and the arguments for vitest. */
+const shared = ["redis", "sql"]
+
+const run = (projects, ...args) => ["run", ...projects.flatMap((name) => ["--project", name]), ...args]
+
+// As in `npm test`: most tests of `node` wait for a child process or for a socket.
+const node = (...args) => run(["node"], "--maxWorkers=2", ...args)
+
+/** What other programs answer, which no version of Node changes, and nodes that share the memory of one process. */
+const elsewhere = ["interop/Official!(BothEras)*", "deviations/*", "behaviour/Behaviours.nodes*"]
+
+/** A server over each transport, a client that starts one, and nodes over each engine. */
+const smoke = ["StdioServer", "StdioClient", "HttpServer", "NodeHandler", "RedisNodes", "SqlNodes", "PgNodes"]
+
+/**
+ * Which versions to run, and the arguments of each run of vitest. `--all` is for the tests of every package. `--brief` is for
+ * continuous integration: the newest version leaves out what is `elsewhere`, and the others run `smoke` only.
+ */
 export const parse = (args) => {
   const named = majors.filter((major) => args.includes(major))
-  const rest = args.filter((arg) => !majors.includes(arg) && arg !== "--all")
-  return {
-    majors: named.length > 0 ? named : majors,
-    vitest: ["run", ...args.includes("--all") ? [] : ["--project", "node"], ...rest]
+  const [isAll, isBrief] = ["--all", "--brief"].map((option) => args.includes(option))
+  const rest = args.filter((arg) => !majors.includes(arg) && arg !== "--all" && arg !== "--brief")
+  const wanted = named.length > 0 ? named : majors
+  const runsOf = (major) => {
+    if (isAll) return [run([], "--maxWorkers=2", ...rest)]
+    if (rest.length > 0) return [run(["node", ...shared], "--maxWorkers=2", ...rest)]
+    if (!isBrief) return [run(shared, "--no-isolate"), node()]
+    if (major !== wanted[0]) {
+      return [run(["node", ...shared], "--maxWorkers=2", ...smoke.map((name) => `/${name}.test.ts`))]
+    }
+    return [run(shared, "--no-isolate"), node(...elsewhere.flatMap((files) => ["--exclude", `test/${files}.test.ts`]))]
   }
+  return wanted.map((major) => ({ major, runs: runsOf(major) }))
 }
 
 /** The name of the package that has a version for a platform. */
@@ -56,18 +80,20 @@ const find = (major) => {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const { majors: wanted, vitest } = parse(process.argv.slice(2))
+  const versions = parse(process.argv.slice(2))
   install()
-  for (const { path, version } of wanted.map(find)) {
-    console.log(`\n--- Node ${version}: vitest ${vitest.join(" ")}`)
-    const { error, signal, status } = spawnSync(path, [join(root, "node_modules/vitest/vitest.mjs"), ...vitest], {
-      cwd: root,
-      stdio: "inherit"
-    })
-    if (error !== undefined) throw error
-    if (status !== 0) {
-      console.log(`--- Node ${version}: FAILED (${signal ?? `status ${status}`})`)
-      process.exit(1)
+  for (const { path, runs, version } of versions.map(({ major, runs }) => ({ ...find(major), runs }))) {
+    for (const vitest of runs) {
+      console.log(`\n--- Node ${version}: vitest ${vitest.join(" ")}`)
+      const { error, signal, status } = spawnSync(path, [join(root, "node_modules/vitest/vitest.mjs"), ...vitest], {
+        cwd: root,
+        stdio: "inherit"
+      })
+      if (error !== undefined) throw error
+      if (status !== 0) {
+        console.log(`--- Node ${version}: FAILED (${signal ?? `status ${status}`})`)
+        process.exit(1)
+      }
     }
     console.log(`--- Node ${version}: passed`)
   }

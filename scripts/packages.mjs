@@ -127,6 +127,26 @@ await build({
 })
 answers("a server answers as one bundled file", "bundled.mjs")
 
+// The driver of Redis is a CommonJS module; the banner is that of docs/deployment.md.
+await build({
+  absWorkingDir: project,
+  stdin: {
+    contents: "import * as Nodes from \"@effect-mcp/redis/RedisNodes\"; console.log(typeof Nodes.layer)",
+    resolveDir: project
+  },
+  outfile: "redis.mjs",
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  logLevel: "error"
+})
+run("load the package redis from a bundled file", process.execPath, ["redis.mjs"], {
+  cwd: project,
+  expected: /function/
+})
+done("the package redis loads from one bundled file")
+
 // Every public module, types and values, so that each declaration of the tarballs is checked.
 const everything = packages.flatMap(({ manifest }) =>
   Object.keys(manifest.exports).filter((path) =>

@@ -10,7 +10,7 @@ export const root = fileURLToPath(new URL("..", import.meta.url))
 export const scope = "@effect-mcp/"
 
 /** Private packages: compiled and run, never imported. Every other package is a library. */
-export const programs = ["examples", "benchmarks", "attacks"]
+export const programs = ["examples", "benchmarks", "attacks", "cluster"]
 
 /** Packages whose `legacy/` and `modern/` are public. All others hide theirs. */
 export const publishesEras = ["protocol"]

@@ -3,12 +3,17 @@
 // are run one by one, because a suite of them does not look at how they end. What the suite prints is not trusted: its
 // checks are read here, and whatever is not SUCCESS or INFO must be expected, with a reason.
 //
-//   node scripts/conformance/main.mjs [server] [client] [2025-11-25 ...] [--scenario <name>]
+// The leg "proxy" is the server's leg through a proxy in front of the everything-server; the leg "nodes" is the server's leg
+// with three everything-servers over one Redis, where each request goes to the next one. The leg "authorization" is that of
+// authorization servers; it runs against the one of package testing.
+//
+//   node scripts/conformance/main.mjs [server] [client] [authorization] [proxy] [nodes] [2025-11-25 ...] [--upstream <version>] [--scenario <name>]
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { balance, freePort, startRedis } from "./nodes.mjs"
 
 const home = dirname(fileURLToPath(import.meta.url))
 const root = join(home, "..", "..")
@@ -18,16 +23,48 @@ const suite = join(home, "node_modules/@modelcontextprotocol/conformance/dist/in
 /** How many scenarios each leg has: fewer would pass in silence. */
 const scenarios = { "2025-03-26": 1, "2025-06-18": 27, "2025-11-25": 33, "2026-07-28": 40 }
 
-/** Those of clients, without authorization: of 2025-03-26 the suite has none. */
+const tokenEndpoint = ["basic", "post", "none"].map((method) => `auth/token-endpoint-auth-${method}`)
+
+const authorization = [
+  ...["default", "var1", "var2", "var3"].map((name) => `auth/metadata-${name}`),
+  "auth/basic-cimd",
+  "auth/scope-from-www-authenticate",
+  "auth/scope-from-scopes-supported",
+  "auth/scope-omitted-when-undefined",
+  "auth/scope-step-up",
+  "auth/scope-retry-limit",
+  ...tokenEndpoint,
+  "auth/pre-registration"
+]
+
+/** Those of the extensions, which the suite runs one by one: they belong to no revision. */
+const extensionScenarios = [
+  "tasks-lifecycle",
+  "tasks-capability-negotiation",
+  "tasks-wire-fields",
+  "tasks-request-state-removal",
+  "tasks-mrtr-input",
+  "tasks-request-headers",
+  "tasks-dispatch-and-envelope",
+  "tasks-status-notifications",
+  "tasks-required-task-error",
+  "tasks-mrtr-composition",
+  "sep-2640-skills-enumeration",
+  "sep-2640-skills-manifest",
+  "sep-2640-skills-directory"
+]
+
+/** Those of clients; "extension" has those of extensions, which belong to no revision. */
 const clientScenarios = {
-  "2025-03-26": [],
-  "2025-06-18": ["initialize", "tools_call"],
+  "2025-03-26": ["auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"],
+  "2025-06-18": ["initialize", "tools_call", ...tokenEndpoint],
   "2025-11-25": [
     "initialize",
     "tools_call",
     "elicitation-sep1034-client-defaults",
     "sse-retry",
-    "json-schema-2020-12-preservation"
+    "json-schema-2020-12-preservation",
+    ...authorization
   ],
   "2026-07-28": [
     "tools_call",
@@ -37,7 +74,31 @@ const clientScenarios = {
     "http-custom-headers",
     "http-invalid-tool-headers",
     "json-schema-ref-no-deref",
-    "json-schema-2020-12-preservation"
+    "json-schema-2020-12-preservation",
+    ...authorization,
+    "auth/resource-mismatch",
+    "auth/offline-access-scope",
+    "auth/offline-access-not-supported",
+    "auth/authorization-server-migration",
+    "auth/iss-supported",
+    "auth/iss-not-advertised",
+    "auth/iss-supported-missing",
+    "auth/iss-wrong-issuer",
+    "auth/iss-unexpected",
+    "auth/iss-normalized",
+    "auth/metadata-issuer-mismatch"
+  ],
+  extension: [
+    "auth/client-credentials-jwt",
+    "auth/client-credentials-basic",
+    "auth/enterprise-managed-authorization",
+    "auth/dpop",
+    "auth/dpop-nonce",
+    "auth/wif-jwt-bearer",
+    "sep-2640-client-no-prefetch",
+    "sep-2640-client-verify-digest",
+    "sep-2640-client-verify-size",
+    "sep-2640-client-verify-frontmatter"
   ]
 }
 
@@ -51,12 +112,47 @@ const install = () => {
   if (!existsSync(node24)) throw new Error(`There is no ${node24}: was npm told not to run the scripts of packages?`)
 }
 
+/** The revisions of clients in front of a proxy, and the revision that the proxy speaks to the everything-server. */
+const proxied = Object.fromEntries(Object.keys(scenarios).map((version) => [version, version]))
+
 /** Starts the everything-server with one revision, and gives its address once it says it. */
-const everything = (version) =>
+const everything = (version, ...args) => start("server", ["--version", version, ...args])
+
+/** Starts a proxy with one revision, and the everything-server behind it. */
+const throughProxy = async (version, upstreamVersion) => {
+  const upstream = await everything(upstreamVersion)
+  const proxy = await start("proxy", ["--version", version, "--upstream", upstream.url])
+  return {
+    url: proxy.url,
+    stop: () => {
+      proxy.stop()
+      upstream.stop()
+    },
+    ended: () => proxy.ended() || upstream.ended()
+  }
+}
+
+/** Starts three everything-servers over one Redis, behind a balancer that passes every request on to the next one. */
+const throughNodes = async (version, redis) => {
+  const nodes = await Promise.all([1, 2, 3].map(() => everything(version, "--redis", redis)))
+  const balancer = await balance(nodes.map(({ url }) => url))
+  return {
+    url: balancer.url,
+    stop: () => {
+      balancer.stop()
+      nodes.forEach((node) => node.stop())
+    },
+    ended: () => nodes.some((node) => node.ended()),
+    // The session scenario of the oldest revision has a handful of requests.
+    flaw: () => balancer.counts.some((count) => count === 0) ? "a node has received no request" : undefined
+  }
+}
+
+const start = (program, args) =>
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      [join(root, "packages/examples/dist/everything/server.js"), "--port", "0", "--version", version],
+      [join(root, `packages/examples/dist/everything/${program}.js`), "--port", "0", ...args],
       { stdio: ["ignore", "pipe", "inherit"] }
     )
     let said = ""
@@ -66,14 +162,14 @@ const everything = (version) =>
       if (url !== undefined) resolve({ url, stop: () => child.kill("SIGTERM"), ended: () => child.exitCode !== null })
     })
     child.on("error", reject)
-    child.on("exit", (code) => reject(new Error(`The everything-server ended with ${code}`)))
+    child.on("exit", (code) => reject(new Error(`everything/${program} ended with ${code}`)))
   })
 
-const run = (args) =>
+const run = (args, onOutput = () => {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(node24, [suite, ...args], { stdio: ["ignore", "pipe", "pipe"] })
     let said = ""
-    child.stdout.on("data", (chunk) => said += chunk)
+    child.stdout.on("data", (chunk) => onOutput(said += chunk))
     child.stderr.on("data", (chunk) => said += chunk)
     child.on("error", reject)
     child.on("exit", (status) => resolve({ status, said }))
@@ -114,8 +210,43 @@ export const judge = (found, expected, count) => {
   return [...wrong, ...stale, ...missing]
 }
 
-const leg = async (version, expected, scenario) => {
-  const server = await everything(version)
+/** What a server says against itself, after all scenarios. */
+const flaws = (server) => [
+  ...server.ended() ? ["an everything-server has ended"] : [],
+  ...server.flaw?.() === undefined ? [] : [server.flaw()]
+]
+
+/** The scenarios of extensions, each by itself, against one server. */
+const extensionLeg = async (name, open, expected, only) => {
+  const { said } = await run(["list", "--server"])
+  const wrong = unnamed(said.replaceAll(/^.*\[(?!extension\]).*$/gm, ""), extensionScenarios)
+    .map((name) => `${name}: the suite has it, and we do not run it`)
+  const chosen = extensionScenarios.filter((name) => only === undefined || name === only)
+  const server = await open()
+  let passed = 0
+  try {
+    for (const scenario of chosen) {
+      const out = mkdtempSync(join(tmpdir(), "conformance-"))
+      await run(["server", "--url", server.url, "--scenario", scenario, "-o", out])
+      const own = Object.fromEntries(Object.entries(expected).filter(([key]) => key.startsWith(`${scenario}/`)))
+      const found = results(out, "server")
+      for (const line of judge(found, own, 1)) wrong.push(line)
+      passed += found.flatMap(({ checks }) => checks).filter(({ status }) => status === "SUCCESS").length
+      rmSync(out, { recursive: true, force: true })
+    }
+    if (only === undefined) { for (const line of flaws(server)) wrong.push(line) }
+  } finally {
+    server.stop()
+  }
+  console.log(
+    `${name} extension: ${chosen.length} scenarios, ${passed} checks passed, ${wrong.length} complaints`
+  )
+  for (const line of wrong) console.log(`  ${line}`)
+  return wrong
+}
+
+const leg = async (name, open, version, expected, scenario) => {
+  const server = await open()
   const out = mkdtempSync(join(tmpdir(), "conformance-"))
   try {
     const { said, status } = await run([
@@ -131,13 +262,13 @@ const leg = async (version, expected, scenario) => {
     const found = results(out, "server")
     const wrong = [
       ...judge(found, scenario === undefined ? expected : {}, scenario === undefined ? scenarios[version] : 1),
-      ...server.ended() ? ["the everything-server has ended"] : []
+      ...scenario === undefined ? flaws(server) : []
     ]
     const checks = found.flatMap((one) => one.checks)
     console.log(
-      `server ${version}: ${found.length} scenarios, ${checks.filter(({ status }) => status === "SUCCESS").length} of ${
-        checks.filter(({ status }) => status !== "INFO").length
-      } checks passed, ${wrong.length} complaints`
+      `${name} ${version}: ${found.length} scenarios, ${
+        checks.filter(({ status }) => status === "SUCCESS").length
+      } of ${checks.filter(({ status }) => status !== "INFO").length} checks passed, ${wrong.length} complaints`
     )
     for (const line of wrong) console.log(`  ${line}`)
     if (found.length === 0) console.log(said)
@@ -149,11 +280,13 @@ const leg = async (version, expected, scenario) => {
   }
 }
 
-/** Of the suite's list of client scenarios, those without authorization that are not among ours. */
+/** Of a list of scenarios of the suite, those that are not among ours. */
 export const unnamed = (list, ours) =>
   [...list.matchAll(/^\s*- (\S+) \[/gm)]
     .map(([, name]) => name)
-    .filter((name) => !name.startsWith("auth/") && !ours.includes(name))
+    .filter((name) => !ours.includes(name))
+
+const specVersion = (version) => version === "extension" ? [] : ["--spec-version", version]
 
 const clientLeg = async (version, scenario, expected) => {
   const out = mkdtempSync(join(tmpdir(), "conformance-"))
@@ -165,8 +298,7 @@ const clientLeg = async (version, scenario, expected) => {
       `${process.execPath} ${client}`,
       "--scenario",
       scenario,
-      "--spec-version",
-      version,
+      ...specVersion(version),
       "-o",
       out
     ])
@@ -180,8 +312,10 @@ const clientLeg = async (version, scenario, expected) => {
 
 const clientLegs = async (version, expected, only) => {
   const names = clientScenarios[version].filter((name) => only === undefined || name === only)
-  const { said } = await run(["list", "--client", "--spec-version", version])
-  const wrong = unnamed(said, clientScenarios[version]).map((name) => `${name}: the suite has it, and we do not run it`)
+  const { said } = await run(["list", "--client", ...specVersion(version)])
+  // Without a revision, the suite lists the scenarios of all.
+  const ours = version === "extension" ? Object.values(clientScenarios).flat() : clientScenarios[version]
+  const wrong = unnamed(said, ours).map((name) => `${name}: the suite has it, and we do not run it`)
   for (const scenario of names) {
     const own = Object.fromEntries(Object.entries(expected).filter(([key]) => key.startsWith(`${scenario}/`)))
     for (const line of await clientLeg(version, scenario, own)) wrong.push(line)
@@ -191,23 +325,95 @@ const clientLegs = async (version, expected, only) => {
   return wrong
 }
 
+/** Those of authorization servers. They run together: the second needs what the first found. */
+const authorizationScenarios = ["authorization-server-metadata-endpoint", "authorization-code-grant"]
+
+const authorizationLeg = async (version, expected) => {
+  const server = await start("issuer", [])
+  const out = mkdtempSync(join(tmpdir(), "conformance-"))
+  // The user's browser opens the address that the suite prints, and follows the redirect to the suite.
+  let opened
+  const open = (said) => {
+    const [url] = /http:\/\/\S+\/authorize\?\S+(?=\s)/.exec(said) ?? []
+    if (url !== undefined) opened ??= fetch(url).then(({ status }) => status, String)
+  }
+  try {
+    const { said, status } = await run([
+      "authorization",
+      ...["--url", server.url, "--client-id", "suite", "--resource", "https://mcp.example/mcp"],
+      ...["--port", String(await freePort()), "--spec-version", version, "-o", out]
+    ], open)
+    const found = results(out, "authorization-server")
+    const list = await run(["list", "--authorization", ...specVersion(version)])
+    const wrong = [
+      ...unnamed(list.said, authorizationScenarios).map((name) => `${name}: the suite has it, and we do not run it`),
+      ...judge(found, expected, authorizationScenarios.length)
+    ]
+    if (await opened !== 200) wrong.push(`the browser got ${await opened} from the suite`)
+    if (server.ended()) wrong.push("the authorization server has ended")
+    if (wrong.length === 0 && status !== 0) wrong.push(`the suite ended with ${status}:\n${said}`)
+    console.log(`authorization ${version}: ${found.length} scenarios, ${wrong.length} complaints`)
+    for (const line of wrong) console.log(`  ${line}`)
+    return wrong
+  } finally {
+    server.stop()
+    rmSync(out, { recursive: true, force: true })
+  }
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const args = process.argv.slice(2)
   const at = args.indexOf("--scenario")
   const scenario = at === -1 ? undefined : args.splice(at, 2)[1]
-  const named = args.filter((arg) => arg in scenarios)
-  const versions = named.length > 0 ? named : Object.keys(scenarios)
-  const both = !args.includes("server") && !args.includes("client")
+  const upstreamAt = args.indexOf("--upstream")
+  const upstream = upstreamAt === -1 ? undefined : args.splice(upstreamAt, 2)[1]
+  const named = args.filter((arg) => arg in clientScenarios)
+  const versions = named.length > 0 ? named : Object.keys(clientScenarios)
+  const all = !["server", "client", "authorization", "proxy", "nodes"].some((leg) => args.includes(leg))
+  const runs = (leg) => all || args.includes(leg)
   install()
   const expected = JSON.parse(readFileSync(join(home, "expected.json"), "utf8"))
   let complaints = 0
-  for (const version of versions) {
-    if (both || args.includes("server")) {
-      complaints += (await leg(version, expected.server[version] ?? {}, scenario)).length
-    }
-    if (clientScenarios[version] !== undefined && (both || args.includes("client"))) {
-      complaints += (await clientLegs(version, expected.client[version] ?? {}, scenario)).length
+  const add = (wrong) => {
+    complaints += wrong.length
+  }
+  /** The scenarios of servers of all revisions, against what `open` starts. */
+  const serverLegs = async (name, open) => {
+    for (const version of versions) {
+      if (scenarios[version] !== undefined) {
+        const own = expected[name][version] ?? {}
+        add(await leg(name, () => open(version), version, own, scenario))
+      }
+      if (version === "extension") {
+        const own = expected[name].extension ?? {}
+        add(await extensionLeg(name, () => open("2026-07-28"), own, scenario))
+      }
     }
   }
+  const nodesLegs = async () => {
+    if (!runs("nodes")) return
+    const redis = await startRedis()
+    await serverLegs("nodes", (version) => throughNodes(version, redis.url)).finally(redis.stop)
+  }
+  const otherLegs = async () => {
+    if (runs("server")) await serverLegs("server", everything)
+    for (const version of versions) {
+      if (runs("client")) add(await clientLegs(version, expected.client[version] ?? {}, scenario))
+    }
+    for (const version of versions) {
+      if (version !== "extension" && scenario === undefined && runs("authorization")) {
+        add(await authorizationLeg(version, expected.authorization[version] ?? {}))
+      }
+    }
+    for (const version of versions) {
+      const behind = upstream ?? proxied[version]
+      if (behind !== undefined && runs("proxy")) {
+        const through = () => throughProxy(version, behind)
+        add(await leg("proxy", through, version, expected.proxy[version] ?? {}, scenario))
+      }
+    }
+  }
+  // Beside the others: each waits for processes most of the time.
+  await Promise.all([nodesLegs(), otherLegs()])
   if (complaints > 0) process.exitCode = 1
 }

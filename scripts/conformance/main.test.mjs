@@ -1,10 +1,12 @@
 // What the conformance run must not overlook.
 import assert from "node:assert/strict"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { judge, results, unnamed } from "./main.mjs"
+import { balance } from "./nodes.mjs"
 
 const check = (id, status, errorMessage) => ({ id, status, errorMessage })
 const scenario = (name, ...checks) => ({ scenario: name, checks })
@@ -52,9 +54,46 @@ test("results are read from what the suite leaves behind", () => {
   }
 })
 
-test("a client scenario that the suite has and nobody runs is found", () => {
+test("a client scenario that the suite has, and that is not among ours, is found", () => {
   const list = "Client scenarios (test against a client):\n  - initialize [2025-11-25]\n  - new-one [2025-11-25]\n" +
     "  - auth/basic [2025-11-25]\n"
-  assert.deepEqual(unnamed(list, ["initialize"]), ["new-one"])
-  assert.deepEqual(unnamed(list, ["initialize", "new-one"]), [])
+  assert.deepEqual(unnamed(list, ["initialize"]), ["new-one", "auth/basic"])
+  assert.deepEqual(unnamed(list, ["initialize", "new-one", "auth/basic"]), [])
+})
+
+const serve = (listener) =>
+  new Promise((resolve) => {
+    const server = createServer(listener).listen(0, "127.0.0.1", () =>
+      resolve({
+        url: `http://127.0.0.1:${server.address().port}/mcp`,
+        stop: () => server.close()
+      }))
+  })
+
+test("a balancer passes each request on to the next server, streams the answer, and cuts what its client has left", async () => {
+  const left = []
+  const servers = await Promise.all(["a", "b"].map((name) =>
+    serve((request, response) => {
+      response.on("close", () => left.push(name))
+      response.writeHead(207, { "X-Name": name })
+      request.pipe(response, { end: false })
+    })
+  ))
+  const balancer = await balance(servers.map(({ url }) => url))
+  try {
+    for (const name of ["a", "b", "a"]) {
+      const leaving = new AbortController()
+      const answer = await fetch(balancer.url, { method: "POST", body: "first", signal: leaving.signal })
+      const { value } = await answer.body.getReader().read()
+      assert.deepEqual([answer.status, answer.headers.get("x-name")], [207, name])
+      assert.equal(new TextDecoder().decode(value), "first")
+      leaving.abort()
+    }
+    while (left.length < 3) await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(balancer.counts, [2, 1])
+    servers.forEach(({ stop }) => stop())
+    assert.equal((await fetch(balancer.url)).status, 502)
+  } finally {
+    balancer.stop()
+  }
 })

@@ -9,6 +9,8 @@ export interface Outcome {
   readonly faults: ReadonlyArray<string>
   /** Milliseconds of processor time that the attack cost. */
   readonly cost?: number | undefined
+  /** What part of the limit it took of what is limited. */
+  readonly share?: number | undefined
 }
 
 export class Report {
@@ -17,12 +19,13 @@ export class Report {
 
   constructor(private readonly isQuiet: boolean) {}
 
-  add({ cost, faults, name }: Outcome): void {
+  add({ cost, faults, name, share }: Outcome): void {
     const failed = faults.length > 0
     if (failed) this.failed++
     else this.passed++
     if (this.isQuiet && !failed) return
-    const spent = cost === undefined ? "" : ` (${cost.toFixed(0)} ms)`
+    const part = share === undefined ? "" : `, ${(100 * share).toFixed(0)} % of the limit`
+    const spent = cost === undefined ? "" : ` (${cost.toFixed(0)} ms${part})`
     console.log(`${failed ? "FAIL" : "ok  "} ${name}${spent}`)
     for (const fault of faults) console.log(`       ${fault}`)
   }

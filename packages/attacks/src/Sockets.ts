@@ -33,7 +33,7 @@ const isComplete = (text: string): boolean => {
 export const send = (
   port: number,
   pieces: ReadonlyArray<string | Uint8Array>,
-  { grace = 15, patience = 300 }: { readonly grace?: number | undefined; readonly patience?: number | undefined } = {}
+  { grace, patience }: { readonly grace: number; readonly patience: number }
 ): Promise<Exchange> =>
   new Promise((resolve) => {
     let text = ""

@@ -1,11 +1,14 @@
 /**
  * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`,
- * `emitters`, `hostile`.
+ * `emitters`, `hostile`. Without a suite, two processes run them all at the same time: what they measure is processor time.
  * The exit code is 1 when an attack did not end as expected.
  *
  * The attackers are plain async functions on Node's sockets: what they send and count must not depend on the library that
  * they attack, nor on Effect, which it is built on.
  */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
 import * as Canary from "./Canary.js"
 import * as Emitters from "./Emitters.js"
 import * as HostileClients from "./HostileClients.js"
@@ -17,7 +20,12 @@ import * as Victim from "./Victim.js"
 
 const [suite, only] = process.argv.slice(2)
 
-const wants = (name: string): boolean => suite === undefined || suite === name
+/** The two halves of the suite. */
+const HALVES = ["over HTTP", "the others"]
+
+const [overHttpOnly, othersOnly] = HALVES.map((half) => suite === half)
+
+const wants = (name: string): boolean => overHttpOnly === true || othersOnly === true || suite === name
 
 const report = new Report(process.env.CI !== undefined)
 
@@ -36,23 +44,34 @@ const overHttp = async (shell: Victim.Shell): Promise<void> => {
   await timed("the end", async () => report.add(await Readers.end(shell, victim)))
 }
 
-if (suite !== "hostile" && suite !== "emitters") {
-  await overHttp("node")
-  await overHttp("platform")
-  await overHttp("web")
+/** Runs each half in a process of its own; whether none of their attacks failed. */
+const both = async (): Promise<boolean> => {
+  const ends = HALVES.map((half) =>
+    once(spawn(process.execPath, [fileURLToPath(import.meta.url), half], { stdio: "inherit" }), "exit")
+  )
+  return (await Promise.all(ends)).every(([code]) => code === 0)
 }
-if (wants("peers")) {
-  const begin = performance.now()
-  await HostileClients.inMemory(report, only)
-  await HostileClients.overStdio(report, only)
-  report.group("clients in memory and over stdio", begin)
-}
-if (wants("emitters")) {
-  const begin = performance.now()
-  for (const shell of ["node", "platform", "stdio"] as const) report.add(await Emitters.run(shell))
-  report.group("emitters", begin)
-}
-if (wants("hostile")) await HostileServers.run(report, only)
 
-console.log(`${report.total} attacks, ${report.faults} failed`)
-process.exit(report.faults === 0 ? 0 : 1)
+const parts = async (): Promise<boolean> => {
+  if (othersOnly !== true && suite !== "hostile" && suite !== "emitters") {
+    await overHttp("node")
+    await overHttp("platform")
+    await overHttp("web")
+  }
+  if (overHttpOnly !== true && wants("peers")) {
+    const begin = performance.now()
+    await HostileClients.inMemory(report, only)
+    await HostileClients.overStdio(report, only)
+    report.group("clients in memory and over stdio", begin)
+  }
+  if (overHttpOnly !== true && wants("emitters")) {
+    const begin = performance.now()
+    for (const shell of ["node", "platform", "stdio"] as const) report.add(await Emitters.run(shell))
+    report.group("emitters", begin)
+  }
+  if (overHttpOnly !== true && wants("hostile")) await HostileServers.run(report, only)
+  console.log(`${report.total} attacks, ${report.faults} failed`)
+  return report.faults === 0
+}
+
+process.exit(await (suite === undefined ? both() : parts()) ? 0 : 1)

@@ -11,7 +11,8 @@ const Add = Tool.make("add", {
   success: Schema.Struct({ sum: Schema.Number })
 })
 
-export const Server = McpServer.layer(
-  { name: "bench", version: "1.0.0" },
-  McpServer.tool(Add, ({ a, b }) => Effect.succeed({ sum: a + b }))
-)
+export const info = { name: "bench", version: "1.0.0" }
+
+export const AddLive = McpServer.tool(Add, ({ a, b }) => Effect.succeed({ sum: a + b }))
+
+export const Server = McpServer.layer(info, AddLive)

@@ -26,6 +26,12 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
       ])
     )
   ),
+  ...Object.fromEntries(
+    Object.entries({ "own-bearer": "own", "protected-bearer": "protected" }).map(([name, server]) => [
+      name,
+      () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras.bearer)())
+    ])
+  ),
   "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair("2025-11-25")),
   "own-pair-modern": () => import("./subjects/own.js").then(({ overPair }) => overPair("2026-07-28")),
   "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect("2025-11-25")),

@@ -1,13 +1,18 @@
 /**
  * One HTTP server in a process of its own, to measure its processor time alone: `served.js <server>` sends its URL to the
- * parent process, and answers each message with the processor time so far. `subjects/http` calls it.
+ * parent process, and answers each message with the processor time so far. `ServedProcess` calls it.
  */
 import type { Start } from "./servers/Start.js"
 
 const servers: Readonly<Record<string, () => Promise<Start>>> = {
   own: () => import("./servers/own.js").then(({ onNode }) => onNode),
+  protected: () => import("./servers/protected.js").then(({ onNode }) => onNode),
   "own-web": () => import("./servers/own.js").then(({ onHono }) => onHono),
   "own-app": () => import("./servers/own.js").then(({ onPlatform }) => onPlatform),
+  "nodes-alone": () => import("./servers/nodes.js").then(({ alone }) => alone),
+  "nodes-memory": () => import("./servers/nodes.js").then(({ inMemory }) => inMemory),
+  "nodes-redis": () => import("./servers/nodes.js").then(({ inRedis }) => inRedis),
+  "nodes-postgres": () => import("./servers/nodes.js").then(({ inPostgres }) => inPostgres),
   sdk1: () => import("./servers/sdk1.js").then(({ start }) => start),
   sdk2: () => import("./servers/sdk2.js").then(({ start }) => start),
   node: () => import("./servers/node.js").then(({ start }) => start)
@@ -15,9 +20,10 @@ const servers: Readonly<Record<string, () => Promise<Start>>> = {
 
 const report = (message: unknown) => process.send!(message)
 
-process.on("message", () => {
+process.on("message", ({ collects }: { readonly collects: boolean }) => {
+  if (collects) global.gc!()
   const { system, user } = process.cpuUsage()
-  report({ microseconds: user + system })
+  report({ microseconds: user + system, heapBytes: collects ? process.memoryUsage().heapUsed : 0 })
 })
 process.on("disconnect", () => process.exit(0))
 

@@ -5,7 +5,9 @@
  * @since 0.1.0
  */
 import type { RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 
 /** The options of every call. */
 export interface CallOptions extends RequestOptions {
@@ -21,6 +23,13 @@ export interface CallOptions extends RequestOptions {
    * Default: the `maxRetries` of the client.
    */
   readonly maxRetries?: number | undefined
+  /**
+   * The capabilities that this call declares, in place of those of the client's features. Only from 2026-07-28 on, and for
+   * `request` with a name, whose caller answers an `input_required` result itself.
+   */
+  readonly capabilities?: ClientCapabilities | undefined
+  /** The lowest level of the log messages that this call wants, from 2026-07-28 on. Default: that of `setLoggingLevel`. */
+  readonly logLevel?: LoggingLevel | undefined
 }
 
 /** The options of a call that lists one page. */

@@ -70,7 +70,7 @@ export const layer = <RC, E = never, R = never>(
 
 /**
  * The server's tools as functions, typed by a definition. This sends nothing to the server: a tool that the server does not
- * have fails when it is called.
+ * have fails when it is called. `Typed.make` does the same for a client that is a value.
  */
 export const of = <D extends Definition.Definition.Any>(
   definition: D

@@ -97,8 +97,38 @@ export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
   }
 }
 
+/**
+ * The call of a tool has become a task, and there is no result of it. A call that failed in its task fails as any call: with the
+ * error that the server answered, or with a result that has `isError`.
+ */
+export class TaskEnded extends Data.TaggedError("TaskEnded")<{
+  readonly taskId: string
+  /**
+   * `Cancelled`: the task was cancelled. `Gone`: the server has no such task: its time to live has passed, it belongs to another
+   * user, or there never was one. `Failed`: the server sent no error with a task that has failed.
+   */
+  readonly reason: "Cancelled" | "Gone" | "Failed"
+  /** The text of the server about the status of the task. */
+  readonly statusMessage?: string | undefined
+}> {
+  override get message(): string {
+    const { reason, statusMessage, taskId } = this
+    const task = `the task "${taskId.slice(0, 100)}"`
+    const why = statusMessage === undefined ? "" : `: ${statusMessage.slice(0, 200)}`
+    switch (reason) {
+      case "Cancelled":
+        return `There is no result of ${task}, because it was cancelled${why}`
+      case "Gone":
+        return `The server does not have ${task}: its time to live has passed, or it belongs to another user. ` +
+          "Start the tool again; the option `ttl` has the server keep the task for longer"
+      case "Failed":
+        return `The server sent no error with ${task}, which has failed${why}`
+    }
+  }
+}
+
 /** How a call to a server can fail. */
-export type ClientError = McpError.McpError | LocalError | InputRefused | NotNegotiated | TooManyRounds
+export type ClientError = McpError.McpError | LocalError | InputRefused | NotNegotiated | TaskEnded | TooManyRounds
 
 /** How connecting to a server can fail. */
 export type ConnectError = ClientError | NoCommonVersion

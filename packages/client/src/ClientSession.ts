@@ -6,6 +6,7 @@
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import * as Connectors from "@effect-mcp/jsonrpc/Connector"
+import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Completion from "@effect-mcp/protocol/Completion"
@@ -31,9 +32,13 @@ import * as Negotiation from "./negotiation/Negotiation.js"
 import type { Notifications } from "./Notifications.js"
 import * as FeatureFibers from "./session/FeatureFibers.js"
 import { GivenExtensions } from "./session/GivenExtensions.js"
+import * as ListedTools from "./session/ListedTools.js"
 import type { NegotiatedSession } from "./session/NegotiatedSession.js"
 import * as OutputCheck from "./session/OutputCheck.js"
 import * as Pages from "./session/Pages.js"
+import * as RemoteTasks from "./session/RemoteTasks.js"
+import * as TaskWatch from "./session/TaskWatch.js"
+import type { TaskCalls } from "./TaskCalls.js"
 
 export interface Options {
   /** The name and version that the client sends. Default: those of this library. */
@@ -107,6 +112,11 @@ export interface Options {
    * reported in `diagnostics`: the schema is not valid, or the check would cost too much. Default: true.
    */
   readonly checkOutputs?: boolean | undefined
+  /**
+   * Called with each notification when it arrives, before a call that ends after it returns. The streams of the session are for
+   * listeners that may be slower than the server; this must return at once, and must not throw.
+   */
+  readonly onNotification?: ((notification: Notification) => void) | undefined
   /** Whether calls are recorded as spans and metrics. See `Telemetry`. Default: false. */
   readonly telemetry?: boolean | undefined
 }
@@ -130,12 +140,20 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    * reason `Decode` when the result does not match the tool's output schema.
    *
    * Interrupting the effect cancels the call at the server.
+   *
+   * Where the call becomes a task, this waits for its result, answers its questions, and cancels it when interrupted: from
+   * 2026-07-28 on with `Tasks.extension` among the client's `extensions`, where the server decides it, and at 2025-11-25 for
+   * tools that the server lists as tasks only; where the server has tasks, a tool that the client does not know is looked for in
+   * the list first. `timeout` then limits each request about the task, and `maxTotalTimeout`
+   * everything. Fails with `TaskEnded` when the task was cancelled or has expired. `Tasks.start` gives the task itself.
    */
   readonly callTool: (
     name: string,
     args?: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError>
+  /** The tasks of the server. `Tasks` has the same with the types of a definition. */
+  readonly tasks: TaskCalls
   /** One page of the resources. */
   readonly listResources: (options?: ListOptions) => Effect.Effect<Resources.ListResourcesResult, ClientError>
   /** All resources, page after page, like `tools`. */
@@ -222,15 +240,23 @@ export const connect = <R>(
   Effect.gen(function*() {
     const registered = features ?? (yield* Features.make)
     const extensions = yield* Effect.sync(() => Extensions.make(options.extensions ?? []))
-    const outputs = OutputCheck.make()
+    yield* Extensions.warn(registered, extensions)
+    const tools = ListedTools.make()
+    const outputs = OutputCheck.make(tools)
+    const watch = TaskWatch.make()
     const negotiated = yield* Negotiation.connect(connector, {
       clientInfo: options.clientInfo ?? self,
       versions: options.versions ?? Version.all,
       prior: options.prior,
       features: registered,
       extensions,
-      onNotification: ({ method }) => {
-        if (method === "notifications/tools/list_changed") outputs.forget()
+      onNotification: (notification) => {
+        if (notification.method === "notifications/tools/list_changed") {
+          tools.forget()
+          outputs.forget()
+        }
+        watch.onNotification(notification)
+        options.onNotification?.(notification)
       },
       timeout: options.timeout ?? "60 seconds",
       timeouts: new Map(Object.entries(options.timeouts ?? {})),
@@ -248,21 +274,29 @@ export const connect = <R>(
     }).pipe(Effect.provideService(GivenExtensions, options.extensions ?? []))
     // Earlier revisions know no output schemas.
     const checkOutputs = options.checkOutputs !== false && Version.isAtLeast(negotiated.facts.version, "2025-06-18")
-    const session = verbs(negotiated, outputs, checkOutputs)
+    const session = verbs(negotiated, { checkOutputs, outputs, tools, watch })
     yield* FeatureFibers.announceRootChanges(registered, Effect.ignore(session.rootsListChanged))
     return session
   })
 
 const verbs = (
-  { awaitSubscription, call, ended, extended, facts, notifications, notify, refusal, report }: NegotiatedSession,
-  outputs: OutputCheck.OutputCheck,
-  checkOutputs: boolean
+  { awaitSubscription, call, ended, extended, facts, notifications, notify, refusal, report, tasks: era }:
+    NegotiatedSession,
+  { checkOutputs, outputs, tools: listed, watch }: {
+    readonly checkOutputs: boolean
+    readonly outputs: OutputCheck.OutputCheck
+    readonly tools: ListedTools.ListedTools
+    readonly watch: TaskWatch.TaskWatch
+  }
 ): ClientSessionService => {
   const listTools = (options?: ListOptions) => call("tools/list", page(options), options)
   const tools = Pages.stream("tools/list", (cursor) => listTools({ cursor }), ({ tools }) => tools)
   const listResources = (options?: ListOptions) => call("resources/list", page(options), options)
   const listResourceTemplates = (options?: ListOptions) => call("resources/templates/list", page(options), options)
   const listPrompts = (options?: ListOptions) => call("prompts/list", page(options), options)
+  const check = (name: string, options: CallToolOptions | undefined) => (result: Tools.CallToolResult) =>
+    options?.checkOutput ?? checkOutputs ? outputs.check(name, result, { list: tools, report }) : Effect.succeed(result)
+  const { call: callTask, ...tasks } = RemoteTasks.make({ era, watch, tools: listed, list: tools, check })
   return {
     ...facts,
     era: Era.ofVersion(facts.version)!,
@@ -272,20 +306,23 @@ const verbs = (
     ended,
     ping: (options) => Effect.asVoid(call("ping", undefined, options)),
     listTools: (options) =>
-      Effect.map(listTools(options), (page) => {
-        outputs.learn(page.tools)
-        return page
+      Effect.suspend(() => {
+        const learn = listed.learning()
+        return Effect.tap(listTools(options), (page) => Effect.sync(() => learn(page.tools)))
       }),
-    tools: Stream.map(tools, (tool) => {
-      outputs.learn([tool])
-      return tool
+    tools: Stream.suspend(() => {
+      const learn = listed.learning()
+      return Stream.map(tools, (tool) => {
+        learn([tool])
+        return tool
+      })
     }),
     callTool: (name, args, options) => {
-      const result = call("tools/call", args === undefined ? { name } : { name, arguments: args }, options)
-      return options?.checkOutput ?? checkOutputs
-        ? Effect.flatMap(result, (result) => outputs.check(name, result, { list: tools, report }))
-        : result
+      const params = RemoteTasks.toParams(name, args)
+      const result = era.decides === undefined ? call("tools/call", params, options) : callTask(params, options)
+      return options?.checkOutput ?? checkOutputs ? Effect.flatMap(result, check(name, options)) : result
     },
+    tasks,
     listResources,
     resources: Pages.stream("resources/list", (cursor) => listResources({ cursor }), ({ resources }) => resources),
     listResourceTemplates,

@@ -99,7 +99,7 @@ export interface ClientSessionGroupService {
   readonly sessions: Effect.Effect<ReadonlyMap<string, ClientSessionService>>
   /** The entries of all servers. */
   readonly entries: Effect.Effect<Entries>
-  /** The entries of all servers, now and after each change. */
+  /** The entries of all servers, now and after each change. A slow reader misses older ones, never the newest. */
   readonly changes: Stream.Stream<Entries>
   /** Calls a tool by its name in the group. */
   readonly callTool: (
@@ -146,7 +146,8 @@ export const make = (
               Effect.provideService(Client.make(connector, client), KnownVersions.KnownVersions, known),
               (session) => enter(shared, member, session)
             ),
-            reconnect && { schedule: reconnect, resetAfter: reconnectResetAfter },
+            reconnect &&
+              { name: `The server "${name}" of the group`, schedule: reconnect, resetAfter: reconnectResetAfter },
             joined
           )) as never,
       add: (name, session) =>
@@ -192,9 +193,9 @@ const calls = (
   ): Effect.Effect<B, ClientError | UnknownEntry> =>
     Effect.gen(function*() {
       const entry = find(yield* entries)
-      if (entry === undefined) return yield* new UnknownEntry({ kind, name })
+      if (entry === undefined) return yield* new UnknownEntry({ kind, entry: name })
       const session = yield* members.session(entry.server)
-      if (Option.isNone(session)) return yield* new UnknownEntry({ kind, name })
+      if (Option.isNone(session)) return yield* new UnknownEntry({ kind, entry: name })
       return yield* call(session.value, entry.value)
     })
   return {

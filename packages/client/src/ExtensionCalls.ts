@@ -56,9 +56,10 @@ export interface ExtensionCalls {
     options?: CallOptions
   ) => Effect.Effect<Either.Either<Extension.Answerable[Method]["result"], Value>, ClientError>
   /**
-   * The notifications of an extension that the client subscribes to for as long as the stream runs, by a flag or by keys. Fails
-   * with `NotNegotiated` up to 2025-11-25, and where the extension is not declared; with reason `Decode` when the server does
-   * not accept every key. A reader that is slower than the server loses the oldest notifications.
+   * The notifications of an extension, for as long as the stream runs. The client subscribes to those that have a filter, by a
+   * flag or by keys; the others it receives in both eras. Fails with `NotNegotiated` where the extension is not declared, and
+   * up to 2025-11-25 for those that have a filter; with reason `Decode` when the server does not accept every key. A reader that
+   * is slower than the server loses the oldest notifications.
    */
   readonly listen: {
     <Params>(
@@ -67,7 +68,7 @@ export interface ExtensionCalls {
       options?: ListenOptions<NoInfer<Params>>
     ): Stream.Stream<Params, ClientError>
     <Params>(
-      notification: Extension.Notification<"server", Params, "flag">,
+      notification: Extension.Notification<"server", Params, "flag" | "none">,
       options?: ListenOptions<NoInfer<Params>>
     ): Stream.Stream<Params, ClientError>
   }

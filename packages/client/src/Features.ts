@@ -5,28 +5,29 @@
  *
  * @since 0.1.0
  */
-import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
-import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { ElicitAction, ElicitContent, ElicitFormParams, ElicitUrlParams } from "@effect-mcp/protocol/Elicitation"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import { ofIssue } from "@effect-mcp/protocol/McpError"
+import type { McpError, NameOf } from "@effect-mcp/protocol/McpError"
+import { InternalError } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
 import * as FileUri from "@effect-mcp/protocol/unstable/FileUri"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as ParseResult from "effect/ParseResult"
+import type * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "./ClientError.js"
 import type { ExtensionCalls } from "./ExtensionCalls.js"
 import type { RequestContext } from "./RequestContext.js"
+import * as ExtensionAnswer from "./session/ExtensionAnswer.js"
 
 /** What the user did with a form: submitted it, declined it, or dismissed it. */
 export type Answer =
@@ -39,6 +40,24 @@ export interface UrlElicitation extends ElicitUrlParams {
   /** The id under which `elicitationsCompleted` has its end. Absent in revisions that do not report the end. */
   readonly elicitationId?: string | undefined
 }
+
+/**
+ * How a handler fails: with the error that the server gets, or because a call of its own failed. So a handler may pass a request
+ * on to another side, for example to the client of a server (`ServerSession`): the server gets an `InternalError` where there
+ * was no answer.
+ */
+export type Fails = McpError | LocalError
+
+// A handler that only throws requires nothing.
+type ContextOf<Answer extends Effect.Effect<any, any, any>> = [Answer] extends [never] ? never
+  : Effect.Effect.Context<Answer>
+
+/** Accepts the effect of a handler that fails so. Otherwise it is a sentence for the compiler to show. */
+export type Refuses<Answer extends Effect.Effect<any, any, any>> = 0 extends 1 & Effect.Effect.Error<Answer> ? unknown // `any`
+  : [Exclude<Effect.Effect.Error<Answer>, Fails>] extends [never] ? unknown
+  : `The handler fails with ${NameOf<
+    Exclude<Effect.Effect.Error<Answer>, Fails>
+  >}: catch it, or refuse with an McpError`
 
 type Handler<P, A> = (params: P) => Effect.Effect<A, McpError, any>
 
@@ -59,6 +78,7 @@ export interface FeaturesService {
     readonly changes: Stream.Stream<unknown> | undefined
   }
   logging?: FeatureHandler<(message: LoggingMessage) => Effect.Effect<void, never, any>>
+  tasks?: TaskOptions
   /** By method. */
   readonly custom: Map<
     string,
@@ -98,17 +118,31 @@ export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  */
-export const sampling = <R = never>(
-  handler: (params: CreateMessageParams) => Effect.Effect<CreateMessageResult, McpError, R>,
+export const sampling = <Answer extends Effect.Effect<CreateMessageResult, any, any>>(
+  handler: (params: CreateMessageParams) => Answer & Refuses<NoInfer<Answer>>,
   options: {
     readonly tools?: boolean | JsonObject | undefined
     readonly context?: boolean | JsonObject | undefined
   } = {}
-): Feature<R> =>
-  feature<R>("sampling", (features, context) => {
+): Feature<ContextOf<Answer>> =>
+  feature("sampling", (features, context) => {
     const settings = { ...setting("context", options.context), ...setting("tools", options.tools) }
-    features.sampling = { handler, context, settings }
+    features.sampling = { handler: answering(handler), context, settings }
   })
+
+/** The handler with the errors that a server gets. */
+const answering =
+  <P, A>(handler: (params: P) => Effect.Effect<A, any, any>) => (params: P): Effect.Effect<A, McpError, any> =>
+    Effect.catchAll(handler(params) as Effect.Effect<A, Fails>, refusal)
+
+/** The error of a handler. The log alone has the text of the transport, which may hold secrets. */
+const refusal = (error: Fails): Effect.Effect<never, McpError> => {
+  if (!isLocalError(error)) return Effect.fail(error)
+  const isPrivate = error._tag === "TransportError" || error._tag === "ConnectionClosed"
+  const message = isPrivate ? "The client could not get the answer: the connection that it needs failed" : error.message
+  const failed = Effect.fail(new InternalError({ message }))
+  return isPrivate ? Effect.zipRight(Effect.logWarning("A feature of the client failed", error), failed) : failed
+}
 
 const setting = <Name extends string>(
   name: Name,
@@ -122,12 +156,12 @@ const setting = <Name extends string>(
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  */
-export const elicitation = <R = never>(
-  handler: (params: ElicitFormParams) => Effect.Effect<Answer, McpError, R>,
+export const elicitation = <Answered extends Effect.Effect<Answer, any, any>>(
+  handler: (params: ElicitFormParams) => Answered & Refuses<NoInfer<Answered>>,
   options: ElicitationOptions = {}
-): Feature<R> =>
-  feature<R>("form", (features, context) => {
-    features.form = { handler, context, settings: options.settings ?? {} }
+): Feature<ContextOf<Answered>> =>
+  feature("form", (features, context) => {
+    features.form = { handler: answering(handler), context, settings: options.settings ?? {} }
   })
 
 export interface ElicitationOptions {
@@ -141,12 +175,12 @@ export interface ElicitationOptions {
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  */
-export const urlElicitation = <R = never>(
-  handler: (params: UrlElicitation) => Effect.Effect<ElicitAction, McpError, R>,
+export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any, any>>(
+  handler: (params: UrlElicitation) => Answered & Refuses<NoInfer<Answered>>,
   options: ElicitationOptions = {}
-): Feature<R> =>
-  feature<R>("url", (features, context) => {
-    features.url = { handler, context, settings: options.settings ?? {} }
+): Feature<ContextOf<Answered>> =>
+  feature("url", (features, context) => {
+    features.url = { handler: answering(handler), context, settings: options.settings ?? {} }
   })
 
 /**
@@ -156,13 +190,13 @@ export const urlElicitation = <R = never>(
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  */
-export const roots = <R = never, R2 = never>(
-  list: Effect.Effect<ReadonlyArray<Root>, McpError, R>,
+export const roots = <R = never, R2 = never, E = never>(
+  list: Effect.Effect<ReadonlyArray<Root>, E, R> & Refuses<Effect.Effect<unknown, E>>,
   options: { readonly changes?: Stream.Stream<unknown, never, R2> | undefined } = {}
 ): Layer.Layer<never, never, Features | Exclude<R, RequestContext | Scope.Scope> | Exclude<R2, Scope.Scope>> =>
   feature<R | R2>("roots", (features, context) => {
     features.roots = {
-      handler: Effect.tap(list, checkRoots),
+      handler: Effect.tap(Effect.catchAll(list as Effect.Effect<ReadonlyArray<Root>, Fails, R>, refusal), checkRoots),
       context,
       changes: options.changes === undefined
         ? undefined
@@ -198,18 +232,37 @@ export const logging = <R = never>(
  * Answers requests of another method: of an extension, by its schemas, where client and server have the extension; or of any
  * other name, without checks.
  */
-export const request: {
-  <Params, Result, R = never>(
-    request: Extension.Request<"server", Params, Result>,
-    handler: (params: NoInfer<Params>) => Effect.Effect<NoInfer<Result>, McpError, R>
-  ): Feature<R>
-  <R = never>(
-    method: string,
-    handler: (params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, R>
-  ): Feature<R>
-} = <R>(
+export const request = <M extends string | Request, Answer extends Effect.Effect<ResultOf<NoInfer<M>>, any, any>>(
+  method: M & FromServer<NoInfer<M>>,
+  handler: (params: ParamsOf<NoInfer<M>>) => Answer & Refuses<NoInfer<Answer>>
+): Feature<ContextOf<Answer>> =>
+  addRequest(
+    method as string | Extension.Request<"server">,
+    handler as (params: any) => Effect.Effect<any, Fails, ContextOf<Answer>>
+  )
+
+/** A request as its definition has it. */
+interface Request {
+  readonly kind: string
+  readonly params: Schema.Schema<any, any>
+}
+
+type ParamsOf<M> = M extends Request ? Schema.Schema.Type<M["params"]> : JsonObject | undefined
+
+type ResultOf<M> = M extends { readonly result: Schema.Schema<infer Result, any> } ? Result : JsonObject
+
+/** Accepts requests of servers. Otherwise it is a sentence for the compiler to show. */
+type FromServer<M> = M extends string ? unknown
+  : M extends { readonly kind: "request" }
+    ? M extends { readonly from: "client" } ?
+      "The client sends this request, and servers answer it: use Handler.request of the server"
+    : M extends { readonly extension: string } ? unknown
+    : "This belongs to no extension yet: use the value that Extension.make returns"
+  : "A notification has no response: pass a request"
+
+const addRequest = <R>(
   method: string | Extension.Request<"server">,
-  handler: (params: any) => Effect.Effect<any, McpError, R>
+  handler: (params: any) => Effect.Effect<any, Fails, R>
 ): Feature<R> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const features = yield* Features
@@ -219,26 +272,10 @@ export const request: {
     features.custom.set(
       name,
       typeof method === "string"
-        ? { handler, context }
-        : { handler: bySchemas(method, handler), context, request: method }
+        ? { handler: answering(handler), context }
+        : { handler: ExtensionAnswer.bySchemas(method, answering(handler)), context, request: method }
     )
   }))
-
-const bySchemas = <R>(
-  { name, params, result }: Extension.Request,
-  handler: (params: any) => Effect.Effect<any, McpError, R>
-): (params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, R> => {
-  const decode = SchemaParser.decodeUnknown(params)
-  const encode = ParseResult.encodeUnknown(result)
-  return (params) =>
-    Effect.mapError(decode(params ?? {}), (issue) => ofIssue(issue)).pipe(
-      Effect.flatMap(handler),
-      Effect.flatMap((answer) =>
-        Effect.catchAll(encode(answer), (issue) =>
-          Effect.dieMessage(`The answer to "${name}" is not a result of the method: ${Issue.sentence(issue)}`))
-      )
-    )
-}
 
 /**
  * Reads the results of one type that an extension adds to a method of the core, and makes a result of the core of each, for the
@@ -260,6 +297,36 @@ export const result = <Method extends keyof Extension.Answerable, Value, R = nev
     }
     results.set(resultType, { handler: read, context })
   })) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
+
+export interface TaskOptions {
+  /** The limit of the tasks that run at the same time; further ones are refused. Default: 16. */
+  readonly maxRunning?: number | undefined
+  /**
+   * The limit of the tasks that are stored, ended ones included. For a new one, the oldest whose result the server has fetched
+   * is removed; without such a one the new task is refused. Default: 256.
+   */
+  readonly maxTasks?: number | undefined
+  /** The limit of the characters of all results together, as JSON; a task whose result does not fit fails. Default: 16 Mi. */
+  readonly maxSize?: number | undefined
+  /** How long a task is stored after its creation, where the server does not say. Default: 1 hour. */
+  readonly ttl?: Duration.DurationInput | undefined
+  /** The longest that a server can have a task stored. A handler that still runs then is interrupted. Default: 1 day. */
+  readonly maxTtl?: Duration.DurationInput | undefined
+  /** How long servers should wait between two requests about a task. Default: 1 second. */
+  readonly pollInterval?: Duration.DurationInput | undefined
+}
+
+/**
+ * Lets servers of 2025-11-25 ask for samples and input as tasks: the request is answered at once, the handler runs on, and the
+ * server fetches the answer later. Tasks end with the session. Without it, and in other revisions, such a request is answered
+ * as any other.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ */
+export const tasks = (options: TaskOptions = {}): Feature =>
+  feature("tasks", (features) => {
+    features.tasks = options
+  })
 
 /** Declares an experimental capability with its settings. Add `request` for the methods that it brings. */
 export const experimental = (name: string, settings: JsonObject = {}): Feature =>
@@ -285,25 +352,6 @@ const declaration = (kind: "experimental" | "extensions", name: string, settings
       return Effect.void
     })))
 
-/** The capabilities that a client with these features, and with these extensions by identifier, declares. */
-export const capabilities = (
-  { declared, form, roots, sampling, url }: FeaturesService,
-  extensions: { readonly [id: string]: JsonObject } = {}
-): ClientCapabilities => ({
-  ...(declared.experimental.size === 0 ? undefined : { experimental: Object.fromEntries(declared.experimental) }),
-  ...(sampling === undefined ? undefined : { sampling: sampling.settings }),
-  ...(form === undefined && url === undefined ? undefined : {
-    elicitation: {
-      ...(form === undefined ? undefined : { form: form.settings }),
-      ...(url === undefined ? undefined : { url: url.settings })
-    }
-  }),
-  ...(roots === undefined ? undefined : { roots: roots.changes === undefined ? {} : { listChanged: true } }),
-  ...(declared.extensions.size === 0 && Object.keys(extensions).length === 0
-    ? undefined
-    : { extensions: { ...Object.fromEntries(declared.extensions), ...extensions } })
-})
-
 type Field = Exclude<keyof FeaturesService, "custom" | "declared" | "results">
 
 const names: Record<Field, string> = {
@@ -311,7 +359,8 @@ const names: Record<Field, string> = {
   form: "elicitation by forms",
   url: "elicitation by pages",
   roots: "roots",
-  logging: "logging"
+  logging: "logging",
+  tasks: "tasks"
 }
 
 /** A layer that sets one field. Dies when another layer has set it. */

@@ -15,7 +15,7 @@ export class DuplicateEntry extends Data.TaggedError("DuplicateEntry")<{
   readonly names: ReadonlyArray<string>
 }> {
   override get message(): string {
-    return `The server "${this.server}" has ${Names.nouns[this.kind]} whose names are taken in the group: ${
+    return `The server "${this.server}" has ${Names.noun[this.kind]}s whose names are taken in the group: ${
       Names.listed(this.names)
     }. ${Names.advice(this.kind)}; or let the group rename them with \`onCollision: "rename"\``
   }
@@ -38,9 +38,10 @@ export class UnknownServer extends Data.TaggedError("UnknownServer")<{ readonly 
 /** No server that is connected now has this entry. */
 export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
   readonly kind: Kind
-  readonly name: string
+  /** Its name, or its URI. */
+  readonly entry: string
 }> {
   override get message(): string {
-    return `No server of the group has ${Names.nouns[this.kind]} named ${Names.listed([this.name])}`
+    return `No server of the group has a ${Names.noun[this.kind]} named ${Names.listed([this.entry])}`
   }
 }

@@ -27,7 +27,9 @@ export class HttpRefused extends Data.TaggedError("HttpRefused")<{
     const { method, status, url } = this
     // A refused client may be sent its own token back, to show what is wrong with it.
     const quoted = status === 401 || status === 403 ? "" : quote(this)
-    return `${method} ${url} was answered with ${status}${quoted === "" ? "" : `: ${quoted}`}`
+    const reason = status === 403 && this.body !== "" ? ": `HttpRefused.body` has the answer" : ""
+    const advice = status === 401 ? ": give the connector `headers` or `authorize`" : reason
+    return `${method} ${url} was answered with ${status}${quoted === "" ? advice : `: ${quoted}`}`
   }
 }
 

@@ -32,8 +32,7 @@ export const connector = <R = never>(
 ): Connector.Connector<HttpClient | Exclude<R, Scope.Scope>> => {
   const parsed = Either.getOrUndefined(Url.fromString(String(url)))
   const settings = Settings.fromOptions(options)
-  // The query may hold secrets, and a text that is no URL may be one.
-  const name = parsed === undefined ? "an invalid URL" : `${parsed.origin}${parsed.pathname}`
+  const name = nameOf(parsed)
   return Connector.make<HttpClient | R | Scope.Scope>(
     name,
     Effect.flatMap(check(parsed, name), (url) => HttpTransport.open(url, settings)),
@@ -41,10 +40,19 @@ export const connector = <R = never>(
   ) as Connector.Connector<HttpClient | Exclude<R, Scope.Scope>>
 }
 
+const isHttp = ({ protocol }: URL): boolean => protocol === "http:" || protocol === "https:"
+
+// The query may hold secrets, and a text that is no URL may be one.
+const nameOf = (url: URL | undefined): string => {
+  if (url === undefined) return "an invalid URL"
+  return isHttp(url) ? `${url.origin}${url.pathname}` : `a URL of "${url.protocol}"`
+}
+
 const check = (url: URL | undefined, name: string): Effect.Effect<URL, TransportError> => {
   const refuse = (why: string) => Effect.fail(new TransportError({ reason: "Open", message: `${name}: ${why}` }))
-  if (url === undefined) return refuse("the URL is not valid")
-  if (url.protocol !== "http:" && url.protocol !== "https:") return refuse("only http and https can be reached")
+  if (url === undefined || !isHttp(url)) {
+    return refuse("begin it with http:// or https://, such as http://127.0.0.1:3000/mcp")
+  }
   if (url.username !== "" || url.password !== "") return refuse("credentials belong into headers")
   return Effect.succeed(url)
 }

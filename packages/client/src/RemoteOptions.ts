@@ -11,6 +11,29 @@ import type * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { HttpRefused } from "./HttpRefused.js"
 
+/**
+ * Adds credentials to every request of a connection, and finds new ones when the server refuses them. `server` is the URL of
+ * the connection, without its query. `Authorization` of package `auth` has one for OAuth.
+ */
+export interface Authorizer<out R = never> {
+  /** The headers for one attempt to send a request. When it fails, the request fails with that failure as its cause. */
+  readonly headers: (
+    request: HttpClientRequest.HttpClientRequest,
+    server: string
+  ) => Effect.Effect<Headers.Input, unknown, R>
+  /**
+   * Runs when a request is answered with 401 or 403. `true` sends it once more, with new `headers`; `false` leaves it refused.
+   * `attempt` counts the refusals of this request from 1; after the fifth, the request is refused. Meanwhile the timeouts of
+   * all calls of the connection stand still, because it may wait for the user; `maxTotalTimeout` runs on.
+   */
+  readonly onRefused: (
+    refusal: HttpRefused,
+    request: HttpClientRequest.HttpClientRequest,
+    server: string,
+    attempt: number
+  ) => Effect.Effect<boolean, unknown, R>
+}
+
 /** A session over Streamable HTTP: its id, and the revision that was agreed. */
 export interface RemoteSession {
   readonly id: string
@@ -33,8 +56,11 @@ export interface Options<out R = never> {
   /**
    * Runs when a request is answered with 401 or 403. It gives the headers for a second attempt, and there is no third.
    * When it fails, the request fails with that failure as its cause. Without it the request fails with `HttpRefused`.
+   *
+   * An `Authorizer` instead gives the headers of every attempt, and decides after each refusal.
    */
   readonly authorize?:
+    | Authorizer<R>
     | ((refusal: HttpRefused, request: HttpClientRequest.HttpClientRequest) => Effect.Effect<Headers.Input, unknown, R>)
     | undefined
   /**

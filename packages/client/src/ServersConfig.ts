@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
@@ -27,7 +28,7 @@ export const Program = Schema.Struct({
   env: Schema.optional(strings),
   cwd: Schema.optional(Schema.String),
   disabled: Schema.optional(Schema.Boolean)
-})
+}).annotations({ identifier: "Program" })
 
 export interface Address extends Schema.Schema.Type<typeof Address> {}
 
@@ -37,13 +38,13 @@ export const Address = Schema.Struct({
   url: Schema.NonEmptyString,
   headers: Schema.optional(strings),
   disabled: Schema.optional(Schema.Boolean)
-})
+}).annotations({ identifier: "Address" })
 
 export interface ServersConfig extends Schema.Schema.Type<typeof ServersConfig> {}
 
 export const ServersConfig = Schema.Struct({
   mcpServers: Schema.Record({ key: Schema.String, value: Schema.Union(Program, Address) })
-})
+}).annotations({ identifier: "ServersConfig" })
 
 export const isAddress = (server: Program | Address): server is Address => "url" in server
 
@@ -58,7 +59,7 @@ export const expand = (
   const expanded = (value: unknown): unknown =>
     typeof value === "string"
       ? value.replace(variable, (_, name: string, byDefault: string | undefined) =>
-        (Object.hasOwn(environment, name) ? environment[name] : undefined) ?? byDefault ?? "")
+        valueOf(environment, name) ?? byDefault ?? "")
       : Array.isArray(value)
       ? value.map(expanded)
       : Predicate.isRecord(value)
@@ -67,6 +68,29 @@ export const expand = (
   // Strings stay strings, so the type stays the same.
   return { mcpServers: expanded(config.mcpServers) as ServersConfig["mcpServers"] }
 }
+
+/** The variables of the servers that are not disabled which have neither a value nor a default. */
+export const unset = (
+  config: ServersConfig,
+  environment: Readonly<Record<string, string | undefined>>
+): ReadonlyArray<string> => {
+  const names = new Set<string>()
+  const collect = (value: unknown): void => {
+    if (typeof value === "string") {
+      for (const [, name = "", byDefault] of value.matchAll(variable)) {
+        if (byDefault === undefined && valueOf(environment, name) === undefined) names.add(name)
+      }
+    } else if (Array.isArray(value)) value.forEach(collect)
+    else if (Predicate.isRecord(value)) Object.values(value).forEach(collect)
+  }
+  for (const server of Object.values(config.mcpServers)) {
+    if (server.disabled !== true) collect(server)
+  }
+  return [...names]
+}
+
+const valueOf = (environment: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
+  Object.hasOwn(environment, name) ? environment[name] : undefined
 
 const variable = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
@@ -98,14 +122,12 @@ export const layer = <R>(
   Exclude<R, Scope.Scope>
 > =>
   ClientSessionGroup.layer(options, (group) =>
-    Effect.forEach(
-      Object.entries(config.mcpServers).filter(([, { disabled }]) => disabled !== true),
-      ([name, server]) => {
+    concurrently(
+      Object.entries(config.mcpServers).filter(([, { disabled }]) => disabled !== true).map(([name, server]) => {
         const connecting = group.connect(name, options.connector(server, name), options.server)
         return options.onFailure === "fail"
           ? connecting
           : Effect.catchAll(connecting, (error) =>
             Effect.logWarning(`The server "${name}" is left out: ${error.message}`))
-      },
-      { concurrency: "unbounded", discard: true }
+      })
     ))

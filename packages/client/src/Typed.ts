@@ -9,16 +9,15 @@ import type * as Prompt from "@effect-mcp/definition/Prompt"
 import type * as Resource from "@effect-mcp/definition/Resource"
 import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import type * as Tool from "@effect-mcp/definition/Tool"
-import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import type { CallOptions } from "./CallOptions.js"
-import type { ClientError } from "./ClientError.js"
-import { invalidResult, ToolError } from "./ClientError.js"
+import type { ClientError, ToolError } from "./ClientError.js"
 import type { ClientSessionService } from "./ClientSession.js"
+import * as TypedTool from "./session/TypedTool.js"
 
 /** What a call to a tool succeeds with: its decoded success, or the whole result of a tool that declares none. */
 export type Success<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolResult : Tool.Tool.Success<T>
@@ -42,7 +41,7 @@ type Unless<Empty, A> = [Empty] extends [never] ? {} : A
  * A definition as functions: the tools under their names, and `resources`, `templates` and `prompts` where the definition
  * has any.
  */
-export type Typed<D extends Definition.Definition.Any> =
+export type Typed<D extends Definition.Definition.Any> = Schema.Simplify<
   & { readonly [T in Definition.Definition.Tools<D> as T["name"]]: Call<T> }
   & Unless<Definition.Definition.Resources<D>, {
     readonly resources: {
@@ -62,6 +61,7 @@ export type Typed<D extends Definition.Definition.Any> =
   & Unless<Definition.Definition.Prompts<D>, {
     readonly prompts: { readonly [P in Definition.Definition.Prompts<D> as P["name"]]: GetPrompt<P> }
   }>
+>
 
 /** A prompt as a function of its arguments. */
 export type GetPrompt<P> = {} extends Prompt.Prompt.Arguments<P> ? (
@@ -70,6 +70,7 @@ export type GetPrompt<P> = {} extends Prompt.Prompt.Arguments<P> ? (
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
   : (args: Prompt.Prompt.Arguments<P>, options?: CallOptions) => Effect.Effect<Prompts.GetPromptResult, ClientError>
 
+/** The functions of a definition, for a client as a value. `Client.of` takes the client from the context. */
 export const make = <D extends Definition.Definition.Any>(session: ClientSessionService, definition: D): Typed<D> => {
   const each = <A, F>(definitions: ReadonlyMap<string, A>, f: (definition: A) => F): Readonly<Record<string, F>> =>
     Object.fromEntries([...definitions].map(([name, definition]) => [name, f(definition)]))
@@ -91,33 +92,24 @@ const readTemplate =
   (session: ClientSessionService, { codec, name }: ResourceTemplate.ResourceTemplate.Any) =>
   (parameters: unknown, options?: CallOptions) =>
     Effect.flatMap(
-      Effect.mapError(codec.encode(parameters), invalidArguments(`resource template "${name}"`)),
+      Effect.mapError(codec.encode(parameters), TypedTool.invalidArguments(`resource template "${name}"`)),
       (uri) => session.readResource(uri, options)
     )
 
 const get =
   (session: ClientSessionService, { codec, name }: Prompt.Prompt.Any) => (args: unknown, options?: CallOptions) =>
     Effect.flatMap(
-      Effect.mapError(codec.encode(args ?? {}), invalidArguments(`prompt "${name}"`)),
+      Effect.mapError(codec.encode(args ?? {}), TypedTool.invalidArguments(`prompt "${name}"`)),
       (encoded) => session.getPrompt(name, Object.keys(encoded).length === 0 ? undefined : encoded, options)
     )
 
-const invalidArguments = (what: string) => (issue: Parameters<typeof Issue.sentence>[0]): InvalidParams =>
-  new InvalidParams({ message: `Invalid arguments for ${what}: ${Issue.sentence(issue)}` })
-
-const call = (session: ClientSessionService, { codec, name }: Tool.Tool.Any) => {
-  const badResult = (issue: Parameters<typeof Issue.sentence>[0]) => invalidResult(`the tool "${name}"`, issue)
-  const read = (result: Tools.CallToolResult) =>
-    result.isError === true
-      ? Effect.matchEffect(codec.decodeFailure(result), {
-        onFailure: () => Effect.fail(new ToolError({ tool: name, result })),
-        onSuccess: (failure) => Effect.fail(failure)
-      })
-      : Effect.mapError(codec.decodeSuccess(result), badResult)
-  return (args: unknown, options?: CallOptions) =>
-    Effect.flatMap(
-      Effect.mapError(codec.encodeArguments(args), invalidArguments(`tool "${name}"`)),
-      // The definition's schema checks the result, so the server's output schema is not needed.
-      (encoded) => Effect.flatMap(session.callTool(name, encoded, { ...options, checkOutput: false }), read)
-    )
-}
+const call = (session: ClientSessionService, tool: Tool.Tool.Any) => (args: unknown, options?: CallOptions) =>
+  Effect.flatMap(
+    TypedTool.encode(tool, args),
+    // The definition's schema checks the result, so the server's output schema is not needed.
+    (encoded) =>
+      Effect.flatMap(
+        session.callTool(tool.name, encoded, { ...options, checkOutput: false }),
+        TypedTool.reader(tool)
+      )
+  )

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+export * as Apps from "./Apps.js"
 export * as CallOptions from "./CallOptions.js"
 export * as Client from "./Client.js"
 export * as ClientError from "./ClientError.js"
@@ -18,5 +19,9 @@ export * as ProgressStream from "./ProgressStream.js"
 export * as RemoteOptions from "./RemoteOptions.js"
 export * as RequestContext from "./RequestContext.js"
 export * as ServersConfig from "./ServersConfig.js"
+export * as SkillRefused from "./SkillRefused.js"
+export * as Skills from "./Skills.js"
+export * as TaskCalls from "./TaskCalls.js"
+export * as Tasks from "./Tasks.js"
 export * as Telemetry from "./Telemetry.js"
 export * as Typed from "./Typed.js"

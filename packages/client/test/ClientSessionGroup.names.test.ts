@@ -42,7 +42,11 @@ describe("A group of servers", () => {
       assert.deepStrictEqual([...resources.keys()], ["one:readme"])
       assert.strictEqual(text(yield* group.callTool("one/a")), "a of one")
       assert.lengthOf((yield* group.getPrompt("one/ask")).messages, 1)
-      assert.deepInclude(yield* failure(group.getPrompt("ask")), { _tag: "UnknownEntry", kind: "prompts", name: "ask" })
+      assert.deepInclude(yield* failure(group.getPrompt("ask")), {
+        _tag: "UnknownEntry",
+        kind: "prompts",
+        entry: "ask"
+      })
     }))
 
   it.scoped("leaves a name with the server that was connected first, when the list of another changes", () =>

@@ -5,7 +5,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import { Array as Arr, Deferred, Effect, Exit, Fiber, Layer, Ref, Schedule, Scope, TestClock } from "effect"
+import { Array as Arr, Deferred, Effect, Exit, Fiber, Layer, Ref, Schedule, Scope, Stream, TestClock } from "effect"
 import { answering, one, serving, text, tools, two, until } from "./Groups.js"
 import { failure, legacyClient } from "./Scripts.js"
 
@@ -38,6 +38,28 @@ describe("A group of servers", () => {
       assert.deepStrictEqual([...(yield* group.sessions).keys()], ["one", "two"])
     }))
 
+  it.scoped("gives a slow reader of the changes the newest entries, and keeps few older ones for it", () =>
+    Effect.gen(function*() {
+      const group = yield* ClientSessionGroup.make()
+      const started = yield* Deferred.make<void>()
+      const mayGoOn = yield* Deferred.make<void>()
+      const reading = yield* group.changes.pipe(
+        Stream.tap(() => Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(mayGoOn))),
+        Stream.takeUntil(({ tools }) => tools.has("last")),
+        Stream.runCount,
+        Effect.fork
+      )
+      yield* Deferred.await(started)
+      const { connector } = yield* serving(one)
+      for (let n = 0; n < 20; n++) {
+        yield* group.connect("one", connector)
+        yield* group.disconnect("one")
+      }
+      yield* group.connect("two", (yield* serving(answering("last", "last"))).connector)
+      yield* Deferred.succeed(mayGoOn, undefined)
+      assert.isAtMost(yield* Fiber.join(reading), 20)
+    }))
+
   it.scoped("refuses a second server of one name, and a server that cannot be reached", () =>
     Effect.gen(function*() {
       const group = yield* ClientSessionGroup.make()
@@ -63,7 +85,7 @@ describe("A group of servers", () => {
       }
       assert.deepStrictEqual(servers.map(({ conversations }) => conversations()), [0, 0, 0])
       assert.strictEqual((yield* failure(group.disconnect("two")))._tag, "UnknownServer")
-      assert.deepInclude(yield* failure(group.callTool("a")), { _tag: "UnknownEntry", kind: "tools", name: "a" })
+      assert.deepInclude(yield* failure(group.callTool("a")), { _tag: "UnknownEntry", kind: "tools", entry: "a" })
     }))
 
   it.scoped("closes all servers that it has connected with its scope", () =>

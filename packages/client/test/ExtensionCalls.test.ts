@@ -6,7 +6,7 @@ import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Extension from "@effect-mcp/protocol/Extension"
 import * as TestClient from "@effect-mcp/testing/TestClient"
-import { Chunk, Deferred, Effect, Either, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Either, Fiber, Layer, Logger, Option, Schema, Stream, TestClock } from "effect"
 import { acknowledge, beside, complete, connect, envelope } from "./modern/ModernServer.js"
 
 const ID = "com.example/jobs"
@@ -25,6 +25,7 @@ const Jobs = Extension.make(ID, {
       filter: "jobIds",
       key: ({ id }) => id
     }),
+    packed: Extension.notification("notifications/jobs/packed", { params: Job }),
     idle: Extension.notification("notifications/jobs/idle", { params: Schema.Struct({}), filter: "jobsIdle" }),
     seen: Extension.notification("notifications/jobs/seen", { from: "client", params: Job })
   },
@@ -68,7 +69,7 @@ describe("The calls of an extension", () => {
       assert.deepStrictEqual(yield* client.extension(Jobs), Option.some({ client: { n: 1 }, server: { max: 2 } }))
     }))
 
-  it.scoped("fail when the result does not conform to the schema, or has a type", () =>
+  it.scoped("fail when the result does not conform to the schema, or has a type (EXT-5)", () =>
     Effect.gen(function*() {
       const { client, server } = yield* modern()
       for (
@@ -271,6 +272,40 @@ describe("An extension of a client up to 2025-11-25", () => {
     }))
 })
 
+describe("The notifications of an extension that need no subscription", () => {
+  const eras = {
+    "2025-11-25": (capabilities: Record<string, unknown>) =>
+      TestClient.make({ version: "2025-11-25", capabilities, client: { extensions: given } }),
+    "2026-07-28": modern
+  }
+
+  for (const [version, connected] of Object.entries(eras)) {
+    it.scoped(`come as the server sends them, decoded, and invalid ones are reported, at ${version}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* connected(declared)
+        const diagnostic = yield* beside(Stream.runHead(client.diagnostics))
+        const listening = yield* beside(Stream.runCollect(Stream.take(client.listen(notifications.packed), 2)))
+        for (const n of ["1", "x", "2"]) yield* server.notify("notifications/jobs/packed", { id: "a", n })
+        assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Fiber.join(listening)), [{ id: "a", n: 1 }, {
+          id: "a",
+          n: 2
+        }])
+        assert.strictEqual((yield* Effect.flatten(Fiber.join(diagnostic)))._tag, "Malformed")
+      }))
+
+    it.scoped(`are refused where the server has not declared the extension, at ${version}`, () =>
+      Effect.gen(function*() {
+        const { client } = yield* connected({})
+        const error = yield* Effect.flip(Stream.runDrain(client.listen(notifications.packed)))
+        assert.deepInclude(error, {
+          _tag: "NotNegotiated",
+          method: "notifications/jobs/packed",
+          capability: `extensions.${ID}`
+        })
+      }))
+  }
+})
+
 describe("A slow reader of an extension's notifications", () => {
   it.scoped("loses none of them to other notifications", () =>
     Effect.gen(function*() {
@@ -308,4 +343,22 @@ describe("A client", () => {
         assert.include(String(cause), why)
       }
     }))
+
+  it.scoped("warns of an extension that its features use and that it was not given", () => {
+    const lines: Array<string> = []
+    const logger = Logger.add(Logger.make(({ message }) => void lines.push(String(message))))
+    const features = Layer.merge(
+      Features.result(results.job, () => Effect.succeed({ content: [] })),
+      Features.request(requests.ask, (job) => Effect.succeed(job))
+    )
+    return Effect.gen(function*() {
+      yield* modern(declared, { features })
+      assert.deepStrictEqual(lines, [])
+      yield* modern(declared, { features, extensions: [] })
+      assert.deepStrictEqual(lines, [
+        `Features of this client use the extension "${ID}", which the client was not given: add it to the option ` +
+        "`extensions`"
+      ])
+    }).pipe(Effect.provide(logger))
+  })
 })

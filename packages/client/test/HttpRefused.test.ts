@@ -23,8 +23,15 @@ describe("HttpRefused", () => {
     for (const type of ["text/html", "application/octet-stream", ""]) {
       assert.strictEqual(refused(500, type, "<p>").message, `${said} 500`)
     }
-    assert.strictEqual(refused(401, "text/plain", "your token abc").message, `${said} 401`)
-    assert.strictEqual(refused(403, "text/plain", "your token abc").message, `${said} 403`)
+    assert.strictEqual(
+      refused(401, "text/plain", "your token abc").message,
+      `${said} 401: give the connector \`headers\` or \`authorize\``
+    )
+    assert.strictEqual(
+      refused(403, "text/plain", "your token abc").message,
+      `${said} 403: \`HttpRefused.body\` has the answer`
+    )
+    assert.strictEqual(refused(403, "text/plain", "").message, `${said} 403`)
   })
 
   it.scoped("says with 4xx that the server did not serve the request, and with 5xx that it may have", () =>

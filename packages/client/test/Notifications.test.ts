@@ -39,6 +39,20 @@ describe("A notification or a stray response of the server", () => {
       assert.deepStrictEqual((yield* Effect.flatten(Fiber.join(logs))).data, "working")
     }))
 
+  it.scoped("is given to onNotification before a call returns whose answer came after it", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const { client, server } = yield* legacyClient({
+        client: { onNotification: ({ method }) => void seen.push(method) }
+      })
+      const calling = yield* Effect.fork(Effect.zipRight(client.callTool("echo"), Effect.sync(() => [...seen])))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* server.notify("notifications/tools/list_changed")
+      yield* server.notify("notifications/message", { level: "info", data: "working" })
+      yield* server.send(Message.success(id, { content: [] }))
+      assert.deepStrictEqual(yield* Fiber.join(calling), ["notifications/tools/list_changed", "notifications/message"])
+    }))
+
   it.scoped("may cause calls: from its listener, and from the logging feature", () =>
     Effect.gen(function*() {
       const connected = yield* Deferred.make<ClientSessionService>()

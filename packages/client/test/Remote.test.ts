@@ -4,9 +4,9 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
 import * as Version from "@effect-mcp/protocol/Version"
+import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Effect, Fiber, TestClock } from "effect"
 import * as ScriptedServer from "./http/ScriptedServer.js"
-import { leavesNothing } from "./Scripts.js"
 
 describe("A remote server", () => {
   it.scoped("is named without the parts that may be secret", () =>
@@ -14,6 +14,16 @@ describe("A remote server", () => {
       assert.strictEqual(Remote.connector("https://a.test/mcp?key=secret#b").name, "https://a.test/mcp")
       assert.strictEqual(Remote.connector(new URL("http://a.test")).name, "http://a.test/")
       assert.strictEqual(Remote.connector("secret").name, "an invalid URL")
+      assert.strictEqual(Remote.connector("localhost:3000/mcp").name, "a URL of \"localhost:\"")
+    }))
+
+  it.scoped("says how a URL begins where it does not begin so", () =>
+    Effect.gen(function*() {
+      for (const url of ["", "localhost:3000/mcp", "127.0.0.1:3000/mcp", "/mcp"]) {
+        const { client } = yield* ScriptedServer.make()
+        const connecting = Effect.provideService(Remote.connector(url).connect, HttpClient.HttpClient, client)
+        assert.match((yield* Effect.flip(connecting)).message, /URL.*: begin it with http:\/\/ or https:\/\/, such as/)
+      }
     }))
 
   it.scoped("cannot be reached by a URL that is not of HTTP, or that holds credentials", () =>

@@ -1,8 +1,6 @@
 /**
- * Helpers for tests of a client and a scripted server: calls that the server answers, waiting for a fiber to suspend, and
- * the check that no fiber and no timer is left.
+ * Helpers for tests of a client and a scripted server: calls that the server answers, and waiting for a fiber to suspend.
  */
-import { assert } from "@effect/vitest"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
@@ -10,8 +8,8 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import type { Clock, Duration, Exit, Scope } from "effect"
-import { Effect, Fiber, Supervisor } from "effect"
+import type { Exit, Scope } from "effect"
+import { Effect, Fiber } from "effect"
 
 /** A client of the legacy era and its scripted server, after the handshake. */
 export const legacyClient = <E = never, R = never>(options?: TestClient.Options<E, R>) =>
@@ -82,32 +80,3 @@ export const servers = Effect.gen(function*() {
   )
   return { connector, open: () => open, server: () => connected.at(-1)! }
 })
-
-/** The same clock, and how many fibers sleep on it. */
-const counting = (clock: Clock.Clock) => {
-  let sleeping = 0
-  const counted: Clock.Clock = Object.create(clock, {
-    sleep: {
-      value: (duration: Duration.Duration) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => sleeping++),
-          () => clock.sleep(duration),
-          () => Effect.sync(() => sleeping--)
-        )
-    }
-  })
-  return { clock: counted, sleeping: () => sleeping }
-}
-
-/** Runs the effect in a scope of its own, and checks that no fiber of it and no timer remains. */
-export const leavesNothing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
-  Effect.gen(function*() {
-    const supervisor = yield* Supervisor.track
-    const { clock, sleeping } = counting(yield* Effect.clock)
-    const result = yield* Effect.scoped(effect).pipe(Effect.withClock(clock), Effect.supervised(supervisor))
-    // Fibers that were interrupted last still have to be scheduled.
-    for (let i = 0; i < 100 && (yield* supervisor.value).length > 0; i++) yield* Effect.yieldNow()
-    assert.strictEqual((yield* supervisor.value).length, 0, "fibers left behind")
-    assert.strictEqual(sleeping(), 0, "timers left behind")
-    return result
-  })

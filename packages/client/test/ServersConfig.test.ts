@@ -6,7 +6,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Exit, Layer, Logger, Schema } from "effect"
+import { Effect, Either, Exit, Layer, Logger, Schema } from "effect"
 
 const decode = Schema.decodeUnknownEither(ServersConfig.ServersConfig)
 
@@ -38,6 +38,23 @@ describe("A host's configuration", () => {
     })
   }
 
+  it("is refused with a message that names its parts", () => {
+    const { message } = Either.getOrThrow(Either.flip(decode({ mcpServers: { a: { cmd: "x" } } })))
+    assert.deepStrictEqual(message.split("\n").map((line) => line.trim()), [
+      "ServersConfig",
+      "└─ [\"mcpServers\"]",
+      "└─ { readonly [x: string]: Program | Address }",
+      "└─ [\"a\"]",
+      "└─ Program | Address",
+      "├─ Program",
+      "│  └─ [\"command\"]",
+      "│     └─ is missing",
+      "└─ Address",
+      "└─ [\"url\"]",
+      "└─ is missing"
+    ])
+  })
+
   it("replaces variables by the values of the environment", () => {
     const { files, search } = ServersConfig.expand(config, { HOME: "/home/ada", TOKEN: "s3", constructor: "no" })
       .mcpServers as unknown as typeof config.mcpServers
@@ -53,6 +70,8 @@ describe("A host's configuration", () => {
     })
     const bare = ServersConfig.expand(config, {}).mcpServers.files as ServersConfig.Program
     assert.deepStrictEqual(bare.env, { TOKEN: "none" })
+    assert.deepStrictEqual(ServersConfig.unset(config, {}), ["HOME", "HOST", "TOKEN"])
+    assert.deepStrictEqual(ServersConfig.unset(config, { HOME: "", HOST: "h", TOKEN: "t" }), [])
     const inherited = ServersConfig.expand({ mcpServers: { a: { command: "${constructor}x" } } }, {}).mcpServers.a
     assert.deepStrictEqual(inherited, { command: "x" })
   })

@@ -74,7 +74,7 @@ const asStream = ({ run: _, ...transport }: Transport.Transport): Transport.Tran
 
 for (const [name, ends] of Object.entries({ "Streamable HTTP": streamable, "HTTP+SSE": sse })) {
   for (const [way, read] of Object.entries({ run: (one: Transport.Transport) => one, incoming: asStream })) {
-    const pairs: Readonly<Record<string, TransportLaws.MakePair>> = {
+    const pairs: Readonly<Record<string, Effect.Effect<TransportLaws.Pair, never, Scope.Scope>>> = {
       "from the server to the client": Effect.map(ends, ({ client, server }) => [server, read(client)] as const),
       "from the client to the server": Effect.map(ends, ({ client, server }) => [read(client), server] as const)
     }

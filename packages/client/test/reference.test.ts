@@ -11,7 +11,6 @@ const covered = { ...Client.covered, ...OtherPackages.covered }
 
 /** Items of the reference SDK without an equivalent, and why. */
 const omitted: Readonly<Record<string, string>> = {
-  "BaseSession.add_response_router": "routers are for tasks, which are not implemented yet",
   "BaseSession._receive_request_adapter": "there are no subclasses",
   "BaseSession._receive_notification_adapter": "there are no subclasses",
   "BaseSession.send_notification, related_request_id": "a client's notifications belong to no request",
@@ -19,10 +18,7 @@ const omitted: Readonly<Record<string, string>> = {
   "Client.session": "the client and its session are the same value",
   "ClientSession.__init__, streams xor dispatcher": "there is one way to make it, from a transport",
   "ClientSession.send_notification, before entering": "a session exists only after its handshake",
-  "ServerSession.experimental": "tasks of a session are not implemented yet",
-  "ServerSession.send_message": "a server writes no raw messages; it did so for tasks",
   "ServerSession.incoming_messages": "the dispatcher calls handlers; nothing reads a stream of messages",
-  "ServerSession._build_requests": "requests are built when they are sent; the queues of tasks are not implemented yet",
   "ServerSession.elicit": "a deprecated name of `elicit_form`",
   "ServerSession._received_notification": "there are no subclasses",
   "MCPError.code, data, message": "fields of the typed errors, which `ClientError` and `McpError` test"

@@ -139,23 +139,18 @@ const refuseShared = <E extends Entry>(
   }
 }
 
-type Merged<D> = Definition<
-  Definition.Tools<D>,
-  Definition.Resources<D>,
-  Definition.Templates<D>,
-  Definition.Prompts<D>
->
+type EntriesOf<D> = D extends Definition<infer T, infer R, infer U, infer P> ? T | R | U | P : never
 
 /** The entries of all these definitions. Throws as `make` does. */
 export const merge = <const Definitions extends ReadonlyArray<Definition.Any>>(
   ...definitions: Definitions
-): Merged<Definitions[number]> =>
+): Definition.From<EntriesOf<Definitions[number]>> =>
   // The entries are those of all the definitions.
   make(...definitions.flatMap(({ prompts, resources, templates, tools }) => [
     ...tools.values(),
     ...resources.values(),
     ...templates.values(),
     ...prompts.values()
-  ])) as Definition.Any as Merged<Definitions[number]>
+  ])) as Definition.Any as Definition.From<EntriesOf<Definitions[number]>>
 
 export const isDefinition = (u: unknown): u is Definition.Any => Predicate.hasProperty(u, TypeId)

@@ -32,6 +32,8 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
   /** The strings that an argument may be, for each argument whose schema allows only certain strings. */
   readonly enumValues: ReadonlyMap<string, ReadonlyArray<string>>
   readonly codec: Codec<Parameters, Arguments>
+  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  readonly requires?: ReadonlyArray<string> | undefined
 }
 
 /** Converts between typed arguments and the strings that MCP sends. */
@@ -74,6 +76,8 @@ export interface Options<Fields> {
    */
   readonly arguments?: Fields | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /** The scopes that a user needs to get the prompt, all of them; see `Feature.requires` of the server. Default: none. */
+  readonly requires?: ReadonlyArray<string> | undefined
   /** The `_meta` of the advertised prompt. */
   readonly meta?: JsonObject | undefined
 }
@@ -118,6 +122,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       ...(options.meta === undefined ? undefined : { _meta: options.meta })
     },
     enumValues: EnumValues.make(codec),
+    ...(options.requires === undefined ? undefined : { requires: options.requires }),
     codec: {
       decode: ParseResult.decodeUnknown(codec),
       encode: (args) =>

@@ -2,8 +2,8 @@
  * A tool declared with JSON Schemas: for tools that another server advertises, that a file describes, or that a program
  * makes while it runs. The schemas are advertised as they are, and arguments and results are validated against them.
  *
- * Importing this module loads ajv. `Tool` declares a tool with Effect schemas, `StandardTool` with those of another
- * library.
+ * No code is generated from a schema, so that it works where evaluating text is forbidden, as in a Worker. `Tool` declares
+ * a tool with Effect schemas, `StandardTool` with those of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -13,6 +13,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as ExternalSchema from "./schema/ExternalSchema.js"
 import * as JsonSchemaValidator from "./schema/JsonSchemaValidator.js"
+import type { Trust } from "./schema/SchemaCheck.js"
 import * as Tool from "./Tool.js"
 import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
@@ -30,6 +31,12 @@ export interface Options<Output> extends Tool.Description {
    * Default: true.
    */
   readonly patterns?: boolean | undefined
+  /**
+   * Whether to check `format`: `date-time`, `date`, `time`, `duration`, `email`, `idn-email`, `hostname`, `ipv4`, `ipv6`,
+   * `uri`, `uri-reference`, `iri`, `iri-reference`, `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer` and
+   * `regex`. Other formats are not checked. Default: true.
+   */
+  readonly formats?: boolean | undefined
 }
 
 /** The success of a tool with this output schema: an object where its type is `object`, `void` without a schema. */
@@ -40,8 +47,8 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
 /**
  * Declares a tool with JSON Schemas.
  *
- * The handler receives the arguments as the client sent them, once they conform: nothing is converted, defaults are not
- * filled in, and `format` is not checked. A value that the handler returns must conform too; otherwise the call dies.
+ * The handler receives the arguments as the client sent them, once they conform: nothing is converted, and defaults are
+ * not filled in. A value that the handler returns must conform too; otherwise the call dies.
  *
  * Throws when a schema cannot be used: a keyword has a wrong value, a reference cannot be resolved (nothing is fetched), the
  * dialect is not supported, or the arguments are not an object.
@@ -60,11 +67,12 @@ export const make = <const Name extends string, const Output extends JsonObject 
   name: Name,
   options: Options<Output>
 ): Tool.Tool<Name, JsonObject, JsonObject, SuccessOf<Output>, never> => {
-  const { patterns } = options
-  const input = compile(name, "inputSchema", options.inputSchema, patterns)
+  const { formats = true, patterns = true } = options
+  const trust: Trust = { isOfApplication: true, patterns: patterns ? "native" : "none", formats }
+  const input = compile(name, "inputSchema", options.inputSchema, trust)
   const output = options.outputSchema === undefined
     ? undefined
-    : compile(name, "outputSchema", options.outputSchema, patterns)
+    : compile(name, "outputSchema", options.outputSchema, trust)
   return Tool.fromSchemas(name, options, {
     parameters: input.schema,
     success: output?.schema,
@@ -74,13 +82,13 @@ export const make = <const Name extends string, const Output extends JsonObject 
   })
 }
 
-const compile = (name: string, part: string, given: JsonObject, patterns: boolean | undefined) =>
+const compile = (name: string, part: string, given: JsonObject, trust: Trust) =>
   Either.getOrElse(
     Either.gen(function*() {
       const json = yield* ExternalSchema.copy(given)
-      const validate = yield* JsonSchemaValidator.make(json, { patterns })
+      const validate = yield* JsonSchemaValidator.make(json, trust)
       const parse: ExternalSchema.Parse<any> = (u) => {
-        const errors = validate(u)
+        const errors = Either.getOrElse(validate(u), (why) => [{ path: [], message: why }])
         return errors.length === 0 ? Either.right(u) : Either.left(ExternalSchema.toIssue(errors, u))
       }
       return { json, schema: ExternalSchema.make({ decode: parse, encode: parse }) }

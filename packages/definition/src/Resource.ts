@@ -27,6 +27,10 @@ export interface Resource<Name extends string> {
   readonly uri: string
   /** The entry of `resources/list`. */
   readonly advertised: Resources.Resource
+  /** The `_meta` of the contents that a text or bytes become. */
+  readonly contentMeta: JsonObject | undefined
+  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  readonly requires?: ReadonlyArray<string> | undefined
 }
 
 export declare namespace Resource {
@@ -42,6 +46,8 @@ export interface Description {
   /** Its audience, its priority, and when it last changed. */
   readonly annotations?: Content.Annotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /** The scopes that a user needs to read it, all of them; see `Feature.requires` of the server. Default: none. */
+  readonly requires?: ReadonlyArray<string> | undefined
   /** The `_meta` of the advertised resource or template. */
   readonly meta?: JsonObject | undefined
 }
@@ -51,6 +57,8 @@ export interface Options extends Description {
   readonly uri: string
   /** The size of the content in bytes, before any encoding. */
   readonly size?: number | undefined
+  /** The `_meta` of the contents that a text or bytes of the handler become. */
+  readonly contentMeta?: JsonObject | undefined
 }
 
 /** What a handler may return: a text, bytes, or one or more contents with their own URIs and media types. */
@@ -67,7 +75,7 @@ export type Contents = string | Uint8Array | Content.ResourceContents | Readonly
  * ```
  */
 export const make = <const Name extends string>(name: Name, options: Options): Resource<Name> => {
-  const { size, uri } = options
+  const { contentMeta, requires, size, uri } = options
   if (name.trim() === "") throw new Error(`Resource: give ${quoted(uri)} a name that is not empty`)
   if (!TextFormat.matches("uri", uri)) {
     throw new Error(
@@ -80,7 +88,9 @@ export const make = <const Name extends string>(name: Name, options: Options): R
     _tag: "Resource",
     name,
     uri,
-    advertised: { name, uri, ...(size === undefined ? undefined : { size }), ...advertise(options) }
+    ...(requires === undefined ? undefined : { requires }),
+    advertised: { name, uri, ...(size === undefined ? undefined : { size }), ...advertise(options) },
+    contentMeta
   }
 }
 
@@ -99,19 +109,22 @@ export const advertise = (
 })
 
 /**
- * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64. Both get the URI and
- * the media type given here; contents keep their own.
+ * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64. Both get the URI, the media
+ * type and the `_meta` given here; contents keep their own.
  */
 export const toResult = (
   contents: Contents,
   uri: string,
-  mimeType: string | undefined
+  mimeType: string | undefined,
+  meta?: JsonObject
 ): Resources.ReadResourceResult => {
-  const type = mimeType === undefined ? undefined : { mimeType }
-  if (typeof contents === "string") return { contents: [{ uri, ...type, text: contents }] }
-  if (contents instanceof Uint8Array) {
-    return { contents: [{ uri, ...type, blob: Encoding.encodeBase64(contents) }] }
+  const given = {
+    uri,
+    ...(mimeType === undefined ? undefined : { mimeType }),
+    ...(meta === undefined ? undefined : { _meta: meta })
   }
+  if (typeof contents === "string") return { contents: [{ ...given, text: contents }] }
+  if (contents instanceof Uint8Array) return { contents: [{ ...given, blob: Encoding.encodeBase64(contents) }] }
   return { contents: isMany(contents) ? contents : [contents] }
 }
 

@@ -34,6 +34,8 @@ export interface ResourceTemplate<Name extends string, Parameters> {
   /** The strings that a parameter may be, for each parameter whose schema allows only certain strings. */
   readonly enumValues: ReadonlyMap<string, ReadonlyArray<string>>
   readonly codec: Codec<Parameters>
+  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  readonly requires?: ReadonlyArray<string> | undefined
 }
 
 /** Converts between typed parameters and the strings in a URI. */
@@ -61,12 +63,19 @@ export interface Param<Name extends string, A> {
 /** A parameter without slashes in its value. Default schema: `Schema.String`. */
 export const param: {
   <const Name extends string>(name: Name): Param<Name, string>
-  <const Name extends string, A, I extends string>(name: Name, schema: Schema.Schema<A, I>): Param<Name, A>
+  <const Name extends string, A, I>(
+    name: Name,
+    schema: Schema.Schema<A, I> & AString<NoInfer<I>, Name>
+  ): Param<Name, A>
 } = <A>(name: string, schema?: Schema.Schema<A, any>): Param<any, any> => ({
   name,
   schema: schema ?? Schema.String,
   operator: ""
 })
+
+/** Accepts what is a string in a URI. Otherwise it is a sentence for the compiler to show. */
+type AString<Encoded, Name extends string> = [Encoded] extends [string] ? unknown
+  : `The parameter "${Name}" must be encoded as a string: use a schema such as Schema.NumberFromString`
 
 /** A parameter whose value may contain slashes, such as a file path. */
 export const path = <const Name extends string>(name: Name): Param<Name, string> => ({
@@ -75,9 +84,9 @@ export const path = <const Name extends string>(name: Name): Param<Name, string>
   operator: "+"
 })
 
-type ParametersOf<P extends ReadonlyArray<Param<string, any>>> = {
-  readonly [N in P[number] as N["name"]]: N extends Param<string, infer A> ? A : never
-}
+type ParametersOf<P extends ReadonlyArray<Param<string, any>>> = Schema.Simplify<
+  { readonly [N in P[number] as N["name"]]: N extends Param<string, infer A> ? A : never }
+>
 
 /**
  * Declares a resource template: first its name, then its URI as a tagged template literal.
@@ -112,6 +121,13 @@ export const make =
     }) as unknown as ResourceTemplate<Name, ParametersOf<P>>
   }
 
+/** The same fields; a field that is no string and no list of strings in a URI has a type that says what to do instead. */
+export type UriFields<Fields extends Schema.Struct.Fields> = {
+  readonly [Name in keyof Fields]: Schema.Struct.Encoded<{ readonly field: Fields[Name] }> extends
+    { readonly [key: string]: string | ReadonlyArray<string> | undefined } ? Fields[Name]
+    : AString<false, Name & string>
+}
+
 /**
  * Declares a resource template from an RFC 6570 string. Throws as `make` does, and when `parameters` has a name that is
  * not a variable of the template.
@@ -123,7 +139,7 @@ export const make =
 export const fromString = <const Name extends string, Fields extends Schema.Struct.Fields = {}>(
   name: Name,
   template: string,
-  options: Resource.Description & { readonly parameters?: Fields | undefined } = {}
+  options: Resource.Description & { readonly parameters?: (Fields & UriFields<Fields>) | undefined } = {}
 ): ResourceTemplate<Name, Schema.Struct.Type<Fields> & { readonly [variable: string]: unknown }> => {
   const parsed = parse(name, template)
   const schema = schemaOf(name, parsed, (options.parameters ?? {}) as Schema.Struct.Fields)
@@ -136,6 +152,7 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
     advertised: { name, uriTemplate: template, ...Resource.advertise(options) },
     parameters: parsed.variables.map((variable) => variable.name),
     enumValues: EnumValues.make(schema),
+    ...(options.requires === undefined ? undefined : { requires: options.requires }),
     codec: {
       decode: ParseResult.decodeUnknown(schema),
       encode: (parameters) =>

@@ -37,6 +37,8 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
   readonly success: Schema.Schema.All | undefined
   readonly failure: Schema.Schema.All
   readonly codec: Codec<Parameters, Arguments, Success, Failure>
+  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  readonly requires?: ReadonlyArray<string> | undefined
 }
 
 /** Converts between the typed values of a tool and the JSON of `tools/call`. */
@@ -83,6 +85,13 @@ export interface Description {
   readonly title?: string | undefined
   readonly annotations?: Tools.ToolAnnotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /**
+   * Whether calls may run as tasks, on servers with tasks: at 2025-11-25 when the client wants it, from 2026-07-28 on whenever
+   * the client supports it. `required`: clients without tasks cannot call the tool, at these revisions. Default: never.
+   */
+  readonly task?: "optional" | "required" | undefined
+  /** The scopes that a user needs to call the tool, all of them; see `Feature.requires` of the server. Default: none. */
+  readonly requires?: ReadonlyArray<string> | undefined
   /** The `_meta` of the advertised tool. */
   readonly meta?: JsonObject | undefined
 }
@@ -122,11 +131,20 @@ type Property<A, I> = Schema.PropertySignature<
   never
 >
 type AnySchema = Schema.Schema<any, any>
-type ParametersOf<P> = P extends AnySchema ? Schema.Schema.Type<P> : P extends Fields ? Schema.Struct.Type<P> : never
-type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ? Schema.Struct.Constructor<F>
-  : P extends AnySchema ? Schema.Schema.Type<P>
-  : P extends Fields ? Schema.Struct.Constructor<P>
+// `Simplify` lets an editor show one object instead of an intersection.
+type ParametersOf<P> = P extends AnySchema ? Schema.Schema.Type<P>
+  : P extends Fields ? Schema.Simplify<Schema.Struct.Type<P>>
   : never
+type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ?
+  Schema.Simplify<Schema.Struct.Constructor<F>>
+  : P extends AnySchema ? Schema.Schema.Type<P>
+  : P extends Fields ? Schema.Simplify<Schema.Struct.Constructor<P>>
+  : never
+
+/** Accepts parameters that are an object in JSON. Otherwise it is a sentence for the compiler to show. */
+type AnObject<P> = P extends Schema.Schema<any, infer Encoded> ? [Encoded] extends [object] ? unknown
+  : "The parameters of a tool are an object in JSON: pass fields, as in { name: Schema.String }, or a Schema.Struct"
+  : unknown
 
 /**
  * Declares a tool.
@@ -157,7 +175,7 @@ export const make = <
   Failure extends AnySchema | typeof Schema.Never = typeof Schema.Never
 >(
   name: Name,
-  options: Options<Parameters, Success, Failure> = {}
+  options: Options<Parameters, Success, Failure> & { readonly parameters?: AnObject<NoInfer<Parameters>> } = {}
 ): Tool<
   Name,
   ParametersOf<Parameters>,
@@ -205,7 +223,7 @@ export interface Schemas {
  */
 export const fromSchemas = <const Name extends string, Parameters, Arguments, Success, Failure>(
   name: Name,
-  { annotations, description, icons, meta, title }: Description,
+  { annotations, description, icons, meta, requires, task, title }: Description,
   schemas: Schemas
 ): Tool<Name, Parameters, Arguments, Success, Failure> => ({
   [TypeId]: TypeId,
@@ -219,11 +237,13 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
     ...(schemas.output === undefined ? undefined : { outputSchema: schemas.output }),
     ...(annotations === undefined ? undefined : { annotations }),
     ...(icons === undefined ? undefined : { icons }),
+    ...(task === undefined ? undefined : { execution: { taskSupport: task } }),
     ...(meta === undefined ? undefined : { _meta: meta })
   },
   parameters: schemas.parameters,
   success: schemas.success,
   failure: schemas.failure,
+  ...(requires === undefined ? undefined : { requires }),
   codec: AdvertisedSchema.attempt(name, "its schemas", "cannot be used by Effect's parser", () => ({
     ...ToolArguments.make(schemas.parameters),
     ...ToolOutcome.make(schemas)

@@ -3,9 +3,11 @@
  *
  * @since 0.1.0
  */
+export * as AppView from "./AppView.js"
 export * as Definition from "./Definition.js"
 export * as Form from "./Form.js"
 export * as Prompt from "./Prompt.js"
+export * as RawTool from "./RawTool.js"
 export * as Resource from "./Resource.js"
 export * as ResourceTemplate from "./ResourceTemplate.js"
 export * as StandardTool from "./StandardTool.js"

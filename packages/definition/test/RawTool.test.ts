@@ -81,7 +81,7 @@ describe("A raw tool", () => {
     assert.throws(() => RawTool.make("broken", { inputSchema: {} }), `must have "type": "object"`)
     assert.throws(
       () => RawTool.make("broken", { inputSchema: { type: "object", properties: { a: { type: "text" } } } }),
-      `Tool "broken": inputSchema is not a JSON Schema of its dialect: properties.a.type: must be one of`
+      `Tool "broken": inputSchema is not a valid JSON Schema: "properties.a.type" must be one of`
     )
     assert.throws(
       () => RawTool.make("broken", { inputSchema: { type: "object", $schema: "x:y" } }),
@@ -89,7 +89,7 @@ describe("A raw tool", () => {
     )
     assert.throws(
       () => RawTool.make("broken", { inputSchema: input, outputSchema: { $ref: "https://example.com/x" } }),
-      `Tool "broken": outputSchema cannot be used: can't resolve reference https://example.com/x`
+      `Tool "broken": outputSchema cannot be used: "$ref" leads to no part of it: https://example.com/x`
     )
     assert.throws(
       () => RawTool.make("broken", { inputSchema: { type: "object", default: 1n } }),
@@ -124,6 +124,32 @@ describe("The arguments of a raw tool", () => {
       }
       for (const odd of [[], "x", null, 1]) {
         assert.strictEqual(Issue.sentence(yield* Effect.flip(Search.codec.decodeArguments(odd))), "must be object")
+      }
+    }))
+
+  it.effect("have the formats that the schema names, unless formats are turned off", () =>
+    Effect.gen(function*() {
+      const inputSchema = { type: "object", properties: { at: { type: "string", format: "date-time" } } }
+      const { decodeArguments } = RawTool.make("book", { inputSchema }).codec
+      yield* decodeArguments({ at: "2026-07-28T12:00:00Z" })
+      const issue = yield* Effect.flip(decodeArguments({ at: "tomorrow" }))
+      assert.strictEqual(Issue.sentence(issue), "at: must have the format date-time")
+      yield* RawTool.make("book", { inputSchema, formats: false }).codec.decodeArguments({ at: "tomorrow" })
+    }))
+
+  it.effect("may be schemas themselves, where the schema refers to that of a dialect", () =>
+    Effect.gen(function*() {
+      for (
+        const dialect of ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"]
+      ) {
+        const inputSchema = { type: "object", properties: { schema: { $ref: dialect } } }
+        const { decodeArguments } = RawTool.make("check", { inputSchema }).codec
+        for (const schema of [true, {}, { type: "object", $ref: "#/definitions/a", definitions: { a: {} } }]) {
+          yield* decodeArguments({ schema })
+        }
+        const issue = yield* Effect.flip(decodeArguments({ schema: { properties: { a: { type: "odd" } } } }))
+        assert.match(Issue.sentence(issue), /^schema: is not a valid JSON Schema: "properties.a.type" must be one of/)
+        yield* Effect.flip(decodeArguments({ schema: 1 }))
       }
     }))
 

@@ -111,10 +111,12 @@ describe("Tool", () => {
   it("throws an error that names the tool, the schema and the problem", () => {
     const parameters = `Tool "broken": parameters`
     assert.throws(
+      // @ts-expect-error no object
       () => Tool.make("broken", { parameters: Schema.String }),
       `${parameters} must be an object: pass fields`
     )
     assert.throws(
+      // @ts-expect-error no object
       () => Tool.make("broken", { parameters: Schema.Union(Schema.Struct({}), Schema.String) }),
       `${parameters} must be an object: pass fields`
     )

@@ -35,7 +35,7 @@ import * as InFlight from "./runtime/InFlight.js"
 import * as Pending from "./runtime/Pending.js"
 import { raceFirst } from "./runtime/Race.js"
 import * as Turns from "./runtime/Turns.js"
-import type { Channel, PerClient, Side, Work } from "./Side.js"
+import type { Channel, IncomingRequest, PerClient, Side, Work } from "./Side.js"
 import * as Transport from "./Transport.js"
 
 /** The default of `maxInFlight`. */
@@ -102,7 +102,7 @@ export interface Conversation extends Outbound {
    * Runs an effect during which the timeouts of our requests stand still: the peer cannot answer them because it waits for
    * this effect. `maxTotalTimeout` runs on.
    */
-  readonly pauseTimeouts: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly pauseTimeouts: Transport.PauseTimeouts
 }
 
 /**
@@ -201,6 +201,7 @@ class PassiveConversation implements Passive, InFlight.Host {
       transport,
       options.perClient
     )
+    transport.onConversation?.(this.pauseTimeouts)
   }
 
   get read(): Effect.Effect<void, TransportError> {
@@ -236,7 +237,7 @@ class PassiveConversation implements Passive, InFlight.Host {
   readonly inFlight = () => this.inflight.size
   readonly pending = () => this.calls.size
 
-  readonly pauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  readonly pauseTimeouts: Transport.PauseTimeouts = (effect) =>
     Effect.acquireUseRelease(
       Effect.sync(() => this.calls.pauseTimeouts()),
       () => effect,
@@ -327,7 +328,7 @@ class PassiveConversation implements Passive, InFlight.Host {
     }
   }
 
-  plan(request: Message.Request, active: InFlight.ActiveRequest): Work {
+  plan(request: Message.Request, active: IncomingRequest): Work {
     return Attempt.attempt(() => this.side.onRequest(request, active), dying)
   }
 
@@ -364,11 +365,11 @@ class PassiveConversation implements Passive, InFlight.Host {
     }
   }
 
-  private onMalformed(malformed: Message.Malformed, channel: Channel): void {
-    const messages = malformed.batch !== undefined && Attempt.attempt(() => this.options.batches?.(), () => false)
-      ? Batch.messages(malformed.batch)
-      : undefined
+  private onMalformed(given: Message.Malformed, channel: Channel): void {
+    const isAllowed = given.batch !== undefined && Attempt.attempt(() => this.options.batches?.() === true, () => false)
+    const messages = isAllowed ? Batch.messages(given.batch!) : undefined
     if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
+    const malformed = isAllowed ? Batch.refused(given) : given
     const { id, kind } = malformed
     if (malformed.batch !== undefined) this.calls.onRefusedBatch(malformed.batch, malformed.message)
     const isResponse = (kind === "response" || kind === "unknown") && this.calls.onMalformed(malformed)

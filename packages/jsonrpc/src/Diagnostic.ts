@@ -11,6 +11,7 @@ import type { ErrorObject } from "./JsonRpcError.js"
 import { PARSE_ERROR } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
+import { quoted, shown } from "./runtime/LogText.js"
 
 /**
  * - `Malformed`: input that is no message. It was answered if it resembles a request.
@@ -24,6 +25,8 @@ import * as Json from "./runtime/Json.js"
  * - `AmbiguousCancel`: a cancel that matches several requests. None was interrupted.
  * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error". `subject` is what the handler
  *   serves: `tool "search"`.
+ * - `FlawedAnswer`: the answer of a handler on this side breaks a rule that costs the peer nothing. It was sent; `reason` says
+ *   what is wrong, and what was left out. `subject` is as above.
  * - `Dropped`: more diagnostics at once than the limit; this one stands for `count` of them.
  * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
  */
@@ -41,34 +44,42 @@ export type Diagnostic = Data.TaggedEnum<{
   Overloaded: { readonly method: string; readonly limit: number }
   AmbiguousCancel: { readonly id: Message.RequestId }
   HandlerDied: { readonly method: string; readonly cause: Cause.Cause<unknown>; readonly subject?: string }
+  FlawedAnswer: { readonly method: string; readonly reason: string; readonly subject?: string }
   Dropped: { readonly count: number }
   Detached: { readonly method: string }
 }>
 
 export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
-/** Logs a diagnostic: bugs of this side as errors, other things lower. */
+/** Logs a diagnostic: bugs of this side as errors, other things lower. What the peer wrote stays short and on one line. */
 export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$match({
   Malformed: ({ malformed }) =>
     Effect.logWarning(`Malformed ${isOfAnyKind(malformed) ? "message" : malformed.kind}: ${malformed.message}`),
   Mended: ({ count, method, places }) =>
     Effect.logWarning(
-      `Mended ${count} places of a message of "${method}": ` +
-        places.map(({ message, path }) => `${path} ${message}`).join("; ")
+      `Mended ${count === 1 ? "1 place" : `${count} places`} of a message of ${quoted(method)}: ` +
+        places.map(({ message, path }) => `${shown(path)} ${shown(message)}`).join("; ")
     ),
-  Unchecked: ({ reason, subject }) => Effect.logWarning(`${subject} was accepted unchecked: ${reason}`),
+  Unchecked: ({ reason, subject }) => Effect.logWarning(`${shown(subject)} was accepted unchecked: ${shown(reason)}`),
   UnknownResponse: ({ late, response }) =>
-    Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${Json.stringify(response.id)}`),
+    Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${idOf(response.id)}`),
   UnattributedError: ({ error }) =>
-    Effect.logWarning(`The peer sent an error without an id: ${error.message} (${error.code})`),
-  DuplicateRequest: ({ id, method }) => Effect.logDebug(`Refused "${method}": id ${Json.stringify(id)} is in flight`),
-  Overloaded: ({ limit, method }) => Effect.logWarning(`Refused "${method}": ${limit} are in flight`),
-  AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that matches several requests: ${Json.stringify(id)}`),
+    Effect.logWarning(`The peer sent an error without an id: ${shown(error.message)} (${error.code})`),
+  DuplicateRequest: ({ id, method }) => Effect.logDebug(`Refused ${quoted(method)}: id ${idOf(id)} is in flight`),
+  Overloaded: ({ limit, method }) => Effect.logWarning(`Refused ${quoted(method)}: ${limit} are in flight`),
+  AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that matches several requests: ${idOf(id)}`),
   HandlerDied: ({ cause, method, subject }) =>
-    Effect.logError(`The handler of ${subject ?? `"${method}"`} died`, cause),
+    Effect.logError(`The handler of ${handled(method, subject)} died`, cause),
+  FlawedAnswer: ({ method, reason, subject }) =>
+    Effect.logWarning(`The handler of ${handled(method, subject)} gave an answer with a flaw: ${shown(reason, 2000)}`),
   Dropped: ({ count }) => Effect.logWarning(`${count} more diagnostics of this conversation are not reported`),
-  Detached: ({ method }) => Effect.logWarning(`The handler of "${method}" did not stop in time and still runs`)
+  Detached: ({ method }) => Effect.logWarning(`The handler of ${quoted(method)} did not stop in time and still runs`)
 })
+
+const idOf = (id: Message.RequestId | null | undefined): string => shown(Json.stringify(id) ?? "undefined")
+
+const handled = (method: string, subject: string | undefined): string =>
+  subject === undefined ? quoted(method) : shown(subject)
 
 /** Of text that is no JSON the kind is not known: it may be a line that a program printed. */
 const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "unknown" || code === PARSE_ERROR

@@ -15,9 +15,11 @@ export type Outcome =
   | Reported & { readonly result?: undefined; readonly error: JsonRpcError.ErrorObject }
 
 interface Reported {
+  /** Which rule the answer of a handler breaks, or broke before it was corrected. */
+  readonly flaw?: string | undefined
   /** The cause of an outcome that hides a bug of this side from the peer. */
   readonly died?: Cause.Cause<unknown> | undefined
-  /** What the handler that died serves, as the operator reads it: `tool "search"`. Default: the method. */
+  /** What the handler serves, as the operator reads it: `tool "search"`. Default: the method. */
   readonly subject?: string | undefined
 }
 

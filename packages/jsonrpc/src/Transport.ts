@@ -48,6 +48,9 @@ export interface SendOptions {
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
 }
 
+/** Runs an effect during which the timeouts of our requests stand still. */
+export type PauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 export interface Transport {
   /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe; fails when the pipe fails. */
   readonly incoming: Stream.Stream<Delivery, TransportError>
@@ -71,6 +74,11 @@ export interface Transport {
   readonly hasExchanges?: boolean | undefined
   /** Whether it goes on with a session of an earlier connection, which may have used any id so far. Default: false. */
   readonly isResumed?: boolean | undefined
+  /**
+   * Runs once, when a conversation starts over this transport. It gives the transport the function for waits that are no
+   * delay of the peer: until the user has logged in.
+   */
+  readonly onConversation?: ((pauseTimeouts: PauseTimeouts) => void) | undefined
 }
 
 /** A stream of transports: each element is one new conversation. */

@@ -5,9 +5,10 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
 import { all as pairs } from "./Pairs.js"
-import { connect, leavesNothing, peer, refusal, side } from "./ScriptedPeer.js"
+import { connect, peer, refusal, side } from "./ScriptedPeer.js"
 
 const closed = (id: Message.RequestId) =>
   Message.failure(id, { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" })

@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import type { Pair } from "./Pairs.js"
 import * as Pairs from "./Pairs.js"
-import { preempted, side } from "./ScriptedPeer.js"
+import { side } from "./ScriptedPeer.js"
 
 /** Two conversations, each in a scope of its own, and their diagnostics. */
 const connect = Effect.fnUntraced(function*(pair: Pair, served: Side.Side) {
@@ -104,7 +105,7 @@ const scenarios = [
 describe("wherever a fiber yields", () => {
   for (const [pair, stride] of [[Pairs.memory, 3], [Pairs.direct, 1], [Pairs.pipes, 29]] as const) {
     for (const [name, scenario] of scenarios) {
-      it.live(`${name}, over ${pair.name}`, () => preempted(Effect.scoped(scenario(pair)), stride), 60_000)
+      it.live(`${name}, over ${pair.name}`, () => preempted(Effect.scoped(scenario(pair)), { stride }), 60_000)
     }
   }
 })

@@ -45,6 +45,11 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
     "Mended 2 places of a message of \"m\": a is null"
   ],
   [
+    Diagnostic.Mended({ method: "m", count: 1, places: [{ path: "a", message: "is null" }] }),
+    "WARN",
+    "Mended 1 place of a message of \"m\": a is null"
+  ],
+  [
     Diagnostic.Unchecked({ subject: "The result", reason: "it is large" }),
     "WARN",
     "The result was accepted unchecked: it is large"
@@ -53,6 +58,11 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
   [Diagnostic.Overloaded({ method: "m", limit: 64 }), "WARN", "Refused \"m\": 64 are in flight"],
   [Diagnostic.AmbiguousCancel({ id: "a" }), "DEBUG", "Ignored a cancel that matches several requests: \"a\""],
   [Diagnostic.HandlerDied({ method: "m", cause }), "ERROR", "The handler of \"m\" died"],
+  [
+    Diagnostic.FlawedAnswer({ method: "m", reason: "no" }),
+    "WARN",
+    "The handler of \"m\" gave an answer with a flaw: no"
+  ],
   [Diagnostic.Dropped({ count: 3 }), "WARN", "3 more diagnostics of this conversation are not reported"],
   [
     Diagnostic.HandlerDied({ method: "tools/call", cause, subject: "tool \"search\"" }),
@@ -75,6 +85,27 @@ describe("Diagnostic.log", () => {
       }))
   }
 
+  it.effect("keeps what the peer wrote short and on one line", () =>
+    Effect.gen(function*() {
+      const text = `a\n[ERROR] b\u001b[2J\u2028${"x".repeat(10_000)}`
+      const diagnostics = [
+        Diagnostic.Mended({ method: text, count: 1, places: [{ path: text, message: text }] }),
+        Diagnostic.Unchecked({ subject: text, reason: text }),
+        Diagnostic.UnknownResponse({ response: Message.success(text, {}), late: false }),
+        Diagnostic.UnattributedError({ error: { code: -32700, message: text } }),
+        Diagnostic.DuplicateRequest({ id: text, method: text }),
+        Diagnostic.Overloaded({ method: text, limit: 64 }),
+        Diagnostic.AmbiguousCancel({ id: text }),
+        Diagnostic.HandlerDied({ method: text, cause }),
+        Diagnostic.Detached({ method: text })
+      ]
+      for (const diagnostic of diagnostics) {
+        const [, words] = yield* logged(diagnostic)
+        assert.isBelow(words.length, 800)
+        assert.notMatch(words, /[\p{Cc}\u2028]/u)
+      }
+    }))
+
   it.effect("contains the cause of a handler that died", () =>
     Effect.gen(function*() {
       const [, , shown] = yield* logged(Diagnostic.HandlerDied({ method: "m", cause }))
@@ -94,7 +125,8 @@ describe("Diagnostic.log", () => {
       AmbiguousCancel: true,
       HandlerDied: true,
       Dropped: true,
-      Detached: true
+      Detached: true,
+      FlawedAnswer: true
     }
     assert.deepStrictEqual(Object.keys(all).sort(), [...tags].sort())
     assert.strictEqual(JsonRpcError.internal.message, "Internal error")

@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
+import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as ProgressDelivery from "../src/runtime/ProgressDelivery.js"
-import { connect, leavesNothing, refusal, side } from "./ScriptedPeer.js"
+import { connect, refusal, side } from "./ScriptedPeer.js"
 
 const note = (progressToken: unknown, progress: unknown, more?: Message.Params) =>
   Message.notification("notifications/progress", { progressToken, progress, ...more })

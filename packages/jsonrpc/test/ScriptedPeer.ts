@@ -1,8 +1,7 @@
 /**
  * One conversation and, at the other end of its transport, a peer that sends exactly what a test scripts and records
- * what it receives. Also sides made of a record of methods, and a check that no fiber and no timer is left.
+ * what it receives. Also sides made of a record of methods.
  */
-import { assert } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
@@ -10,8 +9,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import type { Clock, Duration } from "effect"
-import { Effect, Exit, Fiber, Queue, Scheduler, Scope, Supervisor } from "effect"
+import { Effect, Exit, Fiber, Queue, Scope } from "effect"
 
 export type Serve = (
   request: Message.Request,
@@ -146,64 +144,6 @@ export const endless = Effect.gen(function*() {
       })
   }
 })
-
-/** The same clock, and the number of fibers that sleep on it. */
-const counting = (clock: Clock.Clock) => {
-  let sleeping = 0
-  const counted: Clock.Clock = Object.create(clock, {
-    sleep: {
-      value: (duration: Duration.Duration) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => sleeping++),
-          () => clock.sleep(duration),
-          () => Effect.sync(() => sleeping--)
-        )
-    }
-  })
-  return { clock: counted, sleeping: () => sleeping }
-}
-
-/** Runs the effect in a scope of its own, and asserts that no fiber and no timer of it is left. */
-export const leavesNothing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
-  Effect.gen(function*() {
-    const supervisor = yield* Supervisor.track
-    const { clock, sleeping } = counting(yield* Effect.clock)
-    const result = yield* Effect.scoped(effect).pipe(Effect.withClock(clock), Effect.supervised(supervisor))
-    // Fibers that were interrupted last still have to be scheduled.
-    for (let i = 0; i < 100 && (yield* supervisor.value).length > 0; i++) yield* Effect.yieldNow()
-    assert.strictEqual((yield* supervisor.value).length, 0, "fibers left behind")
-    assert.strictEqual(sleeping(), 0, "timers left behind")
-    return result
-  })
-
-/**
- * Runs the effect once for each step of any of its fibers, or for every `stride`-th, and makes that fiber yield there for
- * so long that the others get as far as they can without it.
- */
-export const preempted = <A, E, R>(effect: Effect.Effect<A, E, R>, stride = 1): Effect.Effect<void, E, R> =>
-  Effect.gen(function*() {
-    for (let at = 0, steps = 1; at < steps; at += stride) {
-      let step = 0
-      let stopped: unknown
-      const later = (task: () => void, turns: number): void =>
-        turns === 0 ? task() : Scheduler.defaultScheduler.scheduleTask(() => later(task, turns - 1), 0)
-      yield* Effect.withScheduler(effect, {
-        shouldYield: (fiber) => {
-          if (step++ !== at) return false
-          stopped = fiber
-          return 0
-        },
-        scheduleTask: (task, priority, fiber) => {
-          if (fiber === undefined || fiber !== stopped) {
-            return Scheduler.defaultScheduler.scheduleTask(task, priority, fiber)
-          }
-          stopped = undefined
-          later(task, 12)
-        }
-      })
-      steps = step
-    }
-  })
 
 /** The error that an effect fails with; dies when it succeeds. */
 export const refusal = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<E, never, R> =>

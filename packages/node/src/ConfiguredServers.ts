@@ -9,15 +9,22 @@
 import type { HttpClient } from "@effect/platform/HttpClient"
 import type * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
 import * as Remote from "@effect-mcp/client/Remote"
+import type * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
 import * as ServersConfig from "@effect-mcp/client/ServersConfig"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as StdioClient from "./StdioClient.js"
 
-export interface Options extends Omit<ServersConfig.Options<HttpClient>, "connector"> {
+export interface Options<R = never> extends Omit<ServersConfig.Options<HttpClient>, "connector"> {
+  /**
+   * Authorizes the client at the servers with a URL, except those whose headers in the configuration have `Authorization`.
+   * `Authorization.authorize` of `@effect-mcp/auth` is one for OAuth. Default: no authorization.
+   */
+  readonly authorize?: RemoteOptions.Options<R>["authorize"]
   /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
   /** Where the stderr of programs goes. Default: `forward`, to the stderr of this process. */
@@ -25,13 +32,14 @@ export interface Options extends Omit<ServersConfig.Options<HttpClient>, "connec
 }
 
 /** The connector of one server of a configuration. */
-export const connector = (
+export const connector = <R = never>(
   server: ServersConfig.Program | ServersConfig.Address,
-  options: Pick<Options, "stderr"> = {}
-): Connector<HttpClient> =>
+  options: Pick<Options<R>, "authorize" | "stderr"> = {}
+): Connector<HttpClient | Exclude<R, Scope.Scope>> =>
   ServersConfig.isAddress(server)
-    ? Remote.connector(server.url, {
+    ? Remote.connector<R>(server.url, {
       ...(server.headers === undefined ? undefined : { headers: server.headers }),
+      ...(hasAuthorization(server.headers) ? undefined : { authorize: options.authorize }),
       ...(server.type === "sse" ? { transport: "sse" as const } : undefined)
     })
     : StdioClient.connector({
@@ -42,9 +50,12 @@ export const connector = (
       stderr: options.stderr
     })
 
+const hasAuthorization = (headers: Readonly<Record<string, string>> = {}): boolean =>
+  Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
+
 /**
  * All servers of a configuration, given as parsed JSON, as one group. Fails with a `ParseError` when the value is not a
- * configuration.
+ * configuration. Variables without a value are empty; a warning in the log names them.
  *
  * @example
  * ```ts
@@ -65,19 +76,30 @@ export const connector = (
  * )
  * ```
  */
-export const layer = (
+export const layer = <R = never>(
   config: unknown,
-  options: Options = {}
+  options: Options<R> = {}
 ): Layer.Layer<
   ClientSessionGroup.ClientSessionGroup,
   ParseResult.ParseError | ServersConfig.JoinError,
-  HttpClient
+  HttpClient | Exclude<R, Scope.Scope>
 > =>
-  Layer.unwrapEffect(Effect.map(
+  Layer.unwrapEffect(Effect.flatMap(
     Schema.decodeUnknown(ServersConfig.ServersConfig)(config),
-    (decoded) =>
-      ServersConfig.layer(ServersConfig.expand(decoded, options.environment ?? process.env), {
+    (decoded) => {
+      const environment = options.environment ?? process.env
+      const servers = ServersConfig.layer(ServersConfig.expand(decoded, environment), {
         ...options,
         connector: (server) => connector(server, options)
       })
+      return Effect.as(warnOf(ServersConfig.unset(decoded, environment)), servers)
+    }
   ))
+
+const warnOf = (names: ReadonlyArray<string>): Effect.Effect<void> =>
+  names.length === 0 ? Effect.void : Effect.logWarning(
+    `The configuration of the servers has variables without a value: ${
+      names.join(", ")
+    }. Set them, or give defaults, ` +
+      "as in ${NAME:-default}"
+  )

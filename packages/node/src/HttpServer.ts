@@ -41,7 +41,7 @@ export class ServeError extends Data.TaggedError("ServeError")<{
   readonly cause: unknown
 }> {}
 
-export interface Options<R = never> extends HttpOptions<R> {
+export interface Options extends HttpOptions {
   /** `0` for any free port. */
   readonly port: number
   /**
@@ -62,12 +62,12 @@ const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 120_000, connectionsC
 /**
  * Serves over HTTP until the scope closes. Fails with `ServeError` when it cannot listen.
  *
- * Closing stops listening, ends streams, interrupts handlers and answers their requests, and waits for clients to read the
- * responses. After `closeTimeout` it destroys the connections that are left.
+ * Closing waits as the options `health.grace` and `drainTimeout` say; from its begin on, each answer ends its connection, so
+ * that proxies and clients open new ones at another process. Then it stops listening, ends streams, interrupts handlers
+ * and answers their requests, and waits for clients to read the responses. After `closeTimeout` it destroys the connections that
+ * are left.
  */
-export const make = <R = never>(
-  options: Options<R>
-): Effect.Effect<HttpServerService, ServeError, Dispatcher | Scope.Scope | R> =>
+export const make = (options: Options): Effect.Effect<HttpServerService, ServeError, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
     const host = options.host ?? "127.0.0.1"
     const path = options.path ?? "/mcp"
@@ -85,18 +85,23 @@ export const make = <R = never>(
     const address = yield* Effect.acquireRelease(
       listen(server, options.port, host),
       () =>
-        connections.close({
-          drain: endpoint.close,
-          timeout: options.closeTimeout ?? "5 seconds",
-          refuseIncomplete: true
-        })
+        Effect.zipRight(
+          endpoint.drain,
+          connections.close({
+            drain: endpoint.close,
+            timeout: options.closeTimeout ?? "5 seconds",
+            refuseIncomplete: true
+          })
+        )
     )
     const runtime = yield* Effect.runtime<never>()
     // A connection that could not be accepted; without a listener the event would end the process.
     server.on("error", (error) => Runtime.runFork(runtime, Effect.logWarning("Cannot accept a connection", error)))
     // `::ffff:127.0.0.1` is an IPv4 address in the notation of IPv6.
     const ip = address.address.replace(/^::ffff:(?=[\d.]+$)/i, "")
-    const name = ip.includes(":") ? `[${ip}]` : ip
+    // No client can connect to "every address", which only some systems take for their own.
+    const reached = ip === "0.0.0.0" ? "127.0.0.1" : ip === "::" ? "::1" : ip
+    const name = reached.includes(":") ? `[${reached}]` : reached
     return {
       host: address.address,
       port: address.port,
@@ -122,9 +127,8 @@ export const make = <R = never>(
  * )
  * ```
  */
-export const layer = <R = never>(
-  options: Options<R>
-): Layer.Layer<HttpServer, ServeError, Dispatcher | Exclude<R, Scope.Scope>> => Layer.scoped(HttpServer, make(options))
+export const layer = (options: Options): Layer.Layer<HttpServer, ServeError, Dispatcher> =>
+  Layer.scoped(HttpServer, make(options))
 
 const listen = (server: Server, port: number, host: string): Effect.Effect<AddressInfo, ServeError> =>
   Effect.async((resume) => {

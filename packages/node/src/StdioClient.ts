@@ -75,9 +75,10 @@ const EXIT_TIMEOUT = "1 second"
 /**
  * Connects to a server by launching it, once for each connection.
  *
- * Connecting fails with reason `Open` when the program cannot be started or the encoding is unknown. `incoming` ends when the program exits with code
- * 0 or closes its output. It fails with reason `Read`, and the last lines of stderr, when the program ends in any other
- * way, and with reason `Write` when the program still runs but cannot be written to.
+ * Connecting fails with reason `Open` when the program cannot be started or the encoding is unknown. `incoming` ends when
+ * the program has sent something and exits with code 0, or closes its output. It fails with reason `Read`, and the last
+ * lines of stderr, when the program ends in any other way, and with reason `Write` when the program still runs but cannot
+ * be written to.
  *
  * Closing the scope writes the messages that wait, ends the input of the program, and sends `SIGTERM` and then `SIGKILL` to
  * its process group if it does not exit. It cannot be interrupted, and takes at most the sum of `closeTimeouts` and one
@@ -126,7 +127,10 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
     )
     // Interruptible also where the caller connects uninterruptibly, so that closing can end it.
     yield* Effect.forkScoped(Effect.interruptible(endWithChild(child, pipe, Deferred.await(broken))))
-    const checkExit = Effect.unlessEffect(failUnlessSuccess(options.command, child, stderr), Ref.get(isClosing))
+    const checkExit = Effect.unlessEffect(
+      failUnlessSuccess(options.command, child, stderr, pipe.input),
+      Ref.get(isClosing)
+    )
     return {
       incoming: Stream.concat(pipe.incoming, Stream.execute(checkExit)),
       run: (receive) => Effect.asVoid(Effect.zipRight(pipe.run(receive), checkExit)),
@@ -160,15 +164,19 @@ const endWithChild = (
 const failUnlessSuccess = (
   name: string,
   child: Subprocess.Subprocess,
-  stderr: Stderr.Stderr
+  stderr: Stderr.Stderr,
+  input: Pipe.Pipe["input"]
 ): Effect.Effect<void, TransportError> =>
   Effect.gen(function*() {
     const status = yield* Effect.timeoutOption(child.exited, EXIT_TIMEOUT)
-    if (Option.isNone(status) || status.value.code === 0) return
+    // A server may end after a conversation; a program that ends without a word is none.
+    if (Option.isNone(status) || (status.value.code === 0 && input.received > 0)) return
     yield* Effect.timeoutOption(stderr.ended, EXIT_TIMEOUT)
     const { code, signal } = status.value
-    const how = code === null ? `was ended by ${signal}` : `exited with code ${code}`
+    const how = code === null ? `was ended by ${signal}` : `exited with code ${code}${code === 0 ? silent : ""}`
     const tail = yield* stderr.tail
     const message = `${JSON.stringify(name)} ${how}${tail === "" ? "" : `; the last lines of its stderr:\n${tail}`}`
     return yield* new TransportError({ reason: "Read", message })
   })
+
+const silent = " and has written nothing to its standard output: is it a server, and does it run until its input ends?"

@@ -11,7 +11,10 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import type { Registry, Running } from "@effect-mcp/server/Registry"
+import type { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -94,7 +97,10 @@ export const layerWith = (options?: Options): Layer.Layer<never, TransportError,
 export const layer: Layer.Layer<never, TransportError, Dispatcher> = layerWith()
 
 const serve = (transport: Transport): Effect.Effect<void, never, Dispatcher> =>
-  Effect.flatMap(Dispatcher, (dispatcher) => dispatcher.listen(Stream.succeed(transport)))
+  Effect.flatMap(
+    Dispatcher,
+    (dispatcher) => dispatcher.listen(Stream.succeed(transport), () => Authenticator.stdio(process.env))
+  )
 
 // `NodeRuntime.runMain` listens for the signal, and interrupts the application. When it has stopped to listen in the
 // meantime, the application is ending by itself; without `runMain`, exit.
@@ -106,11 +112,23 @@ const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
     })
   })
 
+/** Accepts programs that lack no service. Otherwise it is a sentence for the compiler to show. */
+export type Complete<R> = [R] extends [never] ? unknown : Missing<R>
+
+type Missing<R> = R extends Dispatcher | Running ?
+  "A server is missing: add Layer.provide(McpServer.layer(info, features))"
+  : R extends Registry ? "A feature is outside of its server: pass it to McpServer.layer(info, features)"
+  : R extends ServerSession
+    ? "Only handlers of tools, prompts and resources can ask the client: use RequestContext instead of ServerSession in completers, lists, sessions and middleware"
+  : R extends { readonly Id: infer Name extends string } | { readonly _tag: infer Name extends string }
+    ? `The service ${Name} is missing: add Layer.provide(a layer of it), or for one of each session or request, give McpServer.layer a session, middleware or authenticator`
+  : "A service is missing: add Layer.provide(a layer of it)"
+
 /**
  * Runs a program that is only a server on stdio: `NodeRuntime.runMain`, with standard output redirected to stderr from
  * the start to the end of the process, not only while it serves.
  */
-export const runMain = <A, E>(effect: Effect.Effect<A, E>): void => {
+export const runMain = <A, E, R = never>(effect: Effect.Effect<A, E, R> & Complete<R>): void => {
   Effect.runSync(StandardStreams.reserve)
-  NodeRuntime.runMain(effect)
+  NodeRuntime.runMain(effect as Effect.Effect<A, E>)
 }

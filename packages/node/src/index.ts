@@ -5,6 +5,7 @@
  */
 export * as ConfiguredServers from "./ConfiguredServers.js"
 export * as HttpServer from "./HttpServer.js"
+export * as NodeHandler from "./NodeHandler.js"
 export * as PlatformHttpServer from "./PlatformHttpServer.js"
 export * as StdioClient from "./StdioClient.js"
 export * as StdioServer from "./StdioServer.js"

@@ -5,7 +5,7 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Logger, Schema } from "effect"
 import { fileURLToPath } from "node:url"
 
 const everything = fileURLToPath(
@@ -40,6 +40,54 @@ describe("The servers of a configuration", () => {
         assert.strictEqual(text(yield* group.callTool("echo", { message: "hi" })), "Echo: hi")
       }).pipe(Effect.provide(servers))
     }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
+
+  it.scopedLive("are authorized at their URLs, unless the configuration has the header", () =>
+    Effect.gen(function*() {
+      const { url } = yield* HttpServer.HttpServer
+      const asked: Array<string> = []
+      const authorize = {
+        headers: (_: unknown, server: string) =>
+          Effect.as(Effect.sync(() => asked.push(server)), { "x-token": "given" }),
+        onRefused: () => Effect.succeed(false)
+      }
+      const connect = (server: object) =>
+        Effect.flatMap(ClientSessionGroup, (group) => group.sessions).pipe(
+          Effect.provide(ConfiguredServers.layer({ mcpServers: { server } }, { authorize }))
+        )
+      assert.strictEqual((yield* connect({ url, headers: { Authorization: "Bearer mine" } })).size, 1)
+      assert.lengthOf(asked, 0)
+      assert.strictEqual((yield* connect({ url, headers: { "x-tenant": "t" } })).size, 1)
+      assert.isAbove(asked.length, 0)
+    }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
+
+  it.scopedLive("AUTHC-41 SHOULD NOT be authorized by OAuth when they are programs: their environment has the credentials", () =>
+    Effect.gen(function*() {
+      const fail = () => Effect.dieMessage("A program was to be authorized")
+      const servers = ConfiguredServers.layer({
+        mcpServers: { one: { command: process.execPath, args: [everything] } }
+      }, {
+        authorize: { headers: fail, onRefused: fail },
+        stderr: "ignore"
+      })
+      const sessions = yield* Effect.flatMap(ClientSessionGroup, (group) => group.sessions).pipe(
+        Effect.provide(servers)
+      )
+      assert.strictEqual(sessions.size, 1)
+    }).pipe(Effect.provide(FetchHttpClient.layer)))
+
+  it.scopedLive("are used with empty variables, which the log names", () =>
+    Effect.gen(function*() {
+      const logged: Array<string> = []
+      yield* Layer.build(ConfiguredServers.layer({
+        mcpServers: {
+          gone: { command: "${NOWHERE}/at/all", args: ["${PORT:-1}"] },
+          off: { url: "https://${HOST}", disabled: true }
+        }
+      }, { environment: {} })).pipe(
+        Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message)))))
+      )
+      assert.match(logged[0]!, /variables without a value: NOWHERE\. Set them, or give defaults/)
+    }).pipe(Effect.provide(FetchHttpClient.layer)))
 
   it.effect("fail with a ParseError for a value that is not a configuration", () =>
     Effect.gen(function*() {

@@ -1,60 +1,23 @@
 /**
  * An extension from end to end: a client and a server that were given it, over every transport and in both eras.
  */
-import type { HttpClient } from "@effect/platform/HttpClient"
-import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import { NotNegotiated } from "@effect-mcp/client/ClientError"
 import type * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
-import type { Connector } from "@effect-mcp/jsonrpc/Connector"
-import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { Version } from "@effect-mcp/protocol/Version"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import * as TestServer from "@effect-mcp/testing/TestServer"
-import { Chunk, Deferred, Effect, Either, Fiber, Layer, Option, type Scope, Stream } from "effect"
-import { createServer } from "node:http"
+import { Chunk, Deferred, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
 import { info, until } from "./HttpFixture.js"
 import { allowing, clientJobs, Jobs, served, serverJobs, waiting } from "./Jobs.js"
-
-type Reached = Effect.Effect<Connector<HttpClient>, never, Scope.Scope>
-type Server = Layer.Layer<Dispatcher>
-
-const transports: Readonly<Record<string, (server: Server) => Reached>> = {
-  "a pair in memory": (server) =>
-    Effect.flatMap(
-      Layer.build(server),
-      (context) => Effect.provide(TestServer.connector({ extensions: [Jobs] }), context)
-    ),
-  "no transport": (server) =>
-    Effect.flatMap(Layer.build(server), (context) => Effect.provide(InProcess.connector, context)),
-  "the raw HTTP server": (server) =>
-    Effect.gen(function*() {
-      const context = yield* Effect.orDie(Layer.build(Layer.provide(HttpServer.layer({ port: 0 }), server)))
-      return Remote.connector((yield* Effect.provide(HttpServer.HttpServer, context)).url)
-    }),
-  "the platform's HTTP server": (server) =>
-    Effect.gen(function*() {
-      const http = PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })
-      const context = yield* Effect.orDie(
-        Layer.build(Layer.provide(Layer.provideMerge(HttpEndpoint.serve(), http), server))
-      )
-      const { address } = yield* Effect.provide(PlatformServer.HttpServer, context)
-      return Remote.connector(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}/mcp`)
-    })
-}
+import { ways } from "./Reached.js"
 
 const text = ({ content: [block] }: { readonly content: ReadonlyArray<{ readonly type: string }> }) =>
   (block as { readonly text?: string }).text
 
-for (const [transport, open] of Object.entries(transports)) {
+for (const [transport, open] of Object.entries(ways([Jobs]))) {
   /** A client and a server. By default both were given the extension. */
   const connect = (
     version: Version,
@@ -167,7 +130,7 @@ for (const [transport, open] of Object.entries(transports)) {
         assert.include(error.message, `acknowledged no subscription to "jobIds"`)
       }))
 
-    it.scopedLive("sends nothing of an extension that one side was not given", () =>
+    it.scopedLive("sends nothing of an extension that one side was not given (EXT-2, EXT-3)", () =>
       Effect.gen(function*() {
         for (const [options, side] of [[{ server: [] }, "server"], [{ client: [] }, "client"]] as const) {
           const client = yield* modern(options)

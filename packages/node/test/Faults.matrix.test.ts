@@ -79,6 +79,11 @@ const killed = over(
   new RegExp(`^TransportError Read: ${bySignal}`)
 )
 const left = over(/^ConnectionClosed: Connection closed$/, "answered")
+const withoutWord = "\".*node\" exited with code 0 and has written nothing"
+const silent = over(
+  new RegExp(`^ConnectionClosed: Connection closed: ${withoutWord}`),
+  new RegExp(`^TransportError Read: ${withoutWord}`)
+)
 const cutShort = { ...left, diagnostics: ["Malformed"] }
 const unwritable = over(
   /^ConnectionClosed: Connection closed: Cannot write: write EPIPE$/,
@@ -106,8 +111,8 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
   "that crashes": { fault: "dies", connect: died, initialize: died, idle: died, call: died, close: ends },
   "that exits": {
     fault: "exits",
-    connect: left,
-    initialize: left,
+    connect: silent,
+    initialize: silent,
     idle: left,
     call: left,
     close: ends

@@ -12,6 +12,7 @@ import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Scope } from "effect"
 import { Effect, Layer } from "effect"
 import * as http from "node:http"
@@ -141,10 +142,7 @@ for (const [shell, start] of Object.entries(shells)) {
       Message.request(1, "tools/call", {
         name: NAME,
         arguments: args,
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-          "io.modelcontextprotocol/clientCapabilities": {}
-        }
+        _meta: TestPeer.requestMeta()
       })
     const headers = {
       "mcp-protocol-version": "2026-07-28",

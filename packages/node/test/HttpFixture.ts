@@ -18,6 +18,25 @@ export const info = { name: "test", version: "0.0.0" }
 export const act = <R = never>(handler: Effect.Effect<unknown, never, R>, name = "act") =>
   McpServer.tool(Tool.make(name), () => Effect.asVoid(handler))
 
+/** An HTTP server of the application on a free port, and its origin. */
+export const listening = (listener: http.RequestListener, host = "127.0.0.1") =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.async<http.Server>((resume) => {
+        const server = http.createServer(listener).listen(0, host, () => resume(Effect.succeed(server)))
+      }),
+      (server) =>
+        Effect.sync(() => {
+          server.close()
+          server.closeAllConnections()
+        })
+    ),
+    (server) => {
+      const { port } = server.address() as net.AddressInfo
+      return { server, port, origin: `http://127.0.0.1:${port}` }
+    }
+  )
+
 /** A server on a free port. */
 export const served = (
   features: Layer.Layer<never, never, Registry>,

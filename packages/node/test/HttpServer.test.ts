@@ -62,10 +62,18 @@ describe("HttpServer", () => {
   it.scopedLive("allows all hosts and no origins on an address that other machines can reach", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer
-      const url = `http://127.0.0.1:${server.port}/mcp`
+      const { url } = server
+      assert.strictEqual(url, `http://127.0.0.1:${server.port}/mcp`)
       assert.strictEqual((yield* ask(url, initialize(), { host: "mcp.example.com" })).status, 200)
       assert.strictEqual((yield* ask(url, initialize(), { origin: "http://localhost" })).status, 403)
     }).pipe(Effect.provide(served(act(Effect.void), { host: "0.0.0.0" }))))
+
+  it.scopedLive("names the loopback address where it listens on every address", () =>
+    Effect.gen(function*() {
+      const server = yield* HttpServer.HttpServer
+      assert.deepInclude(server, { host: "::", url: `http://[::1]:${server.port}/mcp` })
+      assert.strictEqual((yield* ask(server.url, initialize())).status, 200)
+    }).pipe(Effect.provide(served(act(Effect.void), { host: "::" }))))
 
   it.scopedLive("fails with the reason when the port is in use", () =>
     Effect.gen(function*() {

@@ -4,32 +4,15 @@
  *
  * Programs in `fixtures` use it too, so it imports no test runner.
  */
-import type * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Leftovers from "@effect-mcp/testing/unstable/Leftovers"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
-import * as Supervisor from "effect/Supervisor"
 
 /** One turn of the event loop. */
 export const turn = Effect.async<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
-
-const sleepers = (clock: Clock.Clock) => {
-  let sleeping = 0
-  const counted: Clock.Clock = Object.create(clock, {
-    sleep: {
-      value: (duration: Duration.Duration) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => sleeping++),
-          () => clock.sleep(duration),
-          () => Effect.sync(() => sleeping--)
-        )
-    }
-  })
-  return { counted, sleeping: () => sleeping }
-}
 
 export const listeners = () =>
   [process, process.stdin, process.stdout, process.stderr].flatMap((emitter, at) =>
@@ -52,25 +35,19 @@ const added = (before: ReadonlyArray<string>, after: ReadonlyArray<string>) => {
 export const observe = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const before = { handles: handles(), listeners: listeners() }
-    const supervisor = yield* Supervisor.track
-    const { counted, sleeping } = sleepers(yield* Effect.clock)
-    const exit = yield* Effect.exit(Effect.scoped(effect)).pipe(
-      Effect.withClock(counted),
-      Effect.supervised(supervisor)
-    )
-    const left = Effect.map(supervisor.value, (fibers) => ({
-      fibers: fibers.length,
-      timers: sleeping(),
+    const { exit, left: ofEffect } = yield* Leftovers.observe(effect)
+    const now = Effect.map(ofEffect, (left) => ({
+      ...left,
       handles: added(before.handles, handles()),
       listeners: added(before.listeners, listeners())
     }))
-    const isClean = Effect.map(left, ({ fibers, handles, listeners, timers }) =>
-      fibers + timers + handles.length + listeners.length === 0)
-    // Fibers that were interrupted last, and sockets, end some turns of the event loop later.
-    for (let i = 0; i < 1000 && !(yield* isClean); i++) {
-      yield* turn
-    }
-    return { exit, left: yield* left }
+    const left = yield* Leftovers.settled(
+      now,
+      ({ fibers, handles, listeners, timers }) => fibers + timers + handles.length + listeners.length === 0,
+      // Sockets end some turns of the event loop later.
+      { most: 1000, turn }
+    )
+    return { exit, left }
   })
 
 export const leftovers = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>

@@ -6,17 +6,14 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Layer } from "effect"
 import { act, ask, info, listen, until } from "./HttpFixture.js"
 import { shells } from "./Shells.js"
 
 const call = Message.request(1, "tools/call", {
   name: "act",
-  _meta: {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    progressToken: "t"
-  }
+  _meta: TestPeer.requestMeta({ progressToken: "t" })
 })
 
 const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "act" }

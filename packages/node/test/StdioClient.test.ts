@@ -136,9 +136,17 @@ describe("StdioClient", () => {
     it.scopedLive("ends without an error when the exit code is 0", () =>
       Effect.gen(function*() {
         const { conversation } = yield* converse("server.mjs")
+        yield* conversation.request("echo")
         const error = yield* Effect.flip(conversation.request("die", { code: 0, last: "good bye\n" }))
         assert.strictEqual(error.message, "Connection closed")
         yield* conversation.ended
+      }))
+
+    it.scopedLive("asks whether a program that ends without a word is a server", () =>
+      Effect.gen(function*() {
+        const transport = yield* StdioClient.connector({ command: node, args: ["-e", "0"] }).connect
+        const error = yield* Effect.flip(Stream.runDrain(transport.incoming))
+        assert.match(error.message, /exited with code 0 and has written nothing to its standard output: is it a server/)
       }))
 
     it.scopedLive("delivers the messages that the server sent before, also when it exits at once", () =>

@@ -11,11 +11,12 @@ export interface TcpProxy {
   readonly cut: Effect.Effect<void>
 }
 
-export const tcpProxy = (port: number): Effect.Effect<TcpProxy, never, Scope.Scope> =>
+/** `port` is a function where the server starts after the proxy. */
+export const tcpProxy = (port: number | (() => number)): Effect.Effect<TcpProxy, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sockets = new Set<net.Socket>()
     const proxy = net.createServer((near) => {
-      const far = net.connect(port, "127.0.0.1")
+      const far = net.connect(typeof port === "number" ? port : port(), "127.0.0.1")
       for (const [one, other] of [[near, far], [far, near]] as const) {
         sockets.add(one)
         one.on("error", () => {})

@@ -54,3 +54,9 @@ export const USER_REJECTED = -1
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 export const SESSION_NOT_FOUND = -32001
+
+/**
+ * The code of the response to a request that its client has cancelled, where a response must come: a legacy POST can end only
+ * with one, and the result of a cancelled task is none. The code is that of the Language Server Protocol.
+ */
+export const REQUEST_CANCELLED = -32800

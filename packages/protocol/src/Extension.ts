@@ -49,6 +49,7 @@ export interface RequestDefinition<out From extends Side = any, in out Params = 
   readonly result: Schema.Schema<Result, any>
   readonly nameParameter: string | undefined
   readonly declaredBy: "both" | "server"
+  readonly isCacheable: boolean
   readonly revisions: RevisionOptions
 }
 
@@ -101,6 +102,9 @@ export interface ResultTypeDefinition<out Method extends keyof Answerable = any,
 /** A type of result that an extension adds to a method of the core. Only revisions from 2026-07-28 on have it. */
 export type ResultType<Method extends keyof Answerable = any, Value = any> = Bound<ResultTypeDefinition<Method, Value>>
 
+/** What an extension adds. */
+export type Part = Request | Notification | ResultType
+
 /** The settings that both sides have declared. */
 export interface Settings<Client, Server> {
   readonly client: Client
@@ -132,19 +136,29 @@ export declare namespace Extension {
     : never
 }
 
+/** Accepts what JSON encodes as an object. Otherwise it is a sentence for the compiler to show. */
+type AnObject<Encoded, What extends string> = 0 extends 1 & Encoded ? unknown
+  : [Encoded] extends [ReadonlyArray<any>] ? NoObject<What>
+  : [Encoded] extends [object] ? unknown
+  : NoObject<What>
+
+type NoObject<What extends string> = `${What} must be encoded as an object: use a schema such as Schema.Struct`
+
 export interface RequestOptions<in out Params, in out ParamsEncoded, in out Result, in out ResultEncoded>
   extends RevisionOptions
 {
-  readonly params: Schema.Schema<Params, ParamsEncoded>
-  readonly result: Schema.Schema<Result, ResultEncoded>
+  readonly params: Schema.Schema<Params, ParamsEncoded> & AnObject<NoInfer<ParamsEncoded>, "The params of a request">
+  readonly result: Schema.Schema<Result, ResultEncoded> & AnObject<NoInfer<ResultEncoded>, "The result of a request">
   /** The parameter that the HTTP header `Mcp-Name` repeats, from 2026-07-28 on. Default: no header. */
   readonly nameParameter?: (keyof ParamsEncoded & string) | undefined
   /** The sides that must have declared the extension. Default: `both`. */
   readonly declaredBy?: "both" | "server" | undefined
+  /** Whether its results have hints for caches, which servers add from 2026-07-28 on. Default: false. */
+  readonly isCacheable?: boolean | undefined
 }
 
 export interface NotificationOptions<in out Params, in out Encoded> extends RevisionOptions {
-  readonly params: Schema.Schema<Params, Encoded>
+  readonly params: Schema.Schema<Params, Encoded> & AnObject<NoInfer<Encoded>, "The params of a notification">
 }
 
 /**
@@ -153,27 +167,21 @@ export interface NotificationOptions<in out Params, in out Encoded> extends Revi
  * Where `declaredBy` is `server`, the server also serves clients that have not declared the extension. Requests from servers
  * exist up to 2025-11-25 only.
  */
-export const request: {
-  <Params, ParamsEncoded, Result, ResultEncoded>(
-    name: string,
-    options: RequestOptions<Params, ParamsEncoded, Result, ResultEncoded> & { readonly from?: "client" | undefined }
-  ): RequestDefinition<"client", Params, Result>
-  <Params, ParamsEncoded, Result, ResultEncoded>(
-    name: string,
-    options: RequestOptions<Params, ParamsEncoded, Result, ResultEncoded> & { readonly from: "server" }
-  ): RequestDefinition<"server", Params, Result>
-} = (
+export const request = <Params, ParamsEncoded, Result, ResultEncoded, const From extends Side = "client">(
   name: string,
-  options: RequestOptions<any, any, any, any> & { readonly from?: Side | undefined }
-): RequestDefinition<any> => ({
+  options: RequestOptions<Params, ParamsEncoded, Result, ResultEncoded> & {
+    readonly from?: From | undefined
+  }
+): RequestDefinition<NoInfer<From>, Params, Result> => ({
   kind: "request",
   name,
-  from: options.from ?? "client",
+  from: options.from ?? "client" as From,
   params: options.params,
   result: options.result,
   nameParameter: options.nameParameter,
   declaredBy: options.declaredBy ?? "both",
-  revisions: options.from === "server" ? { until: "2025-11-25", ...options } : options
+  isCacheable: options.isCacheable === true,
+  revisions: options.from === "server" ? { ...options, until: options.until ?? "2025-11-25" } : options
 })
 
 /**
@@ -197,16 +205,21 @@ export const notification: {
     name: string,
     options: NotificationOptions<Params, Encoded> & { readonly from: "client" }
   ): NotificationDefinition<"client", Params, "none">
+  // The compiler shows the errors of the last one.
   <Params, Encoded>(
     name: string,
-    options: NotificationOptions<Params, Encoded>
+    options: NotificationOptions<Params, Encoded> & {
+      readonly filter?:
+        "Clients subscribe to notifications of servers only, and a key is a function that gives a string"
+      readonly key?: "A key needs a filter, the member of subscriptions/listen that holds the keys"
+    }
   ): NotificationDefinition<"server", Params, "none">
 } = (
   name: string,
   options: NotificationOptions<any, any> & {
     readonly from?: "client" | undefined
     readonly filter?: string | undefined
-    readonly key?: ((params: any) => string) | undefined
+    readonly key?: unknown
   }
 ): NotificationDefinition<any> => ({
   kind: "notification",
@@ -215,14 +228,17 @@ export const notification: {
   params: options.params,
   subscribed: options.filter === undefined ? "none" : options.key === undefined ? "flag" : "keys",
   filter: options.filter,
-  key: options.key,
+  key: options.key as ((params: any) => string) | undefined,
   revisions: options
 })
 
 /** A type of result with which a server may answer a request of the core, to clients that have declared the extension. */
 export const resultType = <const Method extends keyof Answerable, Value, Encoded>(
   type: string,
-  options: RevisionOptions & { readonly method: Method; readonly value: Schema.Schema<Value, Encoded> }
+  options: RevisionOptions & {
+    readonly method: Method
+    readonly value: Schema.Schema<Value, Encoded> & AnObject<NoInfer<Encoded>, "The value of a result">
+  }
 ): ResultTypeDefinition<Method, Value> => ({
   kind: "result",
   type,
@@ -232,6 +248,14 @@ export const resultType = <const Method extends keyof Answerable, Value, Encoded
 })
 
 const NoSettings = Schema.Struct({})
+
+/** An identifier that has a prefix, or a sentence for the compiler to show. */
+type Prefixed<Id extends string> = string extends Id ? Id
+  : Id extends `${string}/${string}` ? Id
+  : `"${Id}" needs a prefix, the reversed domain of its author: com.example/${Id}`
+
+/** A part that belongs to no extension yet. */
+type Free = { readonly extension?: "A part belongs to one extension: declare another one for this extension" }
 
 /**
  * An extension. Use the parts of the value that this returns: they know the extension that they belong to. `since` and
@@ -255,45 +279,58 @@ const NoSettings = Schema.Struct({})
  * ```
  */
 export const make = <
-  Requests extends { readonly [name: string]: RequestDefinition } = {},
-  Notifications extends { readonly [name: string]: NotificationDefinition } = {},
-  Results extends { readonly [name: string]: ResultTypeDefinition } = {},
+  const Id extends string,
+  Requests extends { readonly [name: string]: RequestDefinition & Free } = {},
+  Notifications extends { readonly [name: string]: NotificationDefinition & Free } = {},
+  Results extends { readonly [name: string]: ResultTypeDefinition & Free } = {},
   Client = {},
   ClientEncoded = {},
   Server = {},
   ServerEncoded = {}
 >(
-  id: string,
+  identifier: Prefixed<Id>,
   options: RevisionOptions & {
     readonly requests?: Requests | undefined
     readonly notifications?: Notifications | undefined
     readonly results?: Results | undefined
     /** The schemas of what each side declares. Default: a side declares an empty object. */
     readonly settings?: {
-      readonly client?: Schema.Schema<Client, ClientEncoded> | undefined
-      readonly server?: Schema.Schema<Server, ServerEncoded> | undefined
+      readonly client?:
+        | (Schema.Schema<Client, ClientEncoded> & AnObject<NoInfer<ClientEncoded>, "The settings of a client">)
+        | undefined
+      readonly server?:
+        | (Schema.Schema<Server, ServerEncoded> & AnObject<NoInfer<ServerEncoded>, "The settings of a server">)
+        | undefined
     } | undefined
   } = {}
 ): Extension<Requests, Notifications, Results, Client, Server> => {
+  const id: string = identifier
   if (!MetaKey.isExtension(id)) {
     throw new Error(`"${id}" does not identify an extension: it needs a prefix, as in com.example/name`)
   }
   const { since = "2024-11-05", until } = options
-  const bind = <Part extends { readonly revisions: RevisionOptions }>(parts: { readonly [name: string]: Part } = {}) =>
-    Record.map(parts, (part) => ({
-      ...part,
-      extension: id,
-      since: part.revisions.since ?? since,
-      until: part.revisions.until ?? until
-    }))
+  const bind = <Part extends { readonly revisions: RevisionOptions }>(
+    parts: { readonly [name: string]: Part } = {},
+    earliest: Version = since
+  ) =>
+    Record.map(parts, (part) => {
+      const begin = part.revisions.since ?? since
+      return {
+        ...part,
+        extension: id,
+        since: begin < earliest ? earliest : begin,
+        until: part.revisions.until ?? until
+      }
+    })
   return {
     [TypeId]: TypeId,
     id,
     since,
     until,
-    requests: bind(options.requests) as BoundAll<Requests>,
-    notifications: bind(options.notifications) as BoundAll<Notifications>,
-    results: bind(options.results) as BoundAll<Results>,
+    requests: bind(options.requests) as unknown as BoundAll<Requests>,
+    notifications: bind(options.notifications) as unknown as BoundAll<Notifications>,
+    // No revision before has types of results.
+    results: bind(options.results, "2026-07-28") as unknown as BoundAll<Results>,
     settings: {
       client: options.settings?.client ?? NoSettings as unknown as Schema.Schema<Client>,
       server: options.settings?.server ?? NoSettings as unknown as Schema.Schema<Server>
@@ -302,22 +339,27 @@ export const make = <
   }
 }
 
+/** Settings of one side, and a sentence for the compiler to show where the extension has none. */
+type Declarable<Settings> = [keyof Settings] extends [never]
+  ? { readonly [name: string]: "The extension has no settings for this side: add a schema of them to Extension.make" }
+  : NoInfer<Settings>
+
 /**
  * The same extension with the settings that a client or a server declares when it is given this value. Throws when a
  * setting does not conform to its schema.
  */
 export const declare = <Requests, Notifications, Results, Client, Server>(
   extension: Extension<Requests, Notifications, Results, Client, Server>,
-  settings: { readonly client?: NoInfer<Client> | undefined; readonly server?: NoInfer<Server> | undefined }
+  settings: { readonly client?: Declarable<Client> | undefined; readonly server?: Declarable<Server> | undefined }
 ): Extension<Requests, Notifications, Results, Client, Server> => ({
   ...extension,
   declared: {
     client: settings.client === undefined
       ? extension.declared.client
-      : Schema.encodeSync(extension.settings.client)(settings.client),
+      : Schema.encodeSync(extension.settings.client)(settings.client as Client),
     server: settings.server === undefined
       ? extension.declared.server
-      : Schema.encodeSync(extension.settings.server)(settings.server)
+      : Schema.encodeSync(extension.settings.server)(settings.server as Server)
   }
 })
 

@@ -73,12 +73,23 @@ export class MissingClientCapability extends Data.TaggedError("MissingClientCapa
   }
 }
 
+/** How many capabilities a message names. A peer may require any number, of any length. */
+const MAX_NAMED = 20
+
 /** The innermost capabilities: `elicitation.url` for `{ elicitation: { url: {} } }`. */
-const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> =>
-  Object.entries(capabilities).flatMap(([name, inner]) => {
-    const paths = typeof inner === "object" && inner !== null ? pathsOf(inner as JsonObject) : []
-    return paths.length === 0 ? [name] : paths.map((path) => `${name}.${path}`)
-  })
+const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> => {
+  const paths: Array<string> = []
+  const visit = (inner: unknown, path: ReadonlyArray<string>): void => {
+    const members = typeof inner === "object" && inner !== null ? Object.entries(inner) : []
+    if (members.length === 0 && path.length > 0) paths.push(Issue.pathText(path))
+    for (const [name, member] of members) {
+      if (paths.length === MAX_NAMED) return
+      visit(member, [...path, name])
+    }
+  }
+  visit(capabilities, [])
+  return paths
+}
 
 /** A header of an HTTP request differs from the body, or is missing. */
 export class HeaderMismatch extends Data.TaggedError("HeaderMismatch")<{ readonly message: string }> {}
@@ -131,6 +142,11 @@ export type McpError =
   | HeaderMismatch
   | UrlElicitationRequired
   | PeerError
+
+/** What the messages of the compiler call a failure. */
+export type NameOf<E> = E extends { readonly _tag: infer Name extends string } ? Name
+  : E extends string ? "a string"
+  : "an error"
 
 const classes = [
   ParseError,

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+export * as Apps from "./Apps.js"
 export * as Capabilities from "./Capabilities.js"
 export * as Completion from "./Completion.js"
 export * as Content from "./Content.js"
@@ -24,6 +25,7 @@ export * as Resources from "./Resources.js"
 export * as Roots from "./Roots.js"
 export * as Sampling from "./Sampling.js"
 export * as SamplingContent from "./SamplingContent.js"
+export * as Skills from "./Skills.js"
 export * as Tasks from "./Tasks.js"
 export * as Tools from "./Tools.js"
 export * as Version from "./Version.js"
@@ -44,3 +46,4 @@ export * as ModernParamHeaders from "./modern/ParamHeaders.js"
 export * as ModernResultType from "./modern/ResultType.js"
 export * as ModernStamp from "./modern/Stamp.js"
 export * as ModernSubscriptions from "./modern/Subscriptions.js"
+export * as ModernTasks from "./modern/Tasks.js"

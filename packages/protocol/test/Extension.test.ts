@@ -28,7 +28,7 @@ const Jobs = Extension.make("com.example/jobs", {
 })
 
 const core = {
-  methods: new Map([["tools/call", 1]]),
+  methods: new Map([["tools/call", { since: "2024-11-05" as const }]]),
   filters: new Set(["toolsListChanged"]),
   resultTypes: new Set(["complete"])
 }
@@ -39,7 +39,7 @@ const server = (...extensions: ReadonlyArray<Extension.Extension.Any>) =>
 const given = Extension.declare(Jobs, { server: { max: 3 } })
 
 describe("Extension", () => {
-  it("MUST have an identifier with a prefix and a name", () => {
+  it("MUST have an identifier with a prefix and a name (EXT-1)", () => {
     for (const id of ["jobs", "com.example/", "/jobs", "com..example/jobs", "1com.example/jobs", ""]) {
       expect(() => Extension.make(id)).toThrow("does not identify an extension")
     }
@@ -61,8 +61,12 @@ describe("Extension", () => {
     expect(Jobs.requests.get).toMatchObject({ since: "2024-11-05", from: "client", declaredBy: "both" })
   })
 
-  it("has requests from servers up to 2025-11-25 only", () => {
+  it("has requests from servers up to 2025-11-25 only, and types of results from 2026-07-28 on only", () => {
     expect(Jobs.requests.ask).toMatchObject({ from: "server", until: "2025-11-25" })
+    const given = { from: "server", params: Schema.Struct({}), result: Job, until: undefined } as const
+    const asks = Extension.make("com.example/asks", { requests: { ask: Extension.request("ask", given) } })
+    expect(asks.requests.ask).toMatchObject({ until: "2025-11-25" })
+    expect(Jobs.results.job).toMatchObject({ since: "2026-07-28" })
   })
 
   it("declares its settings as JSON, and refuses others", () => {
@@ -126,7 +130,10 @@ describe("The table of extensions", () => {
     for (
       const [table, why] of [
         [() => server(given, given), `The extension "com.example/jobs" exists already`],
-        [() => server(given, other({ requests: { get: Jobs.requests.get } })), `The method "jobs/get"`],
+        [
+          () => server(given, other({ requests: { get: Extension.request("jobs/get", { params, result: params }) } })),
+          `The method "jobs/get"`
+        ],
         [
           () => server(other({ requests: { x: Extension.request("tools/call", { params, result: params }) } })),
           `"tools/call"`

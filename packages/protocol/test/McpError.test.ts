@@ -109,6 +109,14 @@ describe("McpError", () => {
     })
   })
 
+  it("names the first of the required capabilities, however many a peer sends and however long they are", () => {
+    const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`${i}`, {}]))
+    const requiredCapabilities = { tools: { call: {} }, ["x".repeat(1_000_000)]: many }
+    const { message } = McpError.fromWire({ code: -32021, message: "no", data: { requiredCapabilities } })
+    expect(message).toMatch(/^The client lacks a required capability: tools\.call, x+…, /)
+    expect(message.length).toBeLessThan(5000)
+  })
+
   it("recognizes its own classes", () => {
     for (const [error] of errors) expect(McpError.isMcpError(error)).toBe(true)
     expect(McpError.isMcpError({ _tag: "InvalidParams", message: "x" })).toBe(false)

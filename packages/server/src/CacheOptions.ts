@@ -34,6 +34,13 @@ export interface Hints {
   readonly cacheScope?: "public" | "private" | undefined
 }
 
+/**
+ * The hints of a result that other clients must not see.
+ *
+ * @internal
+ */
+export const onlyForSender: Hints = { cacheScope: "private" }
+
 /** @internal */
 export const toHints = (options: CacheOptions | undefined): Hints | undefined =>
   options === undefined ? undefined : {

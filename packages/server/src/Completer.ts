@@ -8,19 +8,26 @@
  */
 import type { Suggestions } from "@effect-mcp/protocol/Completion"
 import type * as Effect from "effect/Effect"
-import type { Fails } from "./Feature.js"
+import type { Allowed, Fails } from "./Feature.js"
 
 /**
  * Completes one argument. It gets the text that the user has typed, and the other arguments, all in their encoded form; it
  * gives encoded values, of which the client receives the first 100.
  */
-export type Completer<out R> = (
+export type Completer<out R, out E = Fails> = (
   value: string,
   others: Readonly<Record<string, string>>
-) => Effect.Effect<ReadonlyArray<string> | Suggestions, Fails, R>
+) => Effect.Effect<ReadonlyArray<string> | Suggestions, E, R>
 
 /** Completers by the name of the argument. */
-export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any> }
+export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any, any> }
+
+/** Accepts completers that fail only as they may. Others get a sentence for the compiler to show. */
+export type Checked<C> = {
+  readonly [K in keyof C]: C[K] extends (...args: any) => never ? unknown
+    : C[K] extends (...args: any) => Effect.Effect<any, infer E, any> ? Allowed<E>
+    : unknown
+}
 
 /** The services that these completers require. */
 export type Context<C> = {

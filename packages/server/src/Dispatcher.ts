@@ -7,24 +7,46 @@
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { Delivery, Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { InternalError } from "@effect-mcp/protocol/McpError"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
+import type { Caller, Found, Options as AuthenticatorOptions, Refuses } from "./Authenticator.js"
+import type { HttpRefusal } from "./HttpRefusal.js"
 
 export interface DispatcherService {
   /**
    * Serves the client of one transport, until the client or the server ends the conversation. Interruption ends the
    * conversation: it interrupts the handlers, and answers what they have not answered.
+   *
+   * `caller` is what the transport knows of its client, for the authenticator of the server. Default: nothing.
    */
-  readonly accept: (transport: Transport) => Effect.Effect<void>
+  readonly accept: (transport: Transport, caller?: Caller) => Effect.Effect<void>
   /**
    * Serves every client that a listener yields, until the listener has ended and all its conversations have. When the
    * listener fails, this ends its conversations and fails with the same error.
    */
-  readonly listen: <E, R>(listener: Listener<E, R>) => Effect.Effect<void, E, R>
+  readonly listen: <E, R>(
+    listener: Listener<E, R>,
+    caller?: (transport: Transport) => Caller
+  ) => Effect.Effect<void, E, R>
+  /**
+   * Finds the user of a caller, for a transport whose messages are authenticated one by one, and calls back once, at once or
+   * later. Gives a function that interrupts it. The `origin` of the message's channel must have `principal` and `user` of what
+   * was found. `undefined` on a server without an authenticator.
+   */
+  readonly authenticate:
+    | ((caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void)
+    | undefined
+  /** The documents of the authenticator, by their paths; an HTTP transport serves them to every client and web page. */
+  readonly documents: AuthenticatorOptions<unknown>["documents"]
+  /** The scopes that a message, or a batch, requires of its user: what `Feature.requires` names. */
+  readonly requiredScopes: (incoming: Message.Incoming) => ReadonlyArray<string>
   /**
    * Begins a conversation whose messages the caller passes to `receive`; the transport is used to send only. It runs in the
    * server's context until it is closed. `onEnd` runs when the server closes it.
@@ -35,6 +57,8 @@ export interface DispatcherService {
     options?: {
       /** The revisions that the conversation may have. Default: all that the server supports. */
       readonly versions?: ReadonlyArray<Version> | undefined
+      /** The session of the conversation, where several nodes may serve it one after another. */
+      readonly shared?: SharedSession | undefined
     }
   ) => FedConversation
   /**
@@ -55,6 +79,14 @@ export interface DispatcherService {
   readonly conversations: () => number
 }
 
+/** A session that one node of a server serves, and that another can take over. */
+export interface SharedSession {
+  /** What `store` got last, at another node; `undefined` for a session that begins here. */
+  readonly facts: JsonObject | undefined
+  /** Stores what another node needs. The requests that change it wait until this has ended, and fail with it. */
+  readonly store: (facts: JsonObject) => Effect.Effect<void, InternalError | HttpRefusal>
+}
+
 /** An open conversation that its caller feeds. */
 export interface FedConversation {
   /** Handles one more message of the client; its response leaves on the channel. Default: the transport. */
@@ -70,7 +102,17 @@ export interface FedConversation {
   readonly inFlight: () => number
 }
 
-export class Dispatcher extends Context.Tag("@effect-mcp/server/Dispatcher")<Dispatcher, DispatcherService>() {}
+/** The identifier of a service that only this function provides. The compiler shows it where the service is missing. */
+export interface ProvidedBy<in out Name extends string> {
+  readonly "@effect-mcp/server/ProvidedBy": Name
+}
+
+// `& {}` lets the compiler show the identifier instead of the alias.
+export type Dispatcher = ProvidedBy<"McpServer.layer"> & {}
+
+export const Dispatcher: Context.Tag<Dispatcher, DispatcherService> = Context.GenericTag(
+  "@effect-mcp/server/Dispatcher"
+)
 
 /** The default of `requestTimeout`. */
 export const REQUEST_TIMEOUT: Duration.DurationInput = "60 seconds"

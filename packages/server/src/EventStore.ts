@@ -8,8 +8,10 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  * @since 0.1.0
  */
+import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -26,24 +28,55 @@ export interface StoredEvent {
 export interface StreamKey {
   readonly session: string
   readonly stream: string
+  /**
+   * The epoch of the session in the `SessionDirectory`, where several nodes serve sessions: in a store that they share, an
+   * operation of an epoch that is over changes nothing. It is no part of the identity.
+   */
+  readonly epoch?: number | undefined
 }
 
+/** The store did not answer: nothing is known of the stream. The client gets 503, and tries again. */
+export class EventStoreError extends Data.TaggedError("EventStoreError")<{ readonly message: string }> {}
+
 /**
- * The operations of a store. None fails: after an internal failure a store drops its events, and `after` returns `None`;
+ * The operations of a store. Those that write never fail: after a failure a store drops the event, and `after` returns `None`;
  * then the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
  */
 export interface EventStoreService {
-  /** Stores an event. The event is sent to the client when this has ended. */
-  readonly append: (key: StreamKey, event: StoredEvent) => Effect.Effect<void>
+  /**
+   * A stream begins that will answer these requests. For a stream that answers none, the endpoint keeps a number in their place,
+   * which it changes by opening the stream again. `false` when the epoch of the key is over: then the stream does not begin.
+   * A stream whose events all come together, in one `appendAll`, is not opened before.
+   */
+  readonly open: (key: StreamKey, requests: ReadonlyArray<RequestId>) => Effect.Effect<boolean>
+  /** The requests of a stream that has not finished; none of another one. */
+  readonly unfinished: (key: StreamKey) => Effect.Effect<ReadonlyArray<RequestId>, EventStoreError>
+  /**
+   * Stores an event. The event is sent to the client when this has ended. `false` when the epoch of the key is over: then the
+   * event is not stored, and another node serves the session.
+   */
+  readonly append: (key: StreamKey, event: StoredEvent) => Effect.Effect<boolean>
+  /**
+   * Stores events in order, as one `append` after another would, and finishes the stream after them if `isLast`. A store that has
+   * this gets the events together that were sent while it stored the ones before; another one gets them one by one.
+   */
+  readonly appendAll?: (
+    key: StreamKey,
+    events: ReadonlyArray<StoredEvent>,
+    isLast: boolean
+  ) => Effect.Effect<boolean>
   /**
    * The events after a position, in order; after `-1`, all that are stored. There need not be an event at the position.
    * `None` when the stream is unknown, or when an event after the position has been dropped.
    */
-  readonly after: (key: StreamKey, position: number) => Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>>
+  readonly after: (
+    key: StreamKey,
+    position: number
+  ) => Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, EventStoreError>
   /** No more events follow on this stream: the store may drop it after a while. */
   readonly finish: (key: StreamKey) => Effect.Effect<void>
-  /** The session has ended: drops all its streams. */
-  readonly forget: (session: string) => Effect.Effect<void>
+  /** The session has ended: drops all its streams, unless its epoch is over. */
+  readonly forget: (session: string, epoch?: number) => Effect.Effect<void>
 }
 
 export class EventStore extends Context.Tag("@effect-mcp/server/EventStore")<EventStore, EventStoreService>() {}
@@ -69,6 +102,7 @@ export const layerMemory = (options?: MemoryOptions): Layer.Layer<EventStore> =>
 
 interface Log {
   readonly key: StreamKey
+  requests: ReadonlyArray<RequestId>
   events: Array<StoredEvent>
   /** The position of the last event that was dropped. */
   dropped: number
@@ -91,6 +125,8 @@ class Memory implements EventStoreService {
   private readonly logs = new Set<Log>()
   /** In the order in which they finished. */
   private readonly finished = new Set<Log>()
+  /** The greatest epoch of each session that has one. */
+  private readonly epochs = new Map<string, number>()
   private readonly maxEvents: number
   private readonly maxSize: number
   private readonly retention: number
@@ -102,15 +138,32 @@ class Memory implements EventStoreService {
     this.retention = Duration.toMillis(options.retention ?? "5 minutes")
   }
 
-  append(key: StreamKey, event: StoredEvent): Effect.Effect<void> {
+  open(key: StreamKey, requests: ReadonlyArray<RequestId>): Effect.Effect<boolean> {
     return Effect.sync(() => {
-      const log = this.open(key)
+      if (!this.isCurrent(key)) return false
+      this.logOf(key).requests = requests
+      return true
+    })
+  }
+
+  unfinished(key: StreamKey): Effect.Effect<ReadonlyArray<RequestId>> {
+    return Effect.sync(() => {
+      const log = this.find(key)
+      return log === undefined || log.until !== Infinity ? [] : log.requests
+    })
+  }
+
+  append(key: StreamKey, event: StoredEvent): Effect.Effect<boolean> {
+    return Effect.sync(() => {
+      if (!this.isCurrent(key)) return false
+      const log = this.logOf(key)
       this.logs.delete(log)
       this.logs.add(log)
       log.events.push(event)
       this.size += sizeOf(event)
       if (log.events.length > this.maxEvents) this.dropFirst(log)
       while (this.size > this.maxSize && this.logs.size > 0) this.dropOldest()
+      return true
     })
   }
 
@@ -124,15 +177,27 @@ class Memory implements EventStoreService {
 
   finish(key: StreamKey): Effect.Effect<void> {
     return this.afterSweep((now) => {
-      const log = this.find(key)
+      const log = this.isCurrent(key) ? this.find(key) : undefined
       if (log === undefined) return
       log.until = now + this.retention
       this.finished.add(log)
     })
   }
 
-  forget(session: string): Effect.Effect<void> {
-    return Effect.sync(() => this.sessions.get(session)?.forEach((log) => this.remove(log)))
+  forget(session: string, epoch?: number): Effect.Effect<void> {
+    return Effect.sync(() => {
+      if (!this.isCurrent({ session, epoch })) return
+      this.epochs.delete(session)
+      this.sessions.get(session)?.forEach((log) => this.remove(log))
+    })
+  }
+
+  /** Whether the epoch is not over; from then on, those before it are. */
+  private isCurrent({ epoch, session }: Pick<StreamKey, "epoch" | "session">): boolean {
+    if (epoch === undefined) return true
+    if (epoch < (this.epochs.get(session) ?? 0)) return false
+    this.epochs.set(session, epoch)
+    return true
   }
 
   private afterSweep<A>(f: (now: number) => A): Effect.Effect<A> {
@@ -149,12 +214,12 @@ class Memory implements EventStoreService {
     return this.sessions.get(session)?.get(stream)
   }
 
-  private open(key: StreamKey): Log {
+  private logOf(key: StreamKey): Log {
     let streams = this.sessions.get(key.session)
     if (streams === undefined) this.sessions.set(key.session, streams = new Map())
     let log = streams.get(key.stream)
     if (log === undefined) {
-      streams.set(key.stream, log = { key, events: [], dropped: 0, until: Infinity })
+      streams.set(key.stream, log = { key, requests: [], events: [], dropped: 0, until: Infinity })
       this.size += STREAM
     }
     return log

@@ -6,14 +6,17 @@
  */
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import type { ExtendedResult } from "@effect-mcp/protocol/Extension"
-import type { McpError } from "@effect-mcp/protocol/McpError"
+import type { McpError, NameOf } from "@effect-mcp/protocol/McpError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
+import type { HttpRefusal } from "./HttpRefusal.js"
 import type { RegistryService } from "./Registry.js"
 import { Registry } from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
+import * as Returned from "./runtime/Returned.js"
 import type { ServerSession } from "./ServerSession.js"
 
 /** A layer that registers entries with a server, and requires `R` for their handlers. */
@@ -24,13 +27,10 @@ export type RequestServices = RequestContext | ServerSession | Scope.Scope
 
 /**
  * The failures that every handler may have beside those that its definition declares. The calling program receives them as
- * JSON-RPC errors. An `ExtendedResult` is no error: it answers the request with a result of an extension.
+ * JSON-RPC errors. An `HttpRefusal` decides the HTTP status, too. An `ExtendedResult` is no error: it answers the request
+ * with a result of an extension.
  */
-export type Fails = McpError | CallError | ExtendedResult
-
-type NameOf<E> = E extends { readonly _tag: infer Name extends string } ? Name
-  : E extends string ? "a string"
-  : "an error"
+export type Fails = McpError | CallError | HttpRefusal | ExtendedResult
 
 /**
  * Accepts the effect of a handler that fails with `E`, when its definition declares these failures. Otherwise it is a
@@ -43,6 +43,11 @@ export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends
   : `The handler fails with ${NameOf<
     Exclude<E, Failure | Fails>
   >}, which its definition does not declare: catch it, or add it to the tool's "failure"`
+
+/** The same for an effect that declares no failures: a completer, the list of a template, the handler of a whole method. */
+export type Allowed<E> = 0 extends 1 & E ? unknown // `any`: nothing was inferred
+  : [Exclude<E, Fails>] extends [never] ? unknown
+  : `This fails with ${NameOf<Exclude<E, Fails>>}: catch it, or fail with an McpError`
 
 /**
  * A feature from a function that registers its entries, until the layer's scope closes. The function gets the context that
@@ -58,3 +63,61 @@ export const make = <R = never>(
       yield* register(registry, Context.omit(Scope.Scope)(context as Context.Context<any>) as Context.Context<never>)
     })
   )
+
+/**
+ * Requires scopes of the user, all of them, for each use of a feature, or of a group of features: to call, read, get, complete
+ * and subscribe to it. The option `requires` of a definition does the same for one. The `permit` of the server's `Authenticator` decides, before the arguments are decoded and the handler
+ * runs; without it every use is refused. A client is refused once with all scopes that the use requires: a feature may be
+ * inside of several of these. Over HTTP the status is that of the refusal, 403 for example; a batch is refused as a whole.
+ *
+ * Lists show the feature to all users, so that a client can get the scope; resources that a template lists need its scopes.
+ * Where `Feature.visible` is around it, what a user does not see is unknown, and scopes are not named.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@effect-mcp/definition"
+ * import { Feature, McpServer } from "@effect-mcp/server"
+ * import { Effect } from "effect"
+ *
+ * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(Feature.requires(["notes:write"]))
+ * ```
+ */
+export const requires =
+  (scopes: ReadonlyArray<string>) => <E, R>(feature: Layer.Layer<never, E, R>): Layer.Layer<never, E, R | Registry> =>
+    SurroundedRegistry.layer(feature, () => ({ _tag: "Requirement", scopes }))
+
+/**
+ * Decides for each request whether it sees a feature, or a group of features. What a request does not see is not listed,
+ * completed or subscribed to, and calling, reading or getting it fails as if the server did not have it. A resource that is
+ * hidden is not read through a template either. The capabilities of the server stay.
+ *
+ * The effect may require the user, what the session layer and the middleware provide, and `RequestContext`. It runs for each
+ * use of a feature, and once for a list, however many features there are; for `resources/list` once more for each template with
+ * a list of its own. It runs inside of middleware that is around it: where that refuses, a list leaves the features out.
+ *
+ * Clients are not notified when its answer changes: see `ServerSession` for the notifications to one client, and
+ * `Registry.changed` for those to all. From 2026-07-28 on, its lists and contents are cached for the sender alone.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@effect-mcp/definition"
+ * import { Feature, McpServer } from "@effect-mcp/server"
+ * import { Context, Effect } from "effect"
+ *
+ * class User extends Context.Tag("User")<User, { readonly isAdmin: boolean }>() {}
+ *
+ * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(
+ *   Feature.visible(Effect.map(User, ({ isAdmin }) => isAdmin))
+ * )
+ * ```
+ */
+export const visible =
+  <VR>(check: Effect.Effect<boolean, never, VR>) =>
+  <E, R>(feature: Layer.Layer<never, E, R>): Layer.Layer<never, E, R | Registry | Exclude<VR, RequestServices>> =>
+    SurroundedRegistry.layer(feature, (own) => ({
+      _tag: "Visibility",
+      check: Effect.mapInputContext(
+        Returned.effect(check, "Feature.visible") as Effect.Effect<boolean>,
+        (request: Context.Context<never>) => Context.merge(own, request)
+      )
+    }))

@@ -12,15 +12,45 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as Feature from "./Feature.js"
+import type { RequestContext } from "./RequestContext.js"
+import * as Reply from "./runtime/Reply.js"
 import * as Returned from "./runtime/Returned.js"
 import { ANY } from "./runtime/Router.js"
 import * as Subject from "./runtime/Subject.js"
 
 type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
+
+/** A request or a notification: of an extension, or of the specification. */
+interface AnyMethod {
+  readonly kind: string
+  readonly name: string
+  readonly params: Schema.Schema<any, any>
+}
+
+type ParamsOf<M extends AnyMethod> = Schema.Schema.Type<M["params"]>
+
+type ResultOf<M> = M extends { readonly result: Schema.Schema<infer Result, any> } ? Result : never
+
+// A handler that only throws requires nothing.
+type ContextOf<Handled extends Effect.Effect<any, any, any>> = [Handled] extends [never] ? never
+  : Effect.Effect.Context<Handled>
+
+/** Accepts what clients send. Otherwise it is a sentence for the compiler to show. */
+type FromClient<M, Kind> = M extends { readonly kind: Kind }
+  ? M extends { readonly revisions: unknown; readonly extension?: never }
+    ? "This belongs to no extension yet: use the value that Extension.make returns"
+  : M extends { readonly extension: string; readonly from: "server" }
+    ? Kind extends "request" ?
+      "The server sends this request, and clients answer it: use Features.request of the client"
+    : "The server sends this notification: use McpServer.notifySubscribers, or notify of a RequestContext"
+  : unknown
+  : Kind extends "request" ? "A notification has no response: use Handler.notification"
+  : "A request needs a response: use Handler.request"
 
 /**
  * Handles the requests of one method: of an extension, or of the specification in place of the server. The parameters are
@@ -32,43 +62,64 @@ type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
  *
  * The layer dies when the method has a handler already, and for `initialize`, which the server itself handles.
  */
-export const request: {
-  <Params, Result, R = never>(
-    method: Extension.Request<"client", Params, Result>,
-    handler: (params: NoInfer<Params>) => Effect.Effect<NoInfer<Result>, Feature.Fails, R>
-  ): HandlerFeature<R>
-  <Params, Result, R = never>(
-    method: Method.Request<string, Params, Result>,
-    handler: (params: Params) => Effect.Effect<Result, Feature.Fails, R>
-  ): HandlerFeature<R>
-} = <R>(
-  method: Extension.Request<"client"> | Method.Request,
-  handler: (params: any) => Effect.Effect<any, Feature.Fails, R>
-): HandlerFeature<R> =>
-  "extension" in method
-    ? withSchemas(own(method.name, revisionsOf(method)), method, handler, method)
-    : register(method, (params, _, name) => answered(name, () => handler(params)))
+export const request = <M extends AnyMethod, Handled extends Effect.Effect<ResultOf<NoInfer<M>>, any, any>>(
+  method: M & FromClient<NoInfer<M>, "request">,
+  handler: (params: ParamsOf<NoInfer<M>>) => Handled & Feature.Allowed<Effect.Effect.Error<NoInfer<Handled>>>
+): HandlerFeature<ContextOf<Handled>> => {
+  const given: AnyMethod = method
+  // `FromClient` and `Allowed` accept these only.
+  const one = given as Extension.Request<"client"> | Method.Request
+  const handle = handler as (params: any) => Effect.Effect<any, Feature.Fails, ContextOf<Handled>>
+  return "extension" in one
+    ? withSchemas(own(one.name, revisionsOf(one)), one, handle, one)
+    : register(one, (params, _, name) => answered(name, () => handle(params)))
+}
+
+/**
+ * As `request`, for a handler that several features of a server register, and one serves: the next one when that is removed.
+ * What surrounds a feature does not surround it. Its results are sent without a check.
+ *
+ * @internal
+ */
+export const shared = <Params, Result extends object>(
+  method: Extension.Request<"client", Params, Result>,
+  handler: (params: Params) => Effect.Effect<Result, unknown, RequestContext>
+): Feature.Feature => {
+  const decode = SchemaParser.decodeUnknown(method.params)
+  return Feature.make(({ handlers }) =>
+    handlers.register({
+      method: own(method.name, revisionsOf(method)),
+      context: Context.empty(),
+      extension: method.extension,
+      isShared: true,
+      run: (_, raw) =>
+        Effect.flatMap(
+          Effect.mapError(decode(raw ?? {}), (issue) => McpError.ofIssue(issue)),
+          (params) => Effect.map(handler(params), unchecked)
+        )
+    }, { yields: true })
+  )
+}
 
 /**
  * Handles the notifications of one method, of an extension or of the specification. A notification whose parameters do not
  * decode is dropped.
  */
-export const notification: {
-  <Params, R = never>(
-    method: Extension.Notification<"client", Params>,
-    handler: (params: NoInfer<Params>) => Effect.Effect<void, never, R>
-  ): HandlerFeature<R>
-  <Params, R = never>(
-    method: Method.Notification<string, Params>,
-    handler: (params: Params) => Effect.Effect<void, never, R>
-  ): HandlerFeature<R>
-} = <R>(
-  method: Extension.Notification<"client"> | Method.Notification,
-  handler: (params: any) => Effect.Effect<void, never, R>
-): HandlerFeature<R> =>
-  "extension" in method
-    ? withSchema(method.name, method.params, handler, method)
-    : register(method, (params, _, name) => Returned.run(() => handler(params), actor(name)))
+export const notification = <M extends AnyMethod, E = never, R = never>(
+  method: M & FromClient<NoInfer<M>, "notification">,
+  handler: (params: ParamsOf<NoInfer<M>>) => Effect.Effect<void, E, R> & NoFailure<E>
+): HandlerFeature<R> => {
+  const given: AnyMethod = method
+  // `FromClient` and `NoFailure` accept these only.
+  const one = given as Extension.Notification<"client"> | Method.Notification
+  const run = handler as (params: any) => Effect.Effect<void, never, R>
+  return "extension" in one
+    ? withSchema(one.name, one.params, run, one)
+    : register(one, (params, _, name) => Returned.run(() => run(params), actor(name)))
+}
+
+type NoFailure<E> = [E] extends [never] ? unknown
+  : "A notification has no response that could carry the failure: catch it, for example with Effect.catchAll"
 
 /**
  * Chooses among the keys that a client wants to subscribe to with the filter of this notification, for example those of the
@@ -96,8 +147,9 @@ export const answer = <Value>(
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
  */
-export const rootsListChanged = <R = never>(handler: Effect.Effect<void, never, R>): HandlerFeature<R> =>
-  register(rootsChanged, (_, __, name) => Returned.effect(handler, actor(name)))
+export const rootsListChanged = <R = never, E = never>(
+  handler: Effect.Effect<void, E, R> & NoFailure<E>
+): HandlerFeature<R> => register(rootsChanged, (_, __, name) => Returned.effect(handler, actor(name)))
 
 const rootsChanged = Method.notification({
   name: "notifications/roots/list_changed",
@@ -108,14 +160,20 @@ const rootsChanged = Method.notification({
 /**
  * Handles the requests of a method that the application defines. The schemas decode its parameters and encode its result.
  */
-export const customRequest = <Params, ParamsEncoded, Result, ResultEncoded, R = never>(
+export const customRequest = <
+  Params,
+  ParamsEncoded,
+  Result,
+  ResultEncoded,
+  Handled extends Effect.Effect<NoInfer<Result>, any, any>
+>(
   name: string,
   schemas: {
     readonly params: Schema.Schema<Params, ParamsEncoded>
     readonly result: Schema.Schema<Result, ResultEncoded>
   },
-  handler: (params: Params) => Effect.Effect<Result, Feature.Fails, R>
-): HandlerFeature<R> => withSchemas(own(name), schemas, handler)
+  handler: (params: NoInfer<Params>) => Handled & Feature.Allowed<Effect.Effect.Error<NoInfer<Handled>>>
+): HandlerFeature<ContextOf<Handled>> => withSchemas(own(name), schemas, handler)
 
 const withSchemas = <R>(
   method: Method.Request,
@@ -150,11 +208,11 @@ const withSchemas = <R>(
  * Handles the notifications of a method that the application defines. A notification whose parameters do not decode is
  * dropped.
  */
-export const customNotification = <Params, ParamsEncoded, R = never>(
+export const customNotification = <Params, ParamsEncoded, R = never, E = never>(
   name: string,
   params: Schema.Schema<Params, ParamsEncoded>,
-  handler: (params: Params) => Effect.Effect<void, never, R>
-): HandlerFeature<R> => withSchema(name, params, handler)
+  handler: (params: Params) => Effect.Effect<void, E, R> & NoFailure<E>
+): HandlerFeature<R> => withSchema(name, params, handler as (params: any) => Effect.Effect<void, never, R>)
 
 const withSchema = <R>(
   name: string,
@@ -178,18 +236,24 @@ const withSchema = <R>(
 }
 
 /**
- * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; the
- * server sends the result without a check.
+ * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; of the
+ * result, the server checks only that it is JSON.
  */
-export const fallback = <R = never>(
+export const fallback = <Handled extends Effect.Effect<JsonObject, any, any>>(
   handler: (
     request: { readonly method: string; readonly params: JsonObject | undefined }
-  ) => Effect.Effect<JsonObject, Feature.Fails, R>
-): HandlerFeature<R> =>
+  ) => Handled & Feature.Allowed<Effect.Effect.Error<NoInfer<Handled>>>
+): HandlerFeature<ContextOf<Handled>> =>
   register(
     own(ANY, undefined, JsonObjects.JsonObject),
     (_, params, method) => answered(method, () => handler({ method, params }))
   )
+
+/** Marks a result of another server. It is sent without a check, also from the handler of a tool, prompt or resource. */
+export const unchecked = <A extends object>(result: A): A => {
+  Reply.unchecked.add(result)
+  return result
+}
 
 const own = (
   name: string,

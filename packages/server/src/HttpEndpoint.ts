@@ -11,18 +11,26 @@ import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Endpoint from "./dispatch/Endpoint.js"
 import type { Dispatcher } from "./Dispatcher.js"
 import { AppExchange } from "./http/AppExchange.js"
-import type { HttpOptions } from "./HttpOptions.js"
+import * as Guard from "./http/Guard.js"
+import * as ListensOn from "./http/ListensOn.js"
+import type { HostedOptions, HttpOptions } from "./HttpOptions.js"
 
 /**
  * An app that serves until the scope closes. It serves any path, unless `path` names one.
  *
- * Only loopback hosts and origins are allowed, whatever address the server listens on, unless `allowedHosts` and
- * `allowedOrigins` are given. Mount the app without request logger and tracer: they cost more than the app itself. Close
- * the app before its HTTP server, which waits for open streams; a layer built on top of the server's layer is closed first.
+ * Without `allowedHosts`, a server on a loopback address allows the hosts of this machine only, and so does one whose address
+ * is not known, such as that of a web handler; on other addresses any host is allowed. Without `allowedOrigins`, only pages
+ * of this machine are allowed. With the option `user`, the app requires the user, which middleware of the application
+ * provides, and hands it to the authenticator of the server.
+ *
+ * Mount the app without request logger and tracer: they cost more than the app itself. Close the app before its HTTP server,
+ * which waits for open streams; a layer built on top of the server's layer is closed first. `drainFirst` lets `health.grace` and
+ * `drainTimeout` begin before the server loses the app.
  * On Node, make the server with `PlatformHttpServer` of `@effect-mcp/node`: that of `@effect/platform-node` waits for every
  * connection when it closes, without a limit of time.
  *
@@ -37,25 +45,82 @@ import type { HttpOptions } from "./HttpOptions.js"
  *   HttpRouter.empty.pipe(HttpRouter.all("/mcp", app)))
  * ```
  */
-export const make = <R = never>(
-  options?: HttpOptions<R>
-): Effect.Effect<HttpApp.Default, never, Dispatcher | Scope.Scope | R> =>
+export const make = <User = never>(
+  options: HostedOptions<User> = {}
+): Effect.Effect<HttpApp.Default<never, User>, never, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
+    const { user } = options
     const endpoint = yield* Endpoint.make(options)
+    const { drain } = endpoint
     const reading = new Set<AppExchange>()
-    yield* Effect.addFinalizer(() => Effect.sync(() => reading.forEach((exchange) => exchange.disconnect())))
+    const disconnect = Effect.sync(() => reading.forEach((exchange) => exchange.disconnect()))
+    yield* Effect.addFinalizer(() => Effect.zipRight(drain, disconnect))
+    const draining = yield* Effect.serviceOption(Draining)
+    if (Option.isSome(draining)) {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => draining.value.add(drain)),
+        () => Effect.sync(() => draining.value.delete(drain))
+      )
+    }
     return Effect.withFiberRuntime((fiber) => {
-      const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest)
-      const exchange = new AppExchange(request, () => fiber.unsafeInterruptAsFork(fiber.id()), reading)
+      const context = fiber.currentContext
+      const request = Context.unsafeGet(context, HttpServerRequest)
+      const given = user === undefined ? undefined : Context.pick(user)(context as Context.Context<User>)
+      const exchange = new AppExchange(
+        request,
+        () => fiber.unsafeInterruptAsFork(fiber.id()),
+        reading,
+        given as Context.Context<never> | undefined,
+        () => ListensOn.isLocal(request.source) ?? serversIsLocal(context)
+      )
       return exchange.answer(() => endpoint.handle(exchange))
     })
+  })
+
+/** The same where only the server of the platform knows its address, such as that of Bun. */
+const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
+  const address = Option.getOrUndefined(Context.getOption(context, HttpServer.HttpServer))?.address
+  return address === undefined ? undefined : address._tag === "TcpAddress" && Guard.isLoopback(address.hostname)
+}
+
+/** How each endpoint of a layer begins its end: it resolves when the endpoint needs its routes no more. */
+class Draining extends Context.Tag("@effect-mcp/server/HttpEndpoint/Draining")<Draining, Set<Effect.Effect<void>>>() {}
+
+/**
+ * A layer that serves an app of `make`, such as `HttpApiBuilder.serve()` with its routes: when it is released, the server keeps all
+ * routes while `health.grace` and `drainTimeout` of the endpoint last. Without this function the server loses its routes first,
+ * and answers 503 meanwhile.
+ *
+ * @example
+ * ```ts
+ * import * as HttpRouter from "@effect/platform/HttpRouter"
+ * import * as HttpServer from "@effect/platform/HttpServer"
+ * import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+ * import { Effect, Layer } from "effect"
+ *
+ * const router = Effect.map(HttpEndpoint.make({ health: { grace: "10 seconds" } }), (app) =>
+ *   HttpRouter.empty.pipe(HttpRouter.all("/mcp", app), HttpRouter.all("/readyz", app)))
+ *
+ * export const Live = HttpEndpoint.drainFirst(Layer.scopedDiscard(Effect.flatMap(router, HttpServer.serveEffect())))
+ * ```
+ */
+export const drainFirst = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
+  Layer.suspend(() => {
+    const all = new Set<Effect.Effect<void>>()
+    const drain = Effect.suspend(() => Effect.all([...all], { concurrency: "unbounded", discard: true }))
+    return Layer.scopedDiscard(Effect.addFinalizer(() => drain)).pipe(
+      Layer.provideMerge(layer),
+      Layer.provide(Layer.succeed(Draining, all))
+    )
   })
 
 /**
  * Serves the endpoint, and nothing else, on the platform's HTTP server, at "/mcp" unless `path` names another path.
  * Provide an `EventStore` to let clients resume streams.
  */
-export const serve = <R = never>(
-  options?: HttpOptions<R>
-): Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher | Exclude<R, Scope.Scope>> =>
-  Layer.scopedDiscard(Effect.flatMap(make({ path: "/mcp", ...options }), (app) => HttpServer.serveEffect(app)))
+export const serve = (
+  options?: HttpOptions
+): Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher> =>
+  drainFirst(
+    Layer.scopedDiscard(Effect.flatMap(make({ path: "/mcp", ...options }), (app) => HttpServer.serveEffect(app)))
+  )

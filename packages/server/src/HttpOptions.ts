@@ -1,19 +1,19 @@
 /**
- * The options of an HTTP endpoint and their defaults, for `HttpEndpoint`, for `WebHandler` and for `HttpServer` of
- * `@effect-mcp/node`. Address and port belong to the server that the endpoint runs in.
+ * The options of an HTTP endpoint and their defaults, for `HttpEndpoint` and `WebHandler`, and for `HttpServer` and
+ * `NodeHandler` of `@effect-mcp/node`. Address and port belong to the server that the endpoint runs in.
  *
  * @since 0.1.0
  */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
-import type { HttpRefusal } from "./HttpRefusal.js"
-import type { Principal } from "./Principal.js"
 
-/** `R` is what `authenticate` requires. */
-export interface HttpOptions<R = never> {
+/** The server itself decides which clients it serves: see `authenticator` of `McpServer.layer`. */
+export interface HttpOptions {
   /**
    * Values of the Host header that are allowed: "mcp.example.com", "localhost:3000", "localhost:*" for any port or none,
-   * "*" for any host. Default: the names of the loopback interface, with any port.
+   * "*" for any host. Default: any host for a server that listens on an address that is not loopback; the names of the
+   * loopback interface, with any port, for other servers, and where the address is not known, as in a web handler.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   /**
@@ -24,6 +24,18 @@ export interface HttpOptions<R = never> {
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** The one path of the endpoint. Default: "/mcp" for a server of its own, any path where it is mounted. */
   readonly path?: string | undefined
+  /**
+   * JSON documents beside the endpoint, by their paths, for everyone to read: they are served before a client is
+   * authenticated. `/.well-known/oauth-protected-resource/mcp` for example, which the challenge of a 401 names. A router that
+   * the endpoint is mounted in must pass these paths to it. Default: none.
+   */
+  readonly documents?: Readonly<Record<string, JsonObject>> | undefined
+  /**
+   * Whether supervisors and load balancers can ask for the health of the process: GET and HEAD at "/livez" and "/readyz", with
+   * status 200 or 503, for every host and without authentication. A router that the endpoint is mounted in must pass these
+   * paths to it. See `HealthOptions`. Default: false.
+   */
+  readonly health?: boolean | HealthOptions | undefined
   /**
    * How requests are answered.
    *
@@ -67,12 +79,47 @@ export interface HttpOptions<R = never> {
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
-   * Finds the principal of a request before its body is read, or fails with the refusal that the client gets. A session
-   * can be used by the principal that opened it only. Default: requests have no principal.
+   * How long requests that run may go on when the endpoint closes, before they are interrupted. Meanwhile the endpoint refuses
+   * new requests with 503; where several nodes serve the endpoint, streams end so that clients open them at another node, and
+   * each session goes on at another node as soon as none of its requests runs. This time comes before `closeTimeout`.
+   * Default: 5 seconds where there is a `SessionDirectory`, none otherwise.
    */
-  readonly authenticate?: ((request: RequestHead) => Effect.Effect<Principal | undefined, HttpRefusal, R>) | undefined
+  readonly drainTimeout?: Duration.DurationInput | undefined
   /** What concerns only clients of the revisions up to 2025-11-25. All other options are for clients of every revision. */
   readonly legacy?: LegacyOptions | undefined
+}
+
+/**
+ * How the health of the process is answered. It lives while its event loop turns, whatever its stores do. It is ready until its
+ * shutdown begins, while it is a member of the nodes that it serves with, and while the checks of `Readiness` pass.
+ */
+export interface HealthOptions {
+  /** Where a supervisor asks whether to restart the process. Default: "/livez". */
+  readonly livePath?: string | undefined
+  /** Where a load balancer asks whether to send requests. Default: "/readyz". */
+  readonly readyPath?: string | undefined
+  /** How late the event loop may be. Default: 1 second. */
+  readonly maxLag?: Duration.DurationInput | undefined
+  /** How long a check of `Readiness` may take. Default: 1 second. */
+  readonly timeout?: Duration.DurationInput | undefined
+  /** How long the result of the checks is used again, so that many probes do not load a store. Default: 1 second. */
+  readonly maxAge?: Duration.DurationInput | undefined
+  /**
+   * How long the process serves as before after its shutdown has begun, while it is not ready: longer than the interval of the
+   * load balancer, which then sends requests elsewhere before this process refuses them. `closeTimeout` begins after it. An
+   * application that serves an app of `HttpEndpoint.make` needs `HttpEndpoint.drainFirst` for it. Default: 0.
+   */
+  readonly grace?: Duration.DurationInput | undefined
+}
+
+/** The options of an endpoint in an application that has users of its own. */
+export interface HostedOptions<User = never> extends HttpOptions {
+  /**
+   * The service that the application hands over with each request, to which it must provide it: the user that the
+   * authenticator of the server takes as it is. Default: the application hands over nothing, and the authenticator finds
+   * the user of each request.
+   */
+  readonly user?: Context.Tag<User, any> | undefined
 }
 
 /**
@@ -117,13 +164,10 @@ export interface SessionOptions {
   readonly idleTimeout?: Duration.DurationInput | undefined
   /** How long a client may send nothing after `initialize`, before its session ends. Default: 30 seconds. */
   readonly handshakeTimeout?: Duration.DurationInput | undefined
-}
-
-/** An HTTP request without its body. */
-export interface RequestHead {
-  readonly method: string
-  /** Path and query. */
-  readonly url: string
-  /** By their names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>
+  /**
+   * What the ids of sessions begin with, for a load balancer that finds by it the node that has opened a session: at most 64
+   * letters, digits and `.`, `_`, `~`, `-`. With another one the endpoint does not start. Every client can read it.
+   * Default: nothing.
+   */
+  readonly idPrefix?: string | undefined
 }

@@ -11,29 +11,36 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as Authenticator from "./Authenticator.js"
 import { Dispatcher } from "./Dispatcher.js"
 
 /**
  * A connector to the server in the context. Each connection is a conversation of its own, which runs in the server's
  * context. It ends with the server, and with the scope of the connection.
  */
-export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = Effect.map(
-  Dispatcher,
-  (dispatcher) =>
+export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = Effect.suspend(() =>
+  connectorAs(Authenticator.inProcess)
+)
+
+/**
+ * The same for a client whose user is known: `connectorAs(Authenticator.given(Context.make(User, ada)))`. The server needs an
+ * authenticator.
+ */
+export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connector.Connector, never, Dispatcher> =>
+  Effect.map(Dispatcher, (dispatcher) =>
     Connector.make(
       "a server in this process",
       Effect.gen(function*() {
         const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
         const [client, server] = yield* Scope.extend(Direct.pair, scope)
-        yield* Effect.forkScoped(Effect.ensuring(dispatcher.accept(server), Scope.close(scope, Exit.void)))
+        yield* Effect.forkScoped(Effect.ensuring(dispatcher.accept(server, caller), Scope.close(scope, Exit.void)))
         return client
       })
-    )
-)
+    ))
 
 /**
  * A connector to a server that is built for each connection and closed with it. Connecting requires what the layer
- * requires, and fails with a `TransportError` when the layer fails.
+ * requires, and fails with a `TransportError` when the layer fails. `caller` is for the authenticator of the server.
  *
  * @example
  * ```ts
@@ -46,7 +53,10 @@ export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = 
  * export const ClientLive = Client.layer(InProcess.fromLayer(Server))
  * ```
  */
-export const fromLayer = <E, R>(server: Layer.Layer<Dispatcher, E, R>): Connector.Connector<R> =>
+export const fromLayer = <E, R>(
+  server: Layer.Layer<Dispatcher, E, R>,
+  caller: Authenticator.Caller = Authenticator.inProcess
+): Connector.Connector<R> =>
   Connector.make(
     "a server in this process",
     Effect.gen(function*() {
@@ -54,7 +64,7 @@ export const fromLayer = <E, R>(server: Layer.Layer<Dispatcher, E, R>): Connecto
         Layer.build(Layer.fresh(server)),
         (cause) => new TransportError({ reason: "Open", message: "The server in this process cannot be built", cause })
       )
-      const { connect } = yield* Effect.provide(connector, context)
+      const { connect } = yield* Effect.provide(connectorAs(caller), context)
       return yield* connect
     })
   )

@@ -10,98 +10,50 @@ import type * as Prompt from "@effect-mcp/definition/Prompt"
 import type * as Resource from "@effect-mcp/definition/Resource"
 import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import type * as Tool from "@effect-mcp/definition/Tool"
-import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
-import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
-import * as Version from "@effect-mcp/protocol/Version"
-import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
-import type { CacheOptions, ServerCacheOptions } from "./CacheOptions.js"
+import type * as Scope from "effect/Scope"
+import type { CacheOptions } from "./CacheOptions.js"
 import * as Cache from "./CacheOptions.js"
 import type * as Completer from "./Completer.js"
-import * as Dispatch from "./dispatch/Dispatch.js"
+import * as Build from "./dispatch/Build.js"
 import * as HeaderMarks from "./dispatch/HeaderMarks.js"
-import * as KnownMethods from "./dispatch/KnownMethods.js"
-import * as Dispatcher from "./Dispatcher.js"
+import type * as Dispatcher from "./Dispatcher.js"
 import * as Feature from "./Feature.js"
-import * as AdvertisedCapabilities from "./features/AdvertisedCapabilities.js"
-import * as FeatureRoutes from "./features/FeatureRoutes.js"
+import type { FeatureError } from "./FeatureError.js"
 import * as NamingRules from "./features/NamingRules.js"
-import * as Page from "./features/Page.js"
 import * as Prompts from "./features/Prompts.js"
 import * as Resources from "./features/Resources.js"
 import * as Tools from "./features/Tools.js"
 import type * as Implement from "./Implement.js"
-import type { ListenOptions } from "./ListenOptions.js"
-import type * as Middleware from "./Middleware.js"
 import * as Registry from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
-import type { RoundOptions } from "./RoundOptions.js"
-import * as Release from "./runtime/Release.js"
-import * as Router from "./runtime/Router.js"
-import * as SessionLayer from "./runtime/SessionLayer.js"
+import type * as ServerOptions from "./ServerOptions.js"
+import type { ServerSession } from "./ServerSession.js"
 
-export interface Options<S = never, SE = never, SR = never, P = never, PR = never> extends Dispatcher.Options {
-  /**
-   * The revisions that the server supports. Those up to 2025-11-25 begin with a handshake; from 2026-07-28 on, each request is
-   * served by itself. Clients of both kinds may use the server at the same time. Default: all.
-   */
-  readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
-  /** How to use the server, for the model. */
-  readonly instructions?: string | undefined
-  /** Whether the messages that handlers `log` are sent to clients, and `logging` is advertised. Default: true. */
-  readonly logging?: boolean | undefined
-  /**
-   * How long a question to a person (`elicit`, `elicitUrl`, and in `ask`) waits for its answer, unless it has a timeout. It
-   * ends at once with the session. Default: 10 minutes.
-   */
-  readonly elicitationTimeout?: Duration.DurationInput | undefined
-  /** The number of entries on a page of a list. Default: 1000. */
-  readonly pageSize?: number | undefined
-  /** Whether clients may subscribe to resources. See `resourceUpdated`. Default: true. */
-  readonly subscriptions?: boolean | undefined
-  /** The limit of the resources that one client may subscribe to. Default: 1024. */
-  readonly maxSubscriptions?: number | undefined
-  /** The limits of the subscriptions of clients from 2026-07-28 on. */
-  readonly listen?: ListenOptions | undefined
-  /** For how long clients may cache results, from 2026-07-28 on. Default: not at all. */
-  readonly cache?: ServerCacheOptions | undefined
-  /** How requests are served whose handlers ask the client, from 2026-07-28 on. */
-  readonly rounds?: RoundOptions | undefined
-  /**
-   * Capabilities to advertise beside those of the features, for example `experimental`, or `tools` of a server that adds its
-   * first tool later: clients are served only what was advertised to them.
-   */
-  readonly capabilities?: ServerCapabilities | undefined
-  /**
-   * The extensions that the server supports, with the settings that it declares. The layer dies when two of them add the
-   * same. Default: none; handlers of extensions that are not here serve nothing.
-   */
-  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
-  /**
-   * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, for each
-   * request. Handlers may use its
-   * services; two clients never share them. It may require `RequestContext`, which describes the client. When the layer
-   * fails, the handshake fails; the client receives an `McpError` as it is.
-   */
-  readonly session?: Layer.Layer<S, SE, SR> | undefined
-  /** The middleware around every message. Handlers may use the services that it provides. */
-  readonly middleware?: Middleware.Middleware<P, PR> | undefined
-}
+export type Options<
+  S = never,
+  SE = never,
+  SR = never,
+  P = never,
+  PR = never,
+  U = never,
+  UR = never,
+  SP = never,
+  SPR = never
+> = ServerOptions.ServerOptions<S, SE, SR, P, PR, U, UR, SP, SPR>
 
 /**
  * A server that offers these features over every transport that is provided with it.
  *
  * The features are built with a memo map of their own, so one feature layer that is given to two servers serves both. Their
  * requirements stay in the requirements of the layer, for `Layer.provide`, except the services of the session layer and of
- * the middleware: those exist when a handler runs, not when its layer is built.
+ * the middleware, and the user: those exist when a handler runs, not when its layer is built.
  *
- * Where several sources provide the same service, a handler gets that of the request, else of the middleware, else of the
- * session layer, else the one that its own layer was built with.
+ * Where several sources provide the same service, a handler gets that of the request, else of the middleware, else the user,
+ * else that of the session layer, else the one that its own layer was built with.
  *
  * @example
  * ```ts
@@ -115,68 +67,108 @@ export interface Options<S = never, SE = never, SR = never, P = never, PR = neve
  * export const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, GreetLive)
  * ```
  */
-export const layer = <E = never, R = never, S = never, SE = never, SR = never, P = never, PR = never>(
+export const layer = <
+  E = never,
+  R = never,
+  S = never,
+  SE = never,
+  SR = never,
+  P = never,
+  PR = never,
+  U = never,
+  UR = never,
+  SP = never,
+  SPR = never
+>(
   info: Implementation,
   features: Layer.Layer<never, E, R>,
-  options: Options<S, SE, SR, P, PR> = {}
+  options: Options<S, SE, SR, P, PR, U, UR, SP, SPR> = {}
 ): Layer.Layer<
-  Dispatcher.Dispatcher,
+  Dispatcher.Dispatcher | Registry.Running,
   E,
-  Exclude<R, Registry.Registry | S | P> | Exclude<SR, RequestContext | Scope.Scope> | PR
+  | Exclude<R, Registry.Registry | Registry.Running | S | P | U | SP>
+  | Exclude<SR, RequestContext | Scope.Scope | U>
+  | Exclude<PR, U>
+  | Exclude<SPR, S | P | U | ServerSession>
+  | UR
 > =>
-  Layer.scoped(
-    Dispatcher.Dispatcher,
-    Effect.gen(function*() {
-      yield* NamingRules.warn("server", info)
-      const extensions = yield* Effect.sync(() =>
-        ExtensionTable.make(options.extensions ?? [], "server", KnownMethods.core)
-      )
-      const registry = yield* Registry.make
-      const logging = options.logging !== false
-      const subscriptions = options.subscriptions !== false
-      // The whole context: only the type checker knows what the session layer and the middleware require of it.
-      const application = (yield* Effect.context<any>()) as Context.Context<never>
-      yield* Layer.buildWithMemoMap(
-        Layer.provide(features as Layer.Layer<never, E, Registry.Registry>, Layer.succeed(Registry.Registry, registry)),
-        yield* Layer.makeMemoMap,
-        yield* Release.scope("The features of the server", options.closeTimeout)
-      )
-      return yield* Dispatch.make(
-        {
-          info,
-          versions: options.versions ?? Version.all,
-          instructions: options.instructions,
-          logging,
-          requestTimeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
-          elicitationTimeout: options.elicitationTimeout ?? "10 minutes",
-          capabilities: AdvertisedCapabilities.make(registry, { logging, subscriptions, also: options.capabilities }),
-          router: Router.make(
-            registry,
-            FeatureRoutes.make(registry, { pageSize: options.pageSize ?? Page.SIZE }),
-            extensions
-          ),
-          extensions,
-          session: options.session === undefined ? undefined : SessionLayer.make(
-            options.session as unknown as Layer.Layer<never, unknown, any>,
-            application
-          ),
-          middleware: options.middleware === undefined ? undefined : {
-            around: options.middleware,
-            context: Context.omit(Scope.Scope)(application as Context.Context<any>) as Context.Context<never>
-          },
-          subscriptions: subscriptions
-            ? { isKnown: (uri) => Resources.isKnown(registry, uri), max: options.maxSubscriptions }
-            : undefined,
-          listen: options.listen ?? {},
-          cache: options.cache,
-          rounds: options.rounds,
-          inputSchema: (tool) => registry.tools.get(tool)?.advertised.inputSchema
-        },
-        registry,
-        options
-      )
-    })
-  ) as Layer.Layer<Dispatcher.Dispatcher, E, any>
+  Layer.scopedContext(Build.make(info, features, options)) as Layer.Layer<
+    Dispatcher.Dispatcher | Registry.Running,
+    E,
+    any
+  >
+
+/** A server whose session layer, middleware and user are known, so that features can be added to it by type. */
+export interface Defined<out Provides, out Requires> {
+  /** The server with these features: as the function `layer` of this module. */
+  readonly layer: <E, R>(
+    features: Layer.Layer<never, E, R>
+  ) => Layer.Layer<
+    Dispatcher.Dispatcher | Registry.Running,
+    E,
+    Exclude<R, Registry.Registry | Registry.Running | Provides> | Requires
+  >
+  /**
+   * Adds features while the server runs, until the scope closes: as `Registry.add`, for features that also require what the
+   * session layer and the middleware provide, and the user.
+   */
+  readonly add: <E, R>(
+    features: Layer.Layer<never, E, R>
+  ) => Effect.Effect<
+    void,
+    E | FeatureError,
+    Exclude<R, Registry.Registry | Provides | Scope.Scope> | Registry.Running | Scope.Scope
+  >
+}
+
+/**
+ * A server whose features are given later: `layer` makes it with the first of them, and `add` adds more, from any fiber that
+ * has the server in its context.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@effect-mcp/definition"
+ * import { McpServer } from "@effect-mcp/server"
+ * import { Context, Effect, Layer } from "effect"
+ *
+ * class Cart extends Context.Tag("Cart")<Cart, Array<string>>() {}
+ *
+ * const Shop = McpServer.define({ name: "shop", version: "1.0.0" }, {
+ *   session: Layer.sync(Cart, () => []),
+ *   capabilities: { tools: { listChanged: true } }
+ * })
+ *
+ * const sell = (item: string) =>
+ *   McpServer.tool(Tool.make(`buy-${item}`), () => Effect.map(Cart, (cart) => void cart.push(item)))
+ *
+ * // For one hour there are apples.
+ * const season = Effect.scoped(Effect.zipRight(Shop.add(sell("apple")), Effect.sleep("1 hour")))
+ *
+ * export const Live = Layer.scopedDiscard(Effect.forkScoped(season)).pipe(
+ *   Layer.provideMerge(Shop.layer(sell("bread")))
+ * )
+ * ```
+ */
+export const define = <
+  S = never,
+  SE = never,
+  SR = never,
+  P = never,
+  PR = never,
+  U = never,
+  UR = never,
+  SP = never,
+  SPR = never
+>(
+  info: Implementation,
+  options: Options<S, SE, SR, P, PR, U, UR, SP, SPR> = {}
+): Defined<
+  S | P | U | SP,
+  Exclude<SR, RequestContext | Scope.Scope | U> | Exclude<PR, U> | Exclude<SPR, S | P | U | ServerSession> | UR
+> => ({
+  layer: (features) => layer(info, features, options),
+  add: Registry.add as Defined<any, any>["add"]
+})
 
 /**
  * A tool, from its definition and a handler.
@@ -187,19 +179,26 @@ export const layer = <E = never, R = never, S = never, SE = never, SR = never, P
  * calling program receives. Its requirements stay in the requirements of the layer and are captured when the layer is
  * built.
  *
- * The layer dies when the server has a tool of this name already, and when a mark `x-mcp-header` in its schema is not valid. When the layer's scope closes, the tool is removed and
- * clients are notified.
+ * The layer dies when the server has a tool of this name already, and when a mark `x-mcp-header` in its schema is not valid.
+ * When the layer's scope closes, the tool is removed and clients are notified.
  */
 export const tool = <const Name extends string, Parameters, Arguments, Success, Failure, E = never, R = never>(
   definition: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
   handler: (
     parameters: NoInfer<Parameters>
-  ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, E, R> & Feature.Declared<E, NoInfer<Failure>>
+  ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, E, R> & Feature.Declared<E, NoInfer<Failure>>,
+  options: {
+    /**
+     * Whether the handler of a tool that runs as a task begins the task itself, with `startTask` of `ServerSession`, so that
+     * it can ask before. Default: false; the task begins before the handler runs.
+     */
+    readonly startsTask?: boolean | undefined
+  } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
   Feature.make((registry, context) =>
     Effect.zipRight(
       Effect.zipRight(HeaderMarks.check(definition.advertised), NamingRules.warn("tool", definition.advertised)),
-      registry.tools.register(Tools.entry(definition, handler, context, registry))
+      registry.tools.register(Tools.entry(definition, handler, context, registry, options.startsTask === true))
     )
   )
 
@@ -237,13 +236,18 @@ export const resourceTemplate = <
   E = never,
   R = never,
   C extends Completer.Completers<keyof Parameters> = {},
+  LE = never,
   LR = never
 >(
   definition: ResourceTemplate.ResourceTemplate<Name, Parameters>,
   read: (parameters: NoInfer<Parameters>, uri: string) => Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
   options: {
-    readonly complete?: (C & Completer.Completers<keyof NoInfer<Parameters>>) | undefined
-    readonly list?: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, Feature.Fails, LR> | undefined
+    readonly complete?:
+      | (C & Completer.Completers<keyof NoInfer<Parameters>> & Completer.Checked<NoInfer<C>>)
+      | undefined
+    readonly list?:
+      | (Effect.Effect<ReadonlyArray<Resource.Resource.Any>, LE, LR> & Feature.Allowed<LE>)
+      | undefined
     /** For how long clients may cache the contents. Default: as the server's `cache` says. */
     readonly cache?: CacheOptions | undefined
   } = {}
@@ -276,7 +280,11 @@ export const prompt = <
 >(
   definition: Prompt.Prompt<Name, Parameters, Arguments>,
   handler: (parameters: NoInfer<Parameters>) => Effect.Effect<Prompt.Messages, E, R> & Feature.Declared<E>,
-  options: { readonly complete?: (C & Completer.Completers<keyof NoInfer<Parameters>>) | undefined } = {}
+  options: {
+    readonly complete?:
+      | (C & Completer.Completers<keyof NoInfer<Parameters>> & Completer.Checked<NoInfer<C>>)
+      | undefined
+  } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices> | Exclude<Completer.Context<C>, RequestContext | Scope.Scope>> =>
   Feature.make(({ prompts }, context) =>
     Effect.zipRight(
@@ -286,22 +294,22 @@ export const prompt = <
   )
 
 /**
- * Notifies the clients that have subscribed to a resource that its content has changed. For a handler, or for a fiber of a
- * feature's layer.
+ * Notifies the clients that have subscribed to a resource that its content has changed. For handlers, and for any fiber that
+ * has the server in its context.
  */
-export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registry.Registry> =>
-  Effect.flatMap(Registry.Registry, (registry) => registry.updated(uri))
+export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registry.Running> =>
+  Effect.flatMap(Registry.Running, (registry) => registry.updated(uri))
 
 /**
  * Sends a notification of an extension to the clients that have subscribed to it, from 2026-07-28 on: by its flag, or by the
  * key of these parameters. Does nothing on a server that was not given the extension. While a client reads slowly, it gets
- * the newest notification of each key.
+ * the newest notification of each key. For handlers, and for any fiber that has the server in its context.
  */
 export const notifySubscribers = <Params>(
   notification: Extension.Notification<"server", Params, "flag" | "keys">,
   params: NoInfer<Params>
-): Effect.Effect<void, never, Registry.Registry> =>
-  Effect.flatMap(Registry.Registry, (registry) => registry.notify(notification, params))
+): Effect.Effect<void, never, Registry.Running> =>
+  Effect.flatMap(Registry.Running, (registry) => registry.notify(notification, params))
 
 /**
  * All features of a definition at once: the handlers of the tools by their names, and beside them `resources`, `templates`
@@ -310,7 +318,7 @@ export const notifySubscribers = <Params>(
  */
 export const implement = <D extends Definition.Definition.Any, const H extends Implement.Handlers<D>>(
   definition: D,
-  handlers: H & { readonly [K in Exclude<keyof H, keyof Implement.Handlers<D>>]: never }
+  handlers: H & Implement.Checked<D, NoInfer<H>>
 ): Feature.Feature<Exclude<Implement.Context<H>, Feature.RequestServices>> => {
   const byName = handlers as unknown as Readonly<Record<string, any>>
   const features: ReadonlyArray<Feature.Feature<any>> = [

@@ -10,12 +10,18 @@
  */
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { RequestContext } from "./RequestContext.js"
+import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
+import type { Registry } from "./Registry.js"
+import type { RequestContextService } from "./RequestContext.js"
+import { RequestContext } from "./RequestContext.js"
+import * as Around from "./runtime/Around.js"
 import * as Provided from "./runtime/Provided.js"
 import * as Returned from "./runtime/Returned.js"
+import type { ServerSession } from "./ServerSession.js"
 
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Middleware")
 
@@ -76,6 +82,52 @@ export const compose = <P1, R1, P2, R2>(
   inner: Middleware<P2, R2>
 ): Middleware<P1 | P2, R1 | Exclude<R2, P1>> =>
   of((call, next) => outer.run(call, inner.run(call, next) as Effect.Effect<unknown, unknown>))
+
+/**
+ * Runs the middleware around the handlers of a feature, or of a group of features: tools, resources, templates with their
+ * lists, prompts, completers, and handlers of whole methods. It runs once for each request that one of them serves, inside the
+ * middleware of the server; of a request that takes several rounds, in each round. It does not run for the lists of tools and
+ * prompts, which no handler of the features serves.
+ *
+ * It may require what the session layer provides, the user, and what the middleware outside provides; the features may use
+ * what it provides. When it fails with an `McpError`, the request is refused. Around a tool it may also fail with a failure
+ * that the tool declares, which the model reads; any other failure is a defect.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@effect-mcp/definition"
+ * import { InvalidRequest } from "@effect-mcp/protocol/McpError"
+ * import { McpServer, Middleware, RequestContext } from "@effect-mcp/server"
+ * import { Effect } from "effect"
+ *
+ * const needsName = Middleware.make((_, next) =>
+ *   Effect.flatMap(RequestContext.RequestContext, ({ clientInfo }) =>
+ *     clientInfo === undefined ? Effect.fail(new InvalidRequest({ message: "Give your client a name" })) : next))
+ *
+ * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(Middleware.around(needsName))
+ * ```
+ */
+export const around = <P, MR>(middleware: Middleware<P, MR>) =>
+<E, R>(
+  feature: Layer.Layer<never, E, R>
+): Layer.Layer<never, E, Exclude<R, P> | Registry | Exclude<MR, ServerSession>> =>
+  SurroundedRegistry.layer(feature, (own) => ({
+    _tag: "Middleware",
+    run: (next) =>
+      Effect.contextWithEffect((request: Context.Context<never>) =>
+        Around.run(
+          middleware.run,
+          callOf(request),
+          own,
+          request,
+          (inside) => Effect.mapInputContext(next, () => inside)
+        )
+      )
+  })) as Layer.Layer<never, E, any>
+
+/** The message that is being handled. Every request context of a server has it. */
+const callOf = (request: Context.Context<never>): Call =>
+  (Context.unsafeGet(request, RequestContext) as RequestContextService & { readonly call: Call }).call
 
 const of = <Provides, R>(run: Middleware<any, any>["run"]): Middleware<Provides, R> => ({
   [TypeId]: { _Provides: undefined as Provides },

@@ -1,6 +1,6 @@
 /**
- * The sender of a message, as the server's authentication identified it. Handlers read it as `RequestContext.principal`;
- * how a transport identifies a sender is an option of that transport (`HttpOptions.authenticate`).
+ * The identity of the sender of a message, as the `Authenticator` of the server gave it. Handlers read it as
+ * `RequestContext.principal`; what else is known of the sender is the user, a service of the application's own type.
  *
  * @since 0.1.0
  */
@@ -10,6 +10,4 @@ export interface Principal {
    * Identifies the principal: two messages with the same id have the same sender. A session belongs to one principal.
    */
   readonly id: string
-  /** Further facts about the principal, for example the scopes of a token. */
-  readonly claims?: Readonly<Record<string, unknown>> | undefined
 }

@@ -17,12 +17,19 @@ import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type { Hints } from "./CacheOptions.js"
+import { FeatureError } from "./FeatureError.js"
+import * as Batch from "./features/Batch.js"
 import { EntryTable } from "./features/EntryTable.js"
+import type { ServerSessionService } from "./ServerSession.js"
 
 /**
  * A registered entry. Its effects run with the context that its feature's layer was built with, to which the services of
@@ -30,16 +37,52 @@ import { EntryTable } from "./features/EntryTable.js"
  */
 export interface Registered {
   readonly context: Context.Context<never>
+  /** What surrounds the effects of the entry, the outermost first. */
+  readonly around?: ReadonlyArray<Surrounding> | undefined
+  /** Whether lists include the entry. Clients find an entry that is not listed all the same. Default: true. */
+  readonly isListed?: boolean | undefined
 }
+
+/** A registered entry that clients may subscribe to. */
+export interface Subscribable extends Registered {
+  /**
+   * Runs for each client that subscribes, in the scope of its subscription. When it fails, the client is refused, or at
+   * 2026-07-28 not notified of this resource. `session` is that of the request that subscribes; its `resourceUpdated` notifies
+   * this client, up to 2025-11-25 only.
+   */
+  readonly subscribe?:
+    | ((uri: string, session: ServerSessionService) => Effect.Effect<void, unknown, Scope.Scope>)
+    | undefined
+}
+
+/**
+ * A middleware, a check whether a request may see the entry, or scopes that the user must have. Its effects run with the
+ * services of the request.
+ */
+export type Surrounding =
+  | {
+    readonly _tag: "Middleware"
+    readonly run: (next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+  }
+  | { readonly _tag: "Visibility"; readonly check: Effect.Effect<boolean> }
+  | { readonly _tag: "Requirement"; readonly scopes: ReadonlyArray<string> }
 
 export interface RegisteredTool extends Registered {
   /** The tool as `tools/list` describes it. */
   readonly advertised: Tools.Tool
-  /** Decodes the arguments and runs the handler. */
-  readonly call: (args: unknown) => Effect.Effect<Tools.CallToolResult, unknown, any>
+  /** Decodes the arguments and runs the handler. `name` is the name that the client called. */
+  readonly call: (args: unknown, name: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
+  /** How its calls become tasks; `undefined` for a tool that never runs as one. */
+  readonly task?: {
+    readonly support: "optional" | "required"
+    /** Whether the handler itself begins the task, with `startTask`. */
+    readonly startsInHandler: boolean
+  } | undefined
+  /** The result of a middleware around the tool that failed. Default: the failure is an error of the request. */
+  readonly failed?: ((cause: Cause.Cause<unknown>) => Effect.Effect<Tools.CallToolResult, unknown>) | undefined
 }
 
-export interface RegisteredResource extends Registered {
+export interface RegisteredResource extends Subscribable {
   /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
   readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
@@ -47,7 +90,7 @@ export interface RegisteredResource extends Registered {
   readonly hints?: Hints | undefined
 }
 
-export interface RegisteredTemplate extends Registered {
+export interface RegisteredTemplate extends Subscribable {
   /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
   readonly template: UriTemplate
@@ -87,6 +130,8 @@ export interface RegisteredHandler extends Registered {
   readonly extension?: string | undefined
   /** The capabilities that a client must have declared. */
   readonly requires?: ClientCapabilities | undefined
+  /** Whether it serves entries of several features, so that nothing that is around one of them is around it. */
+  readonly isShared?: boolean | undefined
   /** `params` are decoded; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
 }
@@ -106,6 +151,29 @@ export interface ExtensionNotification {
   readonly params: JsonObject
 }
 
+/** What a feature adds to the description of its server. */
+export interface Description {
+  /** The kinds of entries that the server offers, even while it has none. */
+  readonly offers: ReadonlyArray<Kind | "completions">
+  /** How to use the feature, for the model: it follows the instructions of the server. */
+  readonly instructions?: string | undefined
+  /** The identifier of the extension that the feature needs: without it among its `extensions`, the server logs a warning. */
+  readonly extension?: string | undefined
+}
+
+/**
+ * Functions that run for clients up to 2025-11-25, whose state outlives a request. `session` belongs to no request: it asks,
+ * logs and notifies as long as the client is connected.
+ */
+export interface ClientObserver {
+  /** A client has completed the handshake. */
+  readonly onInitialized?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
+  /** The roots of a client have changed. */
+  readonly onRootsChanged?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
+  /** A client has set its log level, which `session` knows already. */
+  readonly onLogLevel?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
+}
+
 /** The kinds of entries that clients list, and whose changes they can be notified of. */
 export type Kind = "tools" | "resources" | "prompts"
 
@@ -120,14 +188,20 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly has: (key: string) => boolean
   readonly keys: () => IterableIterator<string>
   readonly values: () => IterableIterator<A>
-  /** Adds an entry until the scope closes. Dies when the table has an entry of this key already. */
-  readonly register: (entry: A) => Effect.Effect<void, never, Scope.Scope>
+  /**
+   * Adds an entry until the scope closes. Dies when the table has an entry of this key already. An entry that `yields` gives
+   * way instead, to the first of those that yield and to any other, and comes back when that is removed.
+   */
+  readonly register: (
+    entry: A,
+    options?: { readonly yields?: boolean }
+  ) => Effect.Effect<void, never, Scope.Scope>
   /** Calls the listener after every change, until the scope closes. */
   readonly onChange: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
 export interface RegistryService {
-  /** By name. */
+  /** By name. A tool named `*`, which no list should include, gets the calls of all names that no other tool has. */
   readonly tools: Entries<RegisteredTool>
   /** By URI. */
   readonly resources: Entries<RegisteredResource>
@@ -139,13 +213,24 @@ export interface RegistryService {
   readonly handlers: Entries<RegisteredHandler>
   /** By the name of their filter. */
   readonly filters: Entries<RegisteredFilter>
+  /** What features add to the description of the server. */
+  readonly descriptions: ReadonlySet<Description>
+  /** Adds to the description of the server until the scope closes. A client keeps the description of its handshake. */
+  readonly describe: (description: Description) => Effect.Effect<void, never, Scope.Scope>
+  readonly observers: ReadonlySet<ClientObserver>
+  /** Adds an observer of clients until the scope closes. */
+  readonly observe: (observer: ClientObserver) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Whether there is, or ever was, an entry of this kind. A server that has advertised a kind goes on offering it after
-   * the last entry was removed.
+   * Whether there is, or ever was, an entry of this kind, or a description that offers it. A server that has advertised a
+   * kind goes on offering it after the last entry was removed.
    */
   readonly offers: (kind: Kind) => boolean
   /** Calls the listener after every change of an entry, until the scope closes. */
   readonly onChange: (listener: (kind: Kind) => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Announces that lists of this kind have changed for some of their clients, as `Registry.changed`. */
+  readonly changed: (kind: Kind) => Effect.Effect<void>
+  /** Refuses every entry from then on: the server shuts down. */
+  readonly close: Effect.Effect<void>
   /** Reports that the content of a resource has changed. Waits until the listeners of `onUpdate` have run. */
   readonly updated: (uri: string) => Effect.Effect<void>
   /** Runs the listener for each resource whose content has changed, until the scope closes. */
@@ -166,6 +251,82 @@ export interface RegistryService {
 
 export class Registry extends Context.Tag("@effect-mcp/server/Registry")<Registry, RegistryService>() {}
 
+/**
+ * The registry of a server that runs, for fibers of the application: the layer of a server provides it, beside the
+ * `Dispatcher`. Features have it, too.
+ */
+export class Running extends Context.Tag("@effect-mcp/server/Registry/Running")<Running, RegistryService>() {}
+
+/** @internal */
+export const context = (registry: RegistryService): Context.Context<Registry | Running> =>
+  Context.make(Registry, registry).pipe(Context.add(Running, registry))
+
+/**
+ * Adds features to the server in the context while it runs, from any fiber, until the scope closes. All of them or none:
+ * clients are notified once for each kind of list, when they have been added and when the scope has closed. Requests that
+ * still run when a feature is removed end as if it were there. The scope of a handler is that of its request: a handler that
+ * adds features for longer passes `Scope.extend` the scope of its layer.
+ *
+ * For features that require what the session layer and the middleware provide, or the user, there is the `add` of
+ * `McpServer.define`: this function leaves them in its requirements.
+ *
+ * Fails with a `FeatureError` when a name is taken, and when the server has shut down. A client that shook hands before the
+ * server had the first feature of a kind is served it only if the option `capabilities` of the server advertised the kind.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@effect-mcp/definition"
+ * import { McpServer, Registry } from "@effect-mcp/server"
+ * import { Effect } from "effect"
+ *
+ * const Night = McpServer.tool(Tool.make("owl"), () => Effect.succeed("hoo"))
+ *
+ * export const night = Effect.scoped(Effect.zipRight(Registry.add(Night), Effect.sleep("8 hours")))
+ * ```
+ */
+export const add = <E, R>(
+  features: Layer.Layer<never, E, R>
+): Effect.Effect<void, E | FeatureError, Exclude<R, Registry | Scope.Scope> | Running | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const outer = yield* Effect.scope
+      const own = yield* Scope.make()
+      const close = (exit: Exit.Exit<unknown, unknown>) => Batch.run(Scope.close(own, exit))
+      const memoMap = yield* Layer.makeMemoMap
+      const registry = Layer.succeedContext(context(yield* Running))
+      yield* restore(Batch.run(
+        Layer.buildWithMemoMap(Layer.provide(features, registry), memoMap, own).pipe(
+          Effect.catchSomeDefect((defect) =>
+            defect instanceof FeatureError ? Option.some(Effect.fail(defect)) : Option.none()
+          ),
+          Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+        )
+        // An interruption may come in the steps after the layer was built.
+      )).pipe(Effect.onError((cause) => close(Exit.failCause(cause))))
+      yield* Scope.addFinalizerExit(outer, close)
+    })
+  ) as Effect.Effect<void, E | FeatureError, any>
+
+/**
+ * Adds and removes features as one change: clients are notified once for each kind of list, when the effect has ended, also
+ * when it fails. The lists themselves change at once.
+ */
+export const batch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Batch.run
+
+/**
+ * Notifies all clients that lists have changed, for example because the checks of `Feature.visible` give other answers now.
+ * Without kinds it notifies of all lists. `ServerSession` notifies one client.
+ */
+export const changed = (...kinds: ReadonlyArray<Kind>): Effect.Effect<void, never, Running> =>
+  Effect.flatMap(Running, ({ changed, offers }) =>
+    Batch.run(Effect.forEach(
+      kinds.length === 0 ? all.filter(offers) : kinds,
+      changed,
+      { discard: true }
+    )))
+
+const all: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
+
 /** An empty registry. */
 export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   const tools = new EntryTable<RegisteredTool>("tools named", ({ advertised }) => advertised.name)
@@ -183,6 +344,8 @@ export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
     ["resources", templates],
     ["prompts", prompts]
   ]
+  const descriptions = new Set<Description>()
+  const observers = new Set<ClientObserver>()
   const updates = listeners<string>()
   const notifications = listeners<ExtensionNotification>()
   return {
@@ -192,9 +355,19 @@ export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
     prompts,
     handlers,
     filters,
-    offers: (kind) => tables.some(([of, table]) => of === kind && table.wasUsed),
+    descriptions,
+    describe: (description) => adding(descriptions, description),
+    observers,
+    observe: (observer) => adding(observers, observer),
+    offers: (kind) =>
+      tables.some(([of, table]) => of === kind && table.wasUsed) ||
+      [...descriptions].some(({ offers }) => offers.includes(kind)),
     onChange: (listener) =>
       Effect.forEach(tables, ([kind, table]) => table.onChange(() => listener(kind)), { discard: true }),
+    changed: (kind) => tables.find(([of]) => of === kind)![1].announce,
+    close: Effect.sync(() => {
+      for (const table of [tools, resources, templates, prompts, handlers, filters]) table.close()
+    }),
     updated: updates.call,
     onUpdate: updates.add,
     notify: ({ filter, key, name, params: schema }, given) =>
@@ -210,16 +383,15 @@ export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   }
 })
 
+const adding = <A>(all: Set<A>, one: A): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(Effect.sync(() => all.add(one)), () => Effect.sync(() => all.delete(one))))
+
 /** Functions that run for each value. */
 const listeners = <A>() => {
   const all = new Set<(value: A) => Effect.Effect<void>>()
   return {
     call: (value: A): Effect.Effect<void> =>
       Effect.suspend(() => Effect.forEach([...all], (listener) => listener(value), { discard: true })),
-    add: (listener: (value: A) => Effect.Effect<void>): Effect.Effect<void, never, Scope.Scope> =>
-      Effect.acquireRelease(
-        Effect.sync(() => all.add(listener)),
-        () => Effect.sync(() => all.delete(listener))
-      )
+    add: (listener: (value: A) => Effect.Effect<void>) => adding(all, listener)
   }
 }

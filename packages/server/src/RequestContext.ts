@@ -18,6 +18,7 @@ import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import type { Principal } from "./Principal.js"
 
 export interface RequestContextService {
@@ -35,8 +36,11 @@ export interface RequestContextService {
   readonly clientInfo: Implementation | undefined
   /** The capabilities that the client declared. */
   readonly clientCapabilities: ClientCapabilities
-  /** Whether the client declared all of these capabilities. */
-  readonly supports: (required: ClientCapabilities) => boolean
+  /**
+   * Whether the client declared all of these capabilities; of a part of an extension, whether it can be used with this client:
+   * both sides have declared the extension, and the revision has the part.
+   */
+  readonly supports: (required: ClientCapabilities | Extension.Part) => boolean
   /**
    * The settings that client and server have declared for an extension; `None` when one of them has not declared it, or the
    * revision does not have it. Fails when the settings of the client do not conform to their schema.
@@ -46,9 +50,18 @@ export interface RequestContextService {
   ) => Effect.Effect<Option.Option<Extension.Extension.SettingsOf<E>>, InvalidParams>
   /** The id of the HTTP session; `undefined` on other transports and without sessions. */
   readonly sessionId: string | undefined
+  /** Closes when the session of the client ends; `undefined` at 2026-07-28 and on a server that keeps no sessions. */
+  readonly sessionScope: Scope.Scope | undefined
+  /**
+   * Equal for the requests of one client: of one session, of one pipe, of one principal. `undefined` where the server cannot
+   * tell its clients apart.
+   */
+  readonly clientKey: object | string | undefined
+  /** The lowest level of the log messages that the client receives; `undefined` when it has set none. */
+  readonly logLevel: LoggingLevel | undefined
   /** The headers of the HTTP request, by their names in lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The sender of the message; `undefined` where the server does not authenticate. */
+  /** The identity of the sender; `undefined` for an anonymous user, and on a server without an authenticator. */
   readonly principal: Principal | undefined
   /** `_meta` of the message, with all its members. */
   readonly meta: RequestMeta
@@ -83,7 +96,9 @@ export interface RequestContextService {
   readonly notifyStandalone: (method: string, params?: JsonObject) => Effect.Effect<void>
   /**
    * Notify this client that a list has changed, if the server advertised that it does. The server notifies all clients when
-   * a feature is added or removed; these are for lists that differ from client to client. They do nothing at 2026-07-28, where a client listens to changes.
+   * a feature is added or removed; these are for lists that differ from client to client, as with `Feature.visible`. At
+   * 2026-07-28 they reach the subscriptions of the client: those on the same pipe, and over HTTP those of the same user. An
+   * anonymous client over HTTP is not reached: `Registry.changed` notifies all clients.
    */
   readonly toolListChanged: Effect.Effect<void>
   readonly resourceListChanged: Effect.Effect<void>

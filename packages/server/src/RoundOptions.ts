@@ -12,8 +12,8 @@ import type * as Redacted from "effect/Redacted"
 export interface RoundOptions {
   /**
    * The secrets that seal the state, at least 32 bytes each. The first one seals; all of them open, so that a new secret can
-   * be put before an old one. Servers that share the requests of a client need the same secrets. Default: a random secret,
-   * which ends with the server.
+   * be put before an old one. Nodes that share the requests of a client need the same secrets. Default: the keys of
+   * `SealKeys`, if the layer of the server is given them; else a random secret, which ends with the server.
    */
   readonly secrets?:
     | readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]

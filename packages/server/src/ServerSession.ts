@@ -17,9 +17,13 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
+import type { Task } from "@effect-mcp/protocol/Tasks"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import type * as Ask from "./Ask.js"
 import type { RequestContextService } from "./RequestContext.js"
 
@@ -30,6 +34,48 @@ import type { RequestContextService } from "./RequestContext.js"
  * A handler may fail with it: the calling program receives an error.
  */
 export type AskError = McpError | LocalError
+
+/** One round of a request whose handler passes questions on as they are, and remembers by a state what they belong to. */
+export interface PassedRound {
+  /** The state that the handler has given in the round before; `undefined` in the first round. */
+  readonly state: string | undefined
+  /** The responses to the questions of the round before, by their keys, as the client sent them. */
+  readonly responses: JsonObject | undefined
+  /**
+   * Ends the request with these questions, by keys. The client sends it again with the responses. `state` is sealed: the
+   * client cannot read it, and it comes back for this request and this client only. Fails when the client lacks a capability
+   * that a question needs, and after too many rounds; then none of the questions is sent.
+   */
+  readonly pass: (
+    questions: { readonly [key: string]: { readonly method: string; readonly params?: JsonObject | undefined } },
+    state: string
+  ) => Effect.Effect<never, McpError>
+}
+
+/** A question that the client answers as a task, or that it has answered at once. */
+export interface AskedTask<out A> {
+  /** The id that the client has given the task. `None` when it has answered at once. */
+  readonly taskId: Option.Option<string>
+  /**
+   * The task as it is and as it becomes, until it has ended. Requested at the pace of the client: at least once a minute, and no
+   * more than 20 times a second. Empty when the client has answered at once.
+   */
+  readonly status: Stream.Stream<Task, AskError>
+  /**
+   * Waits for the answer, without a limit of time. It can be run again, and interrupting it does not cancel the task. Fails with
+   * the error of the client, and with a `PeerError` of the code -32800 when the task was cancelled.
+   */
+  readonly result: Effect.Effect<A, AskError>
+  /** Has the client cancel the task, also after the request of the handler. Succeeds as well when the task has ended before. */
+  readonly cancel: Effect.Effect<void, AskError>
+}
+
+export interface AskAsTaskOptions {
+  /** For how long the client should keep the task after it was created. Default: the client decides. */
+  readonly ttl?: Duration.DurationInput | undefined
+  /** How long each request about the task waits for its response. Default: `requestTimeout` of the server. */
+  readonly timeout?: Duration.DurationInput | undefined
+}
 
 export interface ServerSessionService extends RequestContextService {
   /**
@@ -64,8 +110,27 @@ export interface ServerSessionService extends RequestContextService {
     params: CreateMessageParams,
     request?: RequestOptions
   ) => Effect.Effect<CreateMessageResult, AskError>
+  /**
+   * Asks a question (not for the roots) as a task: the client responds at once, and its user or model answers later. The handler
+   * may do other work meanwhile, and the answer survives a lost request. The requests leave on the channel of this request, and
+   * after its end outside of it. The task ends with the session of the client.
+   *
+   * Only clients of 2025-11-25 can declare it; for all others it fails with `MissingClientCapability`, before anything is sent.
+   *
+   * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+   */
+  readonly askAsTask: <A>(
+    question: Ask.Question<A>,
+    options?: AskAsTaskOptions
+  ) => Effect.Effect<AskedTask<A>, AskError>
   /** The roots of the client: the folders, or other places, that the server may work in. */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
+  /**
+   * Begins the task of a call of a tool that starts its task itself; see the option `startsTask` of `McpServer.tool`. The
+   * request is answered with the task, and the handler goes on. Questions before it belong to the request, later ones to the
+   * task. Does nothing when the task has begun, and when the call is no task.
+   */
+  readonly startTask: Effect.Effect<void, AskError>
   /** Waits until the client has answered a `ping`. Fails with `NoBackChannel` from 2026-07-28 on. */
   readonly ping: Effect.Effect<void, AskError>
   /**
@@ -83,6 +148,11 @@ export interface ServerSessionService extends RequestContextService {
     ): Effect.Effect<Result, AskError>
     (method: string, params?: JsonObject, options?: RequestOptions): Effect.Effect<JsonObject, CallError>
   }
+  /**
+   * The round that this request is, for a handler that passes the questions of another server on. `undefined` up to
+   * 2025-11-25, and for methods whose result cannot ask.
+   */
+  readonly round: PassedRound | undefined
   /** Sends outside of this request, also after its response. From 2026-07-28 on it refuses requests and drops notifications. */
   readonly standalone: Outbound
 }

@@ -1,6 +1,7 @@
 /**
  * Spans and metrics of a server, through Effect's `Tracer` and `Metric`, so that an application exports them with its
- * others. A server has them only with this middleware. Their names follow the conventions of OpenTelemetry.
+ * others. A server has those of single messages only with this middleware; their names follow the conventions of
+ * OpenTelemetry.
  *
  * @since 0.1.0
  */
@@ -16,6 +17,7 @@ import * as Tracer from "effect/Tracer"
 import * as KnownMethods from "./dispatch/KnownMethods.js"
 import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
+import * as Metrics from "./runtime/Metrics.js"
 
 /** How long requests and notifications take, in seconds, by method and kind of error. */
 export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
@@ -28,6 +30,47 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
   Telemetry.metrics.serverSession,
   "How long the session of a client lasts, in seconds"
 )
+
+/**
+ * The metrics of a server at work, which every server has, with and without the middleware: gauges of what is open in all
+ * servers of the process, which are counted when they are read, and counters of what is rare.
+ */
+export const runtime: {
+  /** `mcp.runtime.sessions.active`: sessions of HTTP clients up to 2025-11-25. */
+  readonly sessions: Metric.Metric.Gauge<number>
+  /** `mcp.runtime.requests.inflight`: requests without a response, on every transport; open subscriptions among them. */
+  readonly requests: Metric.Metric.Gauge<number>
+  /** `mcp.runtime.streams.open`: event streams that clients read. */
+  readonly streams: Metric.Metric.Gauge<number>
+  /** `mcp.runtime.subscriptions.active`: subscriptions to resources up to 2025-11-25, and open `subscriptions/listen` later. */
+  readonly subscriptions: Metric.Metric.Gauge<number>
+  /** `mcp.runtime.forwarded`: how often this node passed a request on to another one. */
+  readonly forwarded: Metric.Metric.Counter<number>
+  /** `mcp.runtime.takeovers`: sessions that this node went on with, after another one. */
+  readonly takeovers: Metric.Metric.Counter<number>
+  /** `mcp.runtime.lease.lost`: how often this node was no member of the nodes any more, although it ran. */
+  readonly leaseLost: Metric.Metric.Counter<number>
+  /** `mcp.runtime.resume.replayed`: stored events that clients got when they read on. */
+  readonly replayed: Metric.Metric.Counter<number>
+  /** `mcp.runtime.slow_consumer.cut`: connections that were cut because the client read too slowly. */
+  readonly slowReaders: Metric.Metric.Counter<number>
+  /** `mcp.runtime.frames.rejected`: HTTP requests and messages that were refused, with the tag `reason`. */
+  readonly rejected: Metric.Metric.Counter<number>
+  /** `mcp.runtime.drain.seconds`: how long HTTP endpoints took to end, from the begin of their shutdown. */
+  readonly shutdown: Metric.Metric.Histogram<number>
+} = {
+  sessions: Metrics.sessions.metric,
+  requests: Metrics.requests.metric,
+  streams: Metrics.streams.metric,
+  subscriptions: Metrics.subscriptions.metric,
+  forwarded: Metrics.forwarded,
+  takeovers: Metrics.takeovers,
+  leaseLost: Metrics.leaseLost,
+  replayed: Metrics.replayed,
+  slowReaders: Metrics.slowReaders,
+  rejected: Metrics.rejected,
+  shutdown: Metrics.shutdown
+}
 
 const record = Telemetry.recorder(operationDuration)
 

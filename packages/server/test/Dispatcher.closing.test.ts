@@ -9,31 +9,9 @@ import { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import type { Duration } from "effect"
-import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, Supervisor, TestClock } from "effect"
+import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
 import { act, GreetLive, serve } from "./Serving.js"
-
-/** Runs it, and looks for what is left running or sleeping. */
-const leavesNothing = <E, R>(effect: Effect.Effect<void, E, R>) =>
-  Effect.gen(function*() {
-    const supervisor = yield* Supervisor.track
-    const clock = yield* TestClock.testClock()
-    let sleeping = 0
-    const counting: TestClock.TestClock = Object.assign(Object.create(clock), {
-      sleep: (duration: Duration.Duration) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => sleeping++),
-          () => clock.sleep(duration),
-          () => Effect.sync(() => sleeping--)
-        )
-    })
-    yield* Effect.withClock(Effect.supervised(effect, supervisor), counting)
-    // What has been interrupted may need turns to notice.
-    yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow())
-    const left = (yield* supervisor.value).filter((fiber) => fiber.unsafePoll() === null)
-    assert.lengthOf(left, 0, left.map((fiber) => String(fiber.id().id)).join())
-    assert.strictEqual(sleeping, 0)
-  })
 
 const reach: Record<string, Effect.Effect<Connector.Connector, never, Dispatcher>> = {
   "in process": InProcess.connector,

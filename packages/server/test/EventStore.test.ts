@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as EventStore from "@effect-mcp/server/EventStore"
+import * as EventStoreLaws from "@effect-mcp/testing/EventStoreLaws"
 import { Effect, Option, TestClock } from "effect"
 
 const key = (stream: string, session = "s"): EventStore.StreamKey => ({ session, stream })
@@ -113,4 +114,8 @@ describe("memory", () => {
       yield* append(store, key("a"), 1)
       assert.deepStrictEqual(yield* positions(yield* EventStore.EventStore, key("a"), 0), [1])
     }).pipe(Effect.provide(EventStore.layerMemory())))
+
+  for (const { check, name } of EventStoreLaws.laws) {
+    it.effect(name, () => check(Effect.map(EventStore.memory(), (one) => [one, one] as const)))
+  }
 })

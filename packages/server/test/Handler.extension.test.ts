@@ -1,12 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as AppView from "@effect-mcp/definition/AppView"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Apps from "@effect-mcp/server/Apps"
+import * as Handler from "@effect-mcp/server/Handler"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Cause, Effect, Layer } from "effect"
+import { Cause, Effect, Layer, Schema } from "effect"
 import { answered, withEndpoint } from "./http/TestExchange.js"
 import * as Modern from "./modern/Modern.js"
 import { post, refused, request } from "./modern/Posting.js"
 import { features, given, ID, Orders } from "./Orders.js"
-import { connect, internalError, logbook, result as callResult, serve, until } from "./Serving.js"
+import { act, connect, internalError, logbook, result as callResult, serve, until } from "./Serving.js"
 
 const declaring = { capabilities: { extensions: { [ID]: {} } } }
 const required = { requiredCapabilities: { extensions: { [ID]: {} } } }
@@ -18,6 +24,32 @@ const modern = Effect.tap(TestPeer.client({ extensions: [Orders] }), (peer) => E
 const server = (seen?: Array<string>) => serve(features(seen), { extensions: [given] })
 
 describe("An extension at 2026-07-28", () => {
+  it.effect("adds hints for caches to the results that its request says may be cached, and to no others", () =>
+    Effect.gen(function*() {
+      const shape = { params: Schema.Struct({}), result: Schema.Struct({ n: Schema.Number }) }
+      const Rates = Extension.make("com.example/rates", {
+        requests: {
+          list: Extension.request("rates/list", { ...shape, declaredBy: "server", isCacheable: true }),
+          draw: Extension.request("rates/draw", { ...shape, declaredBy: "server" })
+        }
+      })
+      const features = Layer.merge(
+        Handler.request(Rates.requests.list, () => Effect.succeed({ n: 1 })),
+        Handler.request(Rates.requests.draw, () => Effect.succeed({ n: 2 }))
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* Modern.connect
+        const hints = { ttlMs: 60_000, cacheScope: "public" }
+        assert.deepStrictEqual(yield* Modern.result(peer, "rates/list"), { ...Modern.stamp, n: 1, ...hints })
+        assert.deepStrictEqual(yield* Modern.result(peer, "rates/draw"), { ...Modern.stamp, n: 2 })
+        const legacy = yield* connect("2025-11-25")
+        assert.deepStrictEqual(yield* legacy.expectResult(yield* legacy.request("rates/list")), { n: 1 })
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(serve(features, { extensions: [Rates], cache: { ttl: "1 minute", scope: "public" } }))
+      )
+    }))
+
   it.effect("is declared with the settings of the server", () =>
     Effect.gen(function*() {
       const { capabilities } = yield* Modern.result(yield* modern, "server/discover")
@@ -39,7 +71,7 @@ describe("An extension at 2026-07-28", () => {
       }
     }).pipe(Effect.scoped, Effect.provide(server())))
 
-  it.effect("refuses parameters and settings that do not conform to their schemas", () =>
+  it.effect("refuses parameters and settings that do not conform to their schemas (EXT-5)", () =>
     Effect.gen(function*() {
       const peer = yield* modern
       assert.strictEqual((yield* Modern.error(peer, "orders/find", { id: 7 }, declaring)).code, -32602)
@@ -50,7 +82,7 @@ describe("An extension at 2026-07-28", () => {
       assert.include(message, `settings of the extension "${ID}"`)
     }).pipe(Effect.scoped, Effect.provide(server())))
 
-  it.effect("MUST refuse a request of a client that has not declared it, unless the server alone has to", () =>
+  it.effect("MUST refuse a request of a client that has not declared it, unless the server alone has to (EXT-2)", () =>
     Effect.gen(function*() {
       const peer = yield* modern
       const { code, data } = yield* Modern.error(peer, "orders/find", { id: "7" })
@@ -59,7 +91,7 @@ describe("An extension at 2026-07-28", () => {
       assert.strictEqual((yield* Modern.result(peer, "orders/count")).count, 1)
     }).pipe(Effect.scoped, Effect.provide(server())))
 
-  it.effect("serves nothing on a server that was not given it, whatever handlers there are", () =>
+  it.effect("serves nothing on a server that was not given it, whatever handlers there are (EXT-3)", () =>
     Effect.gen(function*() {
       const peer = yield* modern
       assert.strictEqual((yield* Modern.error(peer, "orders/find", { id: "7" }, declaring)).code, -32601)
@@ -232,7 +264,77 @@ describe("An extension up to 2025-11-25", () => {
     }).pipe(Effect.scoped, Effect.provide(serve(features(), { extensions: [{ ...given, since: "2026-07-28" }] }))))
 })
 
+describe("A part of an extension", () => {
+  it.effect("can be used with a client that has declared the extension, in the revisions that have the part", () => {
+    const parts = [Orders.requests.approve, Orders.notifications.packed, Orders.results.order, Orders.requests.modern]
+    const seen: Array<ReadonlyArray<boolean>> = []
+    const look = act(Effect.map(RequestContext, ({ supports }) => {
+      seen.push(parts.map((part) => supports(part)))
+    }))
+    return Effect.gen(function*() {
+      const peer = yield* Modern.connect
+      yield* Modern.call(peer, "act", {}, declaring)
+      yield* Modern.call(peer, "act")
+      yield* callResult(yield* connect(undefined, { extensions: { [ID]: {} } }), "act")
+      yield* callResult(yield* connect(), "act")
+      assert.deepStrictEqual(seen, [
+        [false, true, true, true],
+        [false, false, false, false],
+        [true, true, false, false],
+        [false, false, false, false]
+      ])
+    }).pipe(Effect.scoped, Effect.provide(serve(look, { extensions: [given] })))
+  })
+})
+
+describe("A breaking change of an extension", () => {
+  it.effect("MUST have a new identifier, and a server serves clients of both (EXT-4)", () => {
+    const Orders2 = Extension.make("com.example/orders-2", {
+      requests: {
+        find: Extension.request("orders-2/find", {
+          params: Schema.Struct({ number: Schema.Int }),
+          result: Schema.Struct({ totals: Schema.Array(Schema.Number) })
+        })
+      }
+    })
+    const find = Handler.request(Orders2.requests.find, ({ number }) => Effect.succeed({ totals: [number] }))
+    return Effect.gen(function*() {
+      const peer = yield* Modern.connect
+      const declaringNew = { capabilities: { extensions: { [Orders2.id]: {} } } }
+      assert.deepInclude(yield* Modern.result(peer, "orders-2/find", { number: 7 }, declaringNew), { totals: [7] })
+      assert.strictEqual((yield* Modern.error(peer, "orders/find", { id: "7" }, declaringNew)).code, -32021)
+      assert.strictEqual((yield* Modern.error(peer, "orders-2/find", { number: 7 }, declaring)).code, -32021)
+    }).pipe(Effect.scoped, Effect.provide(serve(Layer.merge(features(), find), { extensions: [given, Orders2] })))
+  })
+})
+
 describe("A server", () => {
+  it.effect("warns of an extension that its features use and that it was not given, in its revisions", () => {
+    const { layer, lines } = logbook()
+    const view = AppView.make("map", { uri: "ui://map" })
+    const map = Apps.tool(Tool.make("map"), { view }, () => Effect.succeed("map"))
+    const later = Extension.make("com.example/later", {
+      since: "2026-07-28",
+      requests: { one: Extension.request("one", { params: Schema.Struct({}), result: Schema.Struct({}) }) }
+    })
+    const one = Handler.request(later.requests.one, () => Effect.succeed({}))
+    const build = (server: Layer.Layer<any, never, never>) => Effect.scoped(Layer.build(Layer.provide(server, layer)))
+    return Effect.gen(function*() {
+      yield* build(serve(features(), { extensions: [given] }))
+      yield* build(serve(map, { extensions: [Apps.extension] }))
+      yield* build(serve(one, { versions: ["2025-11-25"] }))
+      assert.deepStrictEqual(lines, [])
+      yield* build(serve(Layer.mergeAll(features(), map, one), { versions: ["2026-07-28"] }))
+      assert.deepStrictEqual(
+        lines.map(({ message }) => String(message)).sort(),
+        ["com.example/later", ID, "io.modelcontextprotocol/ui"].map((id) =>
+          `Features of this server use the extension "${id}", which the server was not given: ` +
+          "add it to the option `extensions`"
+        )
+      )
+    })
+  })
+
   it.effect("dies when it is given an extension twice, or without the settings that it needs", () =>
     Effect.gen(function*() {
       for (const [extensions, why] of [[[given, given], "exists already"], [[Orders], "needs settings"]] as const) {

@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Definition from "@effect-mcp/definition/Definition"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { RegistryService } from "@effect-mcp/server/Registry"
 import { Registry } from "@effect-mcp/server/Registry"
-import { Deferred, Effect, Exit, Layer, Scope } from "effect"
+import * as TestServer from "@effect-mcp/testing/TestServer"
+import { Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { act, connect, serve } from "./Serving.js"
 
 const resource = (uri: string) => McpServer.resource(Resource.make(uri, { uri }), Effect.succeed(uri))
@@ -42,6 +45,20 @@ const growing = (features: Layer.Layer<never, never, Registry>) =>
 const resourcesChanged = "notifications/resources/list_changed"
 const promptsChanged = "notifications/prompts/list_changed"
 const toolsChanged = "notifications/tools/list_changed"
+
+describe("A resource whose content changes", () => {
+  for (const version of ["2025-11-25", "2026-07-28"] as const) {
+    it.scoped(`SHOULD be announced by any fiber of the application to the subscribers, at ${version}`, () =>
+      Effect.gen(function*() {
+        const client = yield* Client.Client
+        const updated = yield* Deferred.make<string>()
+        yield* Effect.forkScoped(Stream.runForEach(client.resourceUpdates, (uri) => Deferred.succeed(updated, uri)))
+        yield* client.subscribeResource("file:///a")
+        yield* McpServer.resourceUpdated("file:///a")
+        assert.strictEqual(yield* Deferred.await(updated), "file:///a")
+      }).pipe(Effect.provide(TestServer.layer(Definition.make(), resource("file:///a"), { versions: [version] }))))
+  }
+})
 
 describe("A server whose features change", () => {
   const cases = [

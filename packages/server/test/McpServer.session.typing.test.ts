@@ -11,7 +11,7 @@ import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Handler from "@effect-mcp/server/Handler"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
-import type { Registry } from "@effect-mcp/server/Registry"
+import type { Registry, Running } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -56,7 +56,7 @@ describe("What a handler asks the client", () => {
     const server = McpServer.layer({ name: "typed", version: "1.0.0" }, Layer.empty, {
       session: Layer.effectDiscard(ServerSession)
     })
-    expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher, never, ServerSession>>()
+    expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher | Running, never, ServerSession>>()
   })
 })
 
@@ -69,31 +69,33 @@ describe("The type of a server with a session layer and middleware", () => {
   const auth = Middleware.provide(User, () => Effect.map(Effect.zipRight(RequestContext, Db), () => "ada"))
 
   it("requires what its features require and do not provide themselves", () => {
-    expectTypeOf(McpServer.layer(info, features)).toEqualTypeOf<Layer.Layer<Dispatcher, never, Cart | User | Db>>()
+    expectTypeOf(McpServer.layer(info, features)).toEqualTypeOf<
+      Layer.Layer<Dispatcher | Running, never, Cart | User | Db>
+    >()
   })
 
   it("does not require what the session layer provides, but what that layer requires", () => {
     expectTypeOf(McpServer.layer(info, features, { session: CartLive })).toEqualTypeOf<
-      Layer.Layer<Dispatcher, never, User | Db | Cache>
+      Layer.Layer<Dispatcher | Running, never, User | Db | Cache>
     >()
     const scoped = Layer.scoped(Cart, Effect.acquireRelease(Effect.succeed({ items: 0 }), () => Effect.void))
     expectTypeOf(McpServer.layer(info, features, { session: scoped })).toEqualTypeOf<
-      Layer.Layer<Dispatcher, never, User | Db>
+      Layer.Layer<Dispatcher | Running, never, User | Db>
     >()
     // How it fails is said to the client: a server does not fail with it.
     const failing = Layer.effect(Cart, Effect.as(new Busy(), { items: 0 }))
     expectTypeOf(McpServer.layer(info, features, { session: failing })).toEqualTypeOf<
-      Layer.Layer<Dispatcher, never, User | Db>
+      Layer.Layer<Dispatcher | Running, never, User | Db>
     >()
   })
 
   it("does not require what middleware provides, but what that middleware requires", () => {
     expectTypeOf(auth).toEqualTypeOf<Middleware.Middleware<User, Db>>()
     expectTypeOf(McpServer.layer(info, features, { middleware: auth })).toEqualTypeOf<
-      Layer.Layer<Dispatcher, never, Cart | Db>
+      Layer.Layer<Dispatcher | Running, never, Cart | Db>
     >()
     expectTypeOf(McpServer.layer(info, features, { middleware: auth, session: CartLive })).toEqualTypeOf<
-      Layer.Layer<Dispatcher, never, Cache | Db>
+      Layer.Layer<Dispatcher | Running, never, Cache | Db>
     >()
     const plain = Middleware.make((_, next) => Effect.zipRight(Cache, next))
     expectTypeOf(plain).toEqualTypeOf<Middleware.Middleware<never, Cache>>()
@@ -105,7 +107,7 @@ describe("The type of a server with a session layer and middleware", () => {
     const both = Middleware.compose(auth, carts)
     expectTypeOf(both).toEqualTypeOf<Middleware.Middleware<User | Cart, Db>>()
     expectTypeOf(McpServer.layer(info, features, { middleware: both })).toEqualTypeOf<
-      Layer.Layer<Dispatcher, never, Db>
+      Layer.Layer<Dispatcher | Running, never, Db>
     >()
     // The other way round the user is missing.
     expectTypeOf(Middleware.compose(carts, auth)).toEqualTypeOf<Middleware.Middleware<User | Cart, User | Db>>()

@@ -8,7 +8,7 @@ import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Registry } from "@effect-mcp/server/Registry"
+import type { Registry, Running } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -119,16 +119,16 @@ describe("A server's type", () => {
     const DbLive = Layer.effect(Db, Effect.as(Effect.fail("no database" as const), { find: Effect.succeed("") }))
     const live = McpServer.tool(Tell, () => Effect.asVoid(Effect.zipRight(Cache, Effect.flatMap(Db, (db) => db.find))))
     const server = McpServer.layer({ name: "typed", version: "1.0.0" }, Layer.provide(live, DbLive))
-    expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher, "no database", Cache>>()
+    expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher | Running, "no database", Cache>>()
     const bare = McpServer.layer({ name: "bare", version: "1.0.0" }, Layer.empty)
-    expectTypeOf(bare).toEqualTypeOf<Layer.Layer<Dispatcher>>()
+    expectTypeOf(bare).toEqualTypeOf<Layer.Layer<Dispatcher | Running>>()
   })
 
   it("does not let features that are not requests ask the client", () => {
     const live = Layer.effectDiscard(ServerSession)
     const server = McpServer.layer({ name: "typed", version: "1.0.0" }, live)
     // No layer can provide it, so this server cannot be launched.
-    expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher, never, ServerSession>>()
+    expectTypeOf(server).toEqualTypeOf<Layer.Layer<Dispatcher | Running, never, ServerSession>>()
   })
 })
 

@@ -5,19 +5,43 @@
 import * as Tool from "@effect-mcp/definition/Tool"
 import type { Request } from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type * as Feature from "@effect-mcp/server/Feature"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Cause, Layer, Scope } from "effect"
-import { Effect, Logger, Schema } from "effect"
+import { Context, Effect, Logger, Schema } from "effect"
 
 export const info = { name: "test", version: "0.0.0" }
 
-export const serve = <E = never, R = never, S = never, SE = never, SR = never, P = never, PR = never>(
+export const serve = <
+  E = never,
+  R = never,
+  S = never,
+  SE = never,
+  SR = never,
+  P = never,
+  PR = never,
+  U = never,
+  UR = never,
+  SP = never,
+  SPR = never
+>(
   features: Layer.Layer<never, E, R>,
-  options?: McpServer.Options<S, SE, SR, P, PR>
+  options?: McpServer.Options<S, SE, SR, P, PR, U, UR, SP, SPR>
 ) => McpServer.layer(info, features, options)
+
+/** The user of servers whose tests are not about users: an id, or `undefined` for an anonymous user. */
+export class Sender extends Context.Tag("test/Sender")<Sender, string | undefined>() {}
+
+/** Options for a server that finds the id of the sender of an HTTP request in this way. */
+export const identified = (
+  http: (request: Authenticator.HttpRequest) => Effect.Effect<string | undefined, Authenticator.Refuses>
+) => ({ authenticator: Authenticator.make(Sender, { id: (id) => id, http }) })
+
+/** Options for a server whose users are what the header `Authorization` says. */
+export const byHeader = identified(({ headers }) => Effect.succeed(headers.authorization))
 
 /** A tool without parameters that runs the given effect. */
 export const act = <R = never>(

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
@@ -9,7 +10,7 @@ import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { Context, Effect, Layer, Option } from "effect"
 import { call, initialize, proper } from "./http/TestExchange.js"
 import { headers as modernHeaders, request as modern } from "./modern/Posting.js"
-import { act, GreetLive, serve } from "./Serving.js"
+import { act, GreetLive, identified, serve } from "./Serving.js"
 import { events, open, send, url } from "./WebRequests.js"
 
 const log = (data: unknown) => Effect.flatMap(RequestContext, (context) => context.log("info", data))
@@ -30,18 +31,9 @@ describe("The services that come with a request", () => {
     )
   }
 
-  it.scoped("are there for `authenticate`", () =>
+  it.scoped("are there for the authenticator", () =>
     Effect.gen(function*() {
-      const { handler } = yield* WebHandler.make({
-        authenticate: () =>
-          Effect.flatMap(
-            given,
-            Option.match({
-              onNone: () => Effect.fail(HttpRefusal.unauthorized("Bearer")),
-              onSome: ({ name }) => Effect.succeed({ id: name })
-            })
-          )
-      })
+      const { handler } = yield* WebHandler.make()
       const ada = Context.make(User, { name: "Ada" })
       const grace = Context.make(User, { name: "Grace" })
       assert.strictEqual((yield* send(handler, initialize())).status, 401)
@@ -50,7 +42,18 @@ describe("The services that come with a request", () => {
       const ping = Message.request(1, "ping")
       assert.strictEqual((yield* send(handler, ping, { headers: session }, ada)).status, 200)
       assert.strictEqual((yield* send(handler, ping, { headers: session }, grace)).status, 404)
-    }).pipe(Effect.provide(serve(GreetLive))))
+    }).pipe(Effect.provide(serve(
+      GreetLive,
+      identified(() =>
+        Effect.flatMap(
+          given,
+          Option.match({
+            onNone: () => Effect.fail(HttpRefusal.unauthorized("Bearer")),
+            onSome: ({ name }) => Effect.succeed(name)
+          })
+        )
+      )
+    ))))
 
   it.scoped("are there for the handlers of both eras, and for this request only", () =>
     Effect.gen(function*() {
@@ -122,14 +125,18 @@ describe("A web handler of a layer", () => {
       assert.strictEqual((yield* send(handler, initialize())).status, 503)
     }))
 
-  it.effect("authenticates with the services of the layer", () =>
+  it.effect("hands over the user, which its type demands", () =>
     Effect.gen(function*() {
       const users = Layer.succeed(User, { name: "Ada" })
-      const needsUser = { authenticate: () => Effect.map(User, ({ name }) => ({ id: name })) }
-      const { dispose, handler } = WebHandler.fromLayer(Layer.merge(serve(act(Effect.void)), users), needsUser)
-      assert.strictEqual((yield* send(handler, initialize())).status, 200)
-      // @ts-expect-error The layer does not provide what `authenticate` requires.
-      WebHandler.fromLayer(serve(act(Effect.void)), needsUser)
+      const authenticator = Authenticator.make(User, { id: ({ name }) => name })
+      const server = serve(act(Effect.flatMap(User, ({ name }) => log(name))), { authenticator })
+      const { dispose, handler } = WebHandler.fromLayer(server, { user: User })
+      const request = (body: unknown) =>
+        new Request(url, { method: "POST", headers: proper as any, body: JSON.stringify(body) })
+      const ada = Context.make(User, { name: "Ada" })
+      assert.strictEqual((yield* Effect.promise(() => handler(request(initialize()), ada))).status, 200)
+      // @ts-expect-error The user is missing: the request is refused.
+      assert.strictEqual((yield* Effect.promise(() => handler(request(initialize())))).status, 403)
       // @ts-expect-error The layer provides no server.
       WebHandler.fromLayer(users)
       yield* Effect.promise(() => dispose())
@@ -137,7 +144,7 @@ describe("A web handler of a layer", () => {
 
   it.effect("has streams that can be resumed when the layer has an event store", () =>
     Effect.gen(function*() {
-      const server = serve(act(log("hello")))
+      const server: Layer.Layer<Dispatcher> = serve(act(log("hello")))
       const withStore: Layer.Layer<Dispatcher> = Layer.merge(server, EventStore.layerMemory())
       for (const [layer, resumable] of [[server, false], [withStore, true]] as const) {
         const { dispose, handler } = WebHandler.fromLayer(layer)

@@ -9,7 +9,7 @@ import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Scope, TestClock } from "effect"
 import { call, initialize, proper } from "./http/TestExchange.js"
 import { headers as modernHeaders, request as modern } from "./modern/Posting.js"
-import { act, GreetLive, serve } from "./Serving.js"
+import { act, GreetLive, identified, serve } from "./Serving.js"
 import { callModern, events, json, open, send, url } from "./WebRequests.js"
 
 const progress = Effect.flatMap(RequestContext, ({ progress }) => progress(1))
@@ -233,14 +233,14 @@ describe("Closing a web handler", () => {
       }
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.scoped("does not wait for `authenticate` longer than `closeTimeout`", () =>
+  it.scoped("does not wait for an authenticator longer than `closeTimeout`", () =>
     Effect.gen(function*() {
-      const { close, handler } = yield* closable({ authenticate: () => Effect.never })
+      const { close, handler } = yield* closable()
       const answer = yield* Effect.fork(send(handler, initialize()))
       yield* Effect.yieldNow()
       const closing = yield* Effect.fork(close)
       yield* TestClock.adjust("5 seconds")
       yield* Fiber.join(closing)
       assert.strictEqual((yield* Fiber.join(answer)).status, 503)
-    }).pipe(Effect.provide(serve(GreetLive))))
+    }).pipe(Effect.provide(serve(GreetLive, identified(() => Effect.never)))))
 })

@@ -18,6 +18,7 @@ import type { ValidateFunction } from "ajv/dist/2020.js"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Transcript from "./Transcript.js"
 
@@ -25,8 +26,11 @@ export interface OfficialSchema {
   readonly version: Version
   /** The violations in a request or notification; `undefined` for none, and for a method that the revision lacks. */
   readonly call: (message: Message.Request | Message.Notification) => string | undefined
-  /** The violations in a result of this method; `undefined` for none. */
-  readonly result: (method: string, result: unknown) => string | undefined
+  /**
+   * The violations in a result of this method; `undefined` for none. A request with the member `task` may be answered with a
+   * task.
+   */
+  readonly result: (method: string, result: unknown, withTask?: boolean) => string | undefined
   /**
    * The violations of JSON-RPC in any message; `undefined` for none. An error without an id is valid: it answers a message
    * that could not be read.
@@ -100,9 +104,12 @@ const compile = (version: Version, document: Document): OfficialSchema => {
       const name = byMethod.get(message.method)
       return name === undefined ? undefined : check(name, message)
     },
-    result: (method, result) => {
+    result: (method, result, withTask) => {
       const name = byMethod.get(method)?.replace(/Request$/, "Result")
       if (name === undefined) return undefined
+      if (withTask === true && Predicate.hasProperty(result, "task") && definitions["CreateTaskResult"] !== undefined) {
+        return check("CreateTaskResult", result)
+      }
       if (isInputRequired(result) && canRequireInput(definitions[`${name}Response`])) {
         return check("InputRequiredResult", result)
       }
@@ -156,10 +163,20 @@ export const check = (
         : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
   )
 
+/** What to do when the type of a result is not one of the specification. */
+const hint = (result: JsonObject | null): string => {
+  const { resultType } = result ?? {}
+  return resultType === undefined || resultType === "complete" || resultType === "input_required"
+    ? ""
+    : "\n    Is its \"resultType\" of an extension? Then name the extension in the option \"extensions\" of the test"
+}
+
 /** A request, and the schema that its response must conform to. */
 interface Requested {
   readonly method: string
   readonly schema: OfficialSchema
+  /** Whether it may be answered with a task. */
+  readonly withTask: boolean
   /** How many requests with this id have no response yet. */
   open: number
 }
@@ -183,7 +200,7 @@ const checkBy = (
   /** The schema of a call: the revision that its own envelope names, or that of the conversation. */
   const schemaOf = ({ method, params }: Message.Request | Message.Notification): OfficialSchema => {
     const meta = params?._meta as Record<string, unknown> | null | undefined
-    const named = method === "initialize" ? undefined : schemas.get(String(meta?.[Meta.keys.protocolVersion]))
+    const named = method === "initialize" ? undefined : schemas.get(meta?.[Meta.keys.protocolVersion] as string)
     if (named !== undefined && !initialized) {
       schema = named
     }
@@ -192,11 +209,11 @@ const checkBy = (
   /** Whether its id is new. */
   const requestedBy = (
     from: Transcript.Entry["from"],
-    { id, method }: Message.Request,
+    { id, method, params }: Message.Request,
     schema: OfficialSchema
   ): boolean => {
     const open = requested[from].get(id)?.open ?? 0
-    requested[from].set(id, { method, schema, open: open + 1 })
+    requested[from].set(id, { method, schema, withTask: params?.task !== undefined, open: open + 1 })
     return open === 0
   }
   const problemsOf = (from: Transcript.Entry["from"], sent: Message.Incoming): ReadonlyArray<string | undefined> => {
@@ -220,10 +237,11 @@ const checkBy = (
     if (request === undefined) return [schema.message(sent), "It answers no open request"]
     if (isExtended(request.method, sent.result)) return [request.schema.message(sent)]
     if (request.method !== "initialize") {
-      return [request.schema.message(sent), request.schema.result(request.method, sent.result)]
+      const problem = request.schema.result(request.method, sent.result, request.withTask)
+      return [request.schema.message(sent), problem === undefined ? undefined : `${problem}${hint(sent.result)}`]
     }
     initialized = true
-    schema = schemas.get(String(sent.result.protocolVersion)) ?? schema
+    schema = schemas.get(sent.result.protocolVersion as string) ?? schema
     return [schema.message(sent), schema.result(request.method, sent.result)]
   }
   return {

@@ -2,8 +2,9 @@
  * Features of a client under test that answer the server from a script: the first answer for the first request, the second
  * for the second. Each time the layer is built, the script begins anew.
  *
- * When a script has no answer left, the server gets an error that quotes the request, and the closing of the client dies
- * with the same sentence. It also dies when answers are left that the server did not request, unless the test has failed.
+ * When a script has no answer left, or its answer does not fit the form, the server gets an error that quotes the request, and
+ * the closing of the client dies with the same sentence. It also dies when answers are left that the server did not request,
+ * unless the test has failed.
  *
  * @since 0.1.0
  */
@@ -13,7 +14,9 @@ import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InternalError } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
+import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 
@@ -43,7 +46,21 @@ export const elicitation = (
   answers: ReadonlyArray<Step<Features.Answer>>,
   options?: Features.ElicitationOptions
 ): Scripted<ElicitFormParams> =>
-  scripted("elicitation", answers, ({ message }) => message, (handler) => Features.elicitation(handler, options))
+  scripted(
+    "elicitation",
+    answers,
+    ({ message }) => message,
+    (handler) => Features.elicitation(handler, options),
+    ({ requestedSchema }, answer) =>
+      answer.action === "accept"
+        ? Either.getOrElse(
+          Either.flip(
+            ElicitationForm.check(requestedSchema, ElicitationForm.withDefaults(requestedSchema, answer.content))
+          ),
+          () => []
+        ).map(({ message, path }) => `${path}: ${message}`).join("; ")
+        : ""
+  )
 
 /** Opens web pages, or does not. */
 export const urlElicitation = (
@@ -88,14 +105,21 @@ const scripted = <Params, A>(
   name: string,
   answers: ReadonlyArray<Step<A>>,
   textOf: (params: Params) => string,
-  feature: (handler: (params: Params) => Effect.Effect<A, McpError>) => Features.Feature
+  feature: (handler: (params: Params) => Effect.Effect<A, McpError>) => Features.Feature,
+  /** Why the client would not send the answer; empty when it would. */
+  misfit: (params: Params, answer: A) => string = () => ""
 ): Scripted<Params> => {
   const all: Array<Params> = []
   const layer = Layer.unwrapScoped(Effect.gen(function*() {
     const mine: Array<Params> = []
-    const unanswered: Array<string> = []
+    const problems: Array<string> = []
+    const fail = (message: string) =>
+      Effect.suspend(() => {
+        problems.push(message)
+        return new InternalError({ message })
+      })
     yield* Effect.addFinalizer((exit) => {
-      if (unanswered.length > 0) return Effect.dieMessage(unanswered.join("\n"))
+      if (problems.length > 0) return Effect.dieMessage(problems.join("\n"))
       const left = answers.length - mine.length
       // A test that failed reports its own error.
       return left > 0 && Exit.isSuccess(exit)
@@ -110,13 +134,16 @@ const scripted = <Params, A>(
         const step = answers[mine.length]
         all.push(params)
         mine.push(params)
+        const request = `request ${mine.length}: ${JSON.stringify(textOf(params).slice(0, 200))}`
         if (step === undefined) {
-          const message = `The script of TestFeatures.${name} has ${count(answers.length, "answer")}, and none for ` +
-            `request ${mine.length}: ${JSON.stringify(textOf(params).slice(0, 200))}`
-          unanswered.push(message)
-          return Effect.fail(new InternalError({ message }))
+          return fail(
+            `The script of TestFeatures.${name} has ${count(answers.length, "answer")}, and none for ${request}`
+          )
         }
-        return Effect.isEffect(step) ? step : Effect.succeed(step)
+        return Effect.tap(Effect.isEffect(step) ? step : Effect.succeed(step), (answer) => {
+          const why = misfit(params, answer)
+          return why === "" ? Effect.void : fail(`The answer of TestFeatures.${name} does not fit ${request}: ${why}`)
+        })
       })
     )
   }))

@@ -12,6 +12,7 @@ import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -30,7 +31,8 @@ import * as Transcript from "./Transcript.js"
  * failed. It dies as well when the other side sent what the official schema does not allow.
  *
  * A conversation up to revision 2025-11-25 begins with `initialize` of a client or `initialized` of a server. From 2026-07-28
- * on, each request of a client has its revision in `_meta`, and `discovered` answers a client that looks for the era.
+ * on, each request of a client has its revision in `_meta`: `modern` gives a client that sends it. `discovered` answers a
+ * client that looks for the era.
  *
  * @example
  * ```ts
@@ -78,8 +80,27 @@ export interface TestPeer {
     readonly message: string
     readonly data?: unknown
   }>
-  /** Checks that no message is on its way: sends a `ping`, whose result must be the next message. */
+  /**
+   * Checks that no message is on its way: sends a `ping`, or `server/discover` as a modern client, whose result must be the
+   * next message.
+   */
   readonly expectSilence: Effect.Effect<void, LocalError.TransportError>
+  /**
+   * The same peer as a client of 2026-07-28: the `_meta` of each request and notification has what `requestMeta` gives for
+   * these options. A member that the message has in its own `_meta` stays.
+   *
+   * @example
+   * ```ts
+   * import { TestPeer } from "@effect-mcp/testing"
+   * import { Effect } from "effect"
+   *
+   * export const listed = Effect.gen(function*() {
+   *   const client = (yield* TestPeer.client()).modern({ capabilities: { elicitation: { form: {} } } })
+   *   return yield* client.expectResult(yield* client.request("tools/list"))
+   * })
+   * ```
+   */
+  readonly modern: (options?: ModernOptions) => TestPeer
   /** Performs the handshake as a client, and returns the result of the server. */
   readonly initialize: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
@@ -103,6 +124,28 @@ export interface TestPeer {
   /** Closes the connection. */
   readonly hangUp: Effect.Effect<void>
 }
+
+/** What a client of 2026-07-28 sends with each request. */
+export interface ModernOptions {
+  /** Default: the newest revision. */
+  readonly version?: string | undefined
+  /** Default: none. */
+  readonly capabilities?: JsonObject | undefined
+  /** The least severe level of log messages that the client wants. Default: it wants none. */
+  readonly logLevel?: string | undefined
+  readonly progressToken?: Message.RequestId | undefined
+}
+
+/** The `_meta` of a request from 2026-07-28 on: revision, client info, capabilities, and what else the options have. */
+export const requestMeta = (
+  { capabilities = {}, logLevel, progressToken, version = Version.latestModern }: ModernOptions = {}
+): JsonObject => ({
+  [Meta.keys.protocolVersion]: version,
+  [Meta.keys.clientInfo]: { name: "test", version: "0.0.0" },
+  [Meta.keys.clientCapabilities]: capabilities,
+  ...(logLevel === undefined ? undefined : { [Meta.keys.logLevel]: logLevel }),
+  ...(progressToken === undefined ? undefined : { [Meta.keys.progressToken]: progressToken })
+})
 
 /** A client refuses to call what a server does not declare. */
 const everyCapability = {
@@ -189,8 +232,21 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
         (message) =>
           Message.isResponse(message) && message.id === id && Message.isSuccess(message) ? message.result : undefined
       )
-    return {
+    const peer: TestPeer = {
       send: transport.send,
+      modern: (options) => {
+        const withMeta = (params?: JsonObject): JsonObject => ({
+          ...params,
+          _meta: { ...requestMeta(options), ...(params?.["_meta"] as JsonObject | undefined) }
+        })
+        const own: TestPeer["request"] = (method, params, id) => request(method, withMeta(params), id)
+        return {
+          ...peer,
+          request: own,
+          notify: (method, params) => notify(method, withMeta(params)),
+          expectSilence: Effect.flatMap(own("server/discover"), expectResult)
+        }
+      },
       request,
       notify,
       next,
@@ -249,6 +305,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
       ),
       hangUp: Effect.asVoid(reader.interruptAsFork(reader.id()))
     }
+    return peer
   })
 
 /**
@@ -256,7 +313,10 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
  * the test are not.
  */
 export const client = (
-  options?: TestTransport.Options
+  options?: TestTransport.Options & {
+    /** What a transport would know of the peer, for the authenticator. Default: a client in the process of the server. */
+    readonly as?: Authenticator.Caller | undefined
+  }
 ): Effect.Effect<TestPeer, never, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
@@ -264,7 +324,7 @@ export const client = (
       ...options,
       oracle: options?.oracle ?? "server"
     })
-    yield* Effect.forkScoped(dispatcher.accept(theirs))
+    yield* Effect.forkScoped(dispatcher.accept(theirs, options?.as ?? Authenticator.inProcess))
     return yield* make(mine)
   })
 

@@ -15,15 +15,20 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import { JsonObject } from "@effect-mcp/protocol/Json"
 import { InternalError } from "@effect-mcp/protocol/McpError"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
 import type * as Dispatch from "@effect-mcp/server/Dispatcher"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type * as Feature from "@effect-mcp/server/Feature"
 import type * as Implement from "@effect-mcp/server/Implement"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import type { Entries } from "@effect-mcp/server/Registry"
+import { Running } from "@effect-mcp/server/Registry"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -37,8 +42,12 @@ export interface Options<
   P = never,
   PR = never,
   CE = never,
-  CR = never
-> extends McpServer.Options<S, SE, SR, P, PR>, ClientOptions<CE, CR> {
+  CR = never,
+  U = never,
+  UR = never,
+  SP = never,
+  SPR = never
+> extends McpServer.Options<S, SE, SR, P, PR, U, UR, SP, SPR>, ClientOptions<CE, CR> {
   /** Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
   /**
@@ -46,6 +55,12 @@ export interface Options<
    * era without a handshake. Default: all of the server, and the default of the client.
    */
   readonly versions?: McpServer.Options["versions"]
+  /**
+   * The user of the client, `Context.make(User, ada)`; or what a transport would know of the client, for the authenticator to
+   * find the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`, `Authenticator.stdio({ USER: "ada" })`.
+   * Default: a client in the process of the server.
+   */
+  readonly as?: Context.Context<U> | Authenticator.Caller | undefined
   /**
    * Whether the layer, when it closes, dies with the causes of all handlers that died: a test then fails with the bug and
    * not with "Internal error" only. Default: false.
@@ -60,25 +75,34 @@ export interface ClientOptions<E = never, R = never> extends TestTransport.Optio
   readonly transport?: "wire" | "direct" | undefined
   /** What the client can do for the server, and its other options. `TestFeatures` has scripted answers. */
   readonly client?: Client.Options<E, R> | undefined
+  /** The user of the client, or what a transport would know of the client: see `Options`. */
+  readonly as?: Asker | undefined
 }
+
+/** A user as a service, or what a transport knows of its client. */
+export type Asker = Context.Context<any> | Authenticator.Caller
+
+const callerOf = (as: Asker = Authenticator.inProcess): Authenticator.Caller =>
+  Context.isContext(as) ? Authenticator.given(as) : as
 
 /** Connects to the server in the context over a checked transport in memory, a new one for each connection. */
 export const connector = (
-  options?: TestTransport.Options
+  options: TestTransport.Options & Pick<ClientOptions, "as"> = {}
 ): Effect.Effect<Connector.Connector, never, Dispatcher> =>
   Effect.map(Dispatcher, (dispatcher) =>
     Connector.make(
       "a server under test",
       Effect.gen(function*() {
         const pair = yield* TestTransport.pair(options)
-        yield* Effect.forkScoped(dispatcher.accept(pair.server))
+        yield* Effect.forkScoped(dispatcher.accept(pair.server, callerOf(options.as)))
         return pair.client
       })
     ))
 
 /**
- * A client of the server in the context, which may be the one that the application serves. Dies when the server does not
- * list every tool, resource, resource template and prompt of `definition`.
+ * A client of the server in the context, which may be the one that the application serves. Dies when the server neither
+ * has nor lists a tool, resource, resource template or prompt of `definition`. The client may be of a user who does not see all
+ * of them.
  */
 export const client = <D extends Definition.Definition.Any, E = never, R = never>(
   definition: D,
@@ -87,13 +111,17 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
   Layer.scoped(
     Client.Client,
     Effect.gen(function*() {
-      const connectTo = options.transport === "direct" ? yield* InProcess.connector : yield* connector(options)
+      const connectTo = options.transport === "direct"
+        ? yield* InProcess.connectorAs(callerOf(options.as))
+        : yield* connector(options)
       const session = yield* Client.make(connectTo, options.client)
+      const running = Option.getOrUndefined(yield* Effect.serviceOption(Running))
+      const { prompts, resources, templates, tools } = definition
       const unlisted = yield* Effect.all([
-        missing(definition.tools, session.tools, ({ name }) => name),
-        missing(byUri(definition.resources), session.resources, ({ uri }) => uri),
-        missing(byTemplate(definition.templates), session.resourceTemplates, ({ uriTemplate }) => uriTemplate),
-        missing(definition.prompts, session.prompts, ({ name }) => name)
+        missing(tools, running?.tools, session.tools, ({ name }) => name),
+        missing(byUri(resources), running?.resources, session.resources, ({ uri }) => uri),
+        missing(byTemplate(templates), running?.templates, session.resourceTemplates, ({ uriTemplate }) => uriTemplate),
+        missing(prompts, running?.prompts, session.prompts, ({ name }) => name)
       ])
       if (unlisted.flat().length > 0) {
         return yield* Effect.dieMessage(`The server does not list: ${unlisted.flat().join(", ")}`)
@@ -104,7 +132,7 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
 
 /**
  * A client and its server with these features, as `McpServer.layer` and `client` make them. What the session layer and the
- * middleware provide is not required; every other service that is missing is a type error that names it.
+ * middleware provide is not required, nor is the user; every other service that is missing is a type error that names it.
  *
  * @example
  * ```ts
@@ -131,26 +159,30 @@ export const layer = <
   P = never,
   PR = never,
   CE = never,
-  CR = never
+  CR = never,
+  U = never,
+  UR = never,
+  SP = never,
+  SPR = never
 >(
   definition: D,
   features: Layer.Layer<never, E, R>,
-  options: Options<S, SE, SR, P, PR, CE, CR> = {}
+  options: Options<S, SE, SR, P, PR, CE, CR, U, UR, SP, SPR> = {}
 ): Layer.Layer<
-  Client.Client | Dispatcher,
+  Client.Client | Dispatcher | Running,
   E | CE | ConnectError,
-  ServerContext<E, R, S, SE, SR, P, PR> | Exclude<Exclude<CR, Features>, Scope.Scope>
+  ServerContext<E, R, S, SE, SR, P, PR, U, UR, SP, SPR> | Exclude<Exclude<CR, Features>, Scope.Scope>
 > => {
   const { client: clientOptions, info = { name: "test", version: "0.0.0" }, versions, ...rest } = options
-  const serve = (server: McpServer.Options<S, SE, SR, P, PR>) =>
+  const serve = (server: McpServer.Options<S, SE, SR, P, PR, U, UR, SP, SPR>) =>
     McpServer.layer(info, features, { ...server, versions })
   const server = options.raiseDefects === true ? Layer.unwrapScoped(Effect.map(raising(rest), serve)) : serve(rest)
   return Layer.provideMerge(client(definition, { ...rest, client: { versions, ...clientOptions } }), server)
 }
 
 /** What a server with these features and options requires. */
-type ServerContext<E, R, S, SE, SR, P, PR> = Layer.Layer.Context<
-  ReturnType<typeof McpServer.layer<E, R, S, SE, SR, P, PR>>
+type ServerContext<E, R, S, SE, SR, P, PR, U, UR, SP, SPR> = Layer.Layer.Context<
+  ReturnType<typeof McpServer.layer<E, R, S, SE, SR, P, PR, U, UR, SP, SPR>>
 >
 
 /**
@@ -179,11 +211,18 @@ export type MockHandlers<D extends Definition.Definition.Any> = {
  * export const Test = TestServer.mock(Weather, { forecast: ({ city }) => Effect.succeed(`rain in ${city}`) })
  * ```
  */
-export const mock = <D extends Definition.Definition.Any, const H extends MockHandlers<D>, E = never, R = never>(
+export const mock = <
+  D extends Definition.Definition.Any,
+  const H extends MockHandlers<D>,
+  E = never,
+  R = never,
+  U = never,
+  UR = never
+>(
   definition: D,
-  handlers: H & { readonly [K in Exclude<keyof H, keyof MockHandlers<D>>]: never },
-  options?: MockOptions<E, R>
-): Mocked<H, E, R> => {
+  handlers: H & Implement.Checked<D, NoInfer<H>>,
+  options?: MockOptions<E, R, U, UR>
+): Mocked<H, E, R, U, UR> => {
   const given: { readonly [name: string]: any } = handlers
   const all = (
     entries: ReadonlyMap<string, unknown>,
@@ -209,17 +248,17 @@ export const mock = <D extends Definition.Definition.Any, const H extends MockHa
       ? undefined
       : { prompts: all(prompts, given.prompts, (name) => () => notMocked("prompt", name)) })
   } as never)
-  return layer(definition, features, options) as Mocked<H, E, R>
+  return layer(definition, features, options) as Mocked<H, E, R, U, UR>
 }
 
 /**
  * A client of a server with these tools, for code that calls tools by their names and has no definition. A handler gets the
  * arguments as they were sent. An object that it returns is the structured content.
  */
-export const mockTools = <const H extends MockTools, E = never, R = never>(
+export const mockTools = <const H extends MockTools, E = never, R = never, U = never, UR = never>(
   tools: H,
-  options?: MockOptions<E, R>
-): Mocked<H, E, R> => {
+  options?: MockOptions<E, R, U, UR>
+): Mocked<H, E, R, U, UR> => {
   const features = Object.entries(tools).map(([name, handler]) => {
     const { codec, ...tool } = Tool.make(name, { parameters: JsonObject })
     const mocked: Tool.Tool<string, JsonObject, JsonObject, any, never> = {
@@ -234,7 +273,7 @@ export const mockTools = <const H extends MockTools, E = never, R = never>(
     }
     return McpServer.tool(mocked, handler)
   })
-  return layer(Definition.make(), Layer.mergeAll(Layer.empty, ...features), options) as Mocked<H, E, R>
+  return layer(Definition.make(), Layer.mergeAll(Layer.empty, ...features), options) as Mocked<H, E, R, U, UR>
 }
 
 /** The handlers of `mockTools`, by the names of the tools. */
@@ -244,13 +283,15 @@ export interface MockTools {
   ) => Effect.Effect<string | void | JsonObject | ToolResult<unknown>, Feature.Fails, any>
 }
 
-export interface MockOptions<E = never, R = never> extends Options<never, never, never, never, never, E, R> {}
+export interface MockOptions<E = never, R = never, U = never, UR = never>
+  extends Options<never, never, never, never, never, E, R, U, UR>
+{}
 
 /** The client and its server, and what the handlers and the features of the client require. */
-export type Mocked<H, E = never, R = never> = Layer.Layer<
+export type Mocked<H, E = never, R = never, U = never, UR = never> = Layer.Layer<
   Client.Client | Dispatcher,
   E | ConnectError,
-  Exclude<Implement.Context<H>, Feature.RequestServices> | Exclude<Exclude<R, Features>, Scope.Scope>
+  Exclude<Implement.Context<H>, Feature.RequestServices | U> | UR | Exclude<Exclude<R, Features>, Scope.Scope>
 >
 
 const notMocked = (kind: string, name: string) =>
@@ -272,15 +313,16 @@ const raising = <O extends Pick<Dispatch.Options, "onDefect">>(options: O): Effe
     }
   })
 
-/** The keys that the definition has and the server does not list. Lists nothing for an empty definition. */
+/** The keys of the definition that the server neither has, for any user, nor lists. Lists nothing for an empty definition. */
 const missing = <A>(
   defined: ReadonlyMap<string, unknown>,
+  registered: Pick<Entries<unknown>, "has"> | undefined,
   listed: Stream.Stream<A, ClientError>,
   key: (listed: A) => string
 ): Effect.Effect<ReadonlyArray<string>, ClientError> =>
   defined.size === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(listed), (found) => {
     const keys = new Set(Array.from(found, key))
-    return [...defined.keys()].filter((one) => !keys.has(one))
+    return [...defined.keys()].filter((one) => !keys.has(one) && registered?.has(one) !== true)
   })
 
 const byUri = (resources: Definition.Definition.Any["resources"]): ReadonlyMap<string, unknown> =>

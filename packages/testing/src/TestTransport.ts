@@ -61,10 +61,10 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
 export const observed = (
   transport: Transport.Transport,
   end: Transcript.Entry["from"],
-  { oracle = true, transcript }: Omit<Options, "capacity"> = {}
+  { extensions = [], oracle = true, transcript }: Omit<Options, "capacity"> = {}
 ): Effect.Effect<Transport.Transport, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const check = oracle === false ? undefined : yield* OfficialSchema.check(oracle)
+    const check = oracle === false ? undefined : yield* OfficialSchema.check(oracle, extensions)
     const observe = (from: Transcript.Entry["from"], message: Message.Incoming) => {
       const messages = Message.isMalformed(message) ? message.batch?.map(Message.fromUnknown) ?? [] : [message]
       for (const one of messages) if (!Message.isMalformed(one)) transcript?.add({ from, message: one })

@@ -1,22 +1,35 @@
-// Runs the programs of docs/testing.md: their tests are tests of this file. `scripts/docs.mjs` compiles them.
+// Runs the tests of the documents: those of docs/testing.md, of the package's README and of the README of the repository are tests of
+// this file. `scripts/docs.mjs` compiles them.
 import { assert, describe, it } from "@effect/vitest"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-const guide = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8")
-const folder = new URL("../build/guide/", import.meta.url)
+const programsOf = (path: string, name: string): ReadonlyArray<string> => {
+  const document = readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
+  const folder = new URL(`../build/guide/${name}/`, import.meta.url)
+  mkdirSync(folder, { recursive: true })
+  return Array.from(document.matchAll(/```ts\n(?:\/\/ file: (\S+)\n)?([^]*?)```/g), ([, given, code], i) => {
+    const end = /^import .*vitest"/m.test(code!) ? "test.ts" : "ts"
+    const file = fileURLToPath(new URL(given ?? `block-${i + 1}.${end}`, folder))
+    writeFileSync(file, code!)
+    return file
+  }).filter((file) => file.endsWith(".test.ts"))
+}
 
-mkdirSync(folder, { recursive: true })
-const programs = Array.from(guide.matchAll(/```ts\n(?:\/\/ file: (\S+)\n)?([^]*?)```/g), ([, name, code], i) => {
-  const file = fileURLToPath(new URL(name ?? `block-${i + 1}.test.ts`, folder))
-  writeFileSync(file, code!)
-  return file
-})
+const documents = [
+  ["docs/testing.md", "guide", 7],
+  ["packages/testing/README.md", "package", 1],
+  ["README.md", "repository", 1]
+] as const
 
-describe("The guide to testing", () => {
-  it("has programs", () => {
-    assert.isAtLeast(programs.length, 6)
+for (const [path, name, tests] of documents) {
+  const programs = programsOf(path, name)
+
+  describe(`The tests in ${path}`, () => {
+    it("are there", () => {
+      assert.isAtLeast(programs.length, tests)
+    })
   })
-})
 
-for (const program of programs.filter((file) => file.endsWith(".test.ts"))) await import(program)
+  for (const program of programs) await import(program)
+}

@@ -119,6 +119,22 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         )
       }))
 
+    it.effect("fail the call and the test with the reason why an answer does not fit its form", () =>
+      Effect.gen(function*() {
+        let message = ""
+        const exit = yield* Effect.exit(
+          Effect.gen(function*() {
+            const asking = yield* Client.of(Asking)
+            message = (yield* Effect.flip(asking.name({ times: 1 }))).message
+          }).pipe(
+            Effect.provide(withFeatures(TestFeatures.elicitation([{ action: "accept", content: { nick: "A" } }])))
+          )
+        )
+        const why = `The answer of TestFeatures.elicitation does not fit request 1: "Name 1?": name: is missing`
+        assert.include(message, why)
+        assert.include(exit._tag === "Failure" ? Cause.pretty(exit.cause) : "", why)
+      }))
+
     it.effect("fail the test that leaves answers, unless it has failed already", () =>
       Effect.gen(function*() {
         const test = (body: Effect.Effect<unknown, string>) =>

@@ -8,7 +8,7 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import type { Scope } from "effect"
-import { Deferred, Effect, Exit, Fiber, Schema } from "effect"
+import { Deferred, Effect, Exit, Fiber, Schema, Stream } from "effect"
 
 const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
 const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))
@@ -227,6 +227,37 @@ describe("A scripted client", () => {
       assert.include(ended, "The specification does not allow:\nserver · notifications/message")
       assert.notInclude(ended, "client →")
     }))
+})
+
+describe("A modern client", () => {
+  it.scoped("sends the revision, its name and its capabilities with each request, and what the options have", () =>
+    Effect.gen(function*() {
+      const { other, peer } = yield* connected
+      const received = yield* Effect.fork(Stream.runCollect(Stream.take(other.incoming, 3)))
+      const modern = peer.modern({ capabilities: { roots: {} }, logLevel: "info", progressToken: 7 })
+      yield* modern.request("tools/list", { cursor: "c", _meta: { "com.example/own": 1, progressToken: 8 } }, 1)
+      yield* modern.notify("notifications/x")
+      yield* peer.request("tools/list", undefined, 2)
+      const _meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "test", version: "0.0.0" },
+        "io.modelcontextprotocol/clientCapabilities": { roots: {} },
+        "io.modelcontextprotocol/logLevel": "info"
+      }
+      assert.deepStrictEqual([...(yield* Fiber.join(received))], [
+        Message.request(1, "tools/list", { cursor: "c", _meta: { ..._meta, "com.example/own": 1, progressToken: 8 } }),
+        Message.notification("notifications/x", { _meta: { ..._meta, progressToken: 7 } }),
+        Message.request(2, "tools/list")
+      ])
+    }))
+
+  it.scoped("expects silence without a `ping`, which its revision does not have", () =>
+    Effect.gen(function*() {
+      const peer = (yield* TestPeer.client()).modern()
+      const id = yield* peer.request("tools/call", { name: "greet", arguments: { name: "Ada" } })
+      assert.nestedPropertyVal(yield* peer.expectResult(id), "content.0.text", "Hello, Ada!")
+      yield* peer.expectSilence
+    }).pipe(Effect.provide(Server)))
 })
 
 describe("A connected server", () => {

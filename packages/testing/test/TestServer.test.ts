@@ -11,9 +11,13 @@ import * as Version from "@effect-mcp/protocol/Version"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
+import type { Running } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Tasks from "@effect-mcp/server/Tasks"
+import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Cause, Context, Effect, Exit, Layer, Ref, Schema } from "effect"
@@ -90,6 +94,31 @@ describe("TestServer's wire", () => {
         )
       )
       assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("LoggingMessageNotification of 2025-11-25"))
+    }))
+})
+
+describe("A result of an extension", () => {
+  const Slow = Tool.make("slow", { task: "optional" })
+  const SlowLive = McpServer.tool(Slow, () => Effect.never)
+  const Server = McpServer.layer({ name: "test", version: "0.0.0" }, Layer.merge(SlowLive, Tasks.layer()), {
+    extensions: [Tasks.extension]
+  }).pipe(Layer.provide(TaskStore.layerMemory()))
+  const call = (extensions?: TestServer.Options["extensions"]) =>
+    Effect.gen(function*() {
+      const capabilities = { extensions: { [Tasks.extension.id]: {} } }
+      const peer = (yield* TestPeer.client({ extensions })).modern({ capabilities })
+      return yield* peer.expectResult(yield* peer.request("tools/call", { name: "slow" }))
+    }).pipe(Effect.scoped, Effect.provide(Server))
+
+  it.effect("is allowed where the test names the extension, and else the test fails with what to do", () =>
+    Effect.gen(function*() {
+      assert.propertyVal(yield* call([Tasks.extension]), "resultType", "task")
+      const exit = yield* Effect.exit(call())
+      assert.isTrue(Exit.isFailure(exit))
+      assert.include(
+        String((exit as Exit.Failure<never, never>).cause),
+        "name the extension in the option \"extensions\""
+      )
     }))
 })
 
@@ -192,7 +221,7 @@ describe("A test server with a session layer, middleware and features of its cli
   }
 
   it("requires what the server requires, without what the session layer and the middleware provide", () => {
-    type Served<R> = Layer.Layer<Client.Client | Dispatcher, ConnectError, R>
+    type Served<R> = Layer.Layer<Client.Client | Dispatcher | Running, ConnectError, R>
     expectTypeOf(TestServer.layer(Shop, BuyLive)).toEqualTypeOf<Served<Cart | User | Db>>()
     expectTypeOf(TestServer.layer(Shop, BuyLive, { session: options.session })).toEqualTypeOf<Served<User | Db>>()
     expectTypeOf(TestServer.layer(Shop, BuyLive, options)).toEqualTypeOf<Served<Db>>()
@@ -207,11 +236,11 @@ describe("A test server with a session layer, middleware and features of its cli
   it("requires what the features of the client require, and fails as they do", () => {
     const features = Features.elicitation(() => Effect.map(Db, () => ({ action: "cancel" }) as const))
     expectTypeOf(TestServer.layer(Shop, Layer.empty, { client: { features } })).toEqualTypeOf<
-      Layer.Layer<Client.Client | Dispatcher, ConnectError, Db>
+      Layer.Layer<Client.Client | Dispatcher | Running, ConnectError, Db>
     >()
     const failing = Layer.effectDiscard(Effect.fail("broken" as const))
     expectTypeOf(TestServer.layer(Shop, Layer.empty, { client: { features: failing } })).toEqualTypeOf<
-      Layer.Layer<Client.Client | Dispatcher, ConnectError | "broken", never>
+      Layer.Layer<Client.Client | Dispatcher | Running, ConnectError | "broken", never>
     >()
   })
 

@@ -3,12 +3,15 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Extension from "@effect-mcp/protocol/Extension"
+import * as Meta from "@effect-mcp/protocol/Meta"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import { Cause, Chunk, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { Cause, Chunk, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 
 const initialize = Message.request(1, "initialize", {
   protocolVersion: "2025-11-25",
@@ -127,6 +130,21 @@ describe("Any other transport that is observed", () => {
     }))
 })
 
+describe("A transport that is observed with an extension", () => {
+  it.scoped("may receive results of the types that the extension adds", () =>
+    Effect.gen(function*() {
+      const extensions = [Extension.make("com.example/later", {
+        results: { later: Extension.resultType("later", { method: "tools/call", value: Schema.Struct({}) }) }
+      })]
+      const [left, right] = yield* Transport.memory()
+      const client = yield* TestTransport.observed(left, "client", { extensions })
+      yield* client.send(Message.request(1, "tools/call", { name: "x", _meta: TestPeer.requestMeta() }))
+      yield* right.send(Message.success(1, { resultType: "later" }))
+      yield* Effect.fork(Transport.run(client, () => {}))
+      yield* receive(right, 1)
+    }))
+})
+
 describe("The schema check of a test transport", () => {
   /** The violations in a conversation of these messages. */
   const violationsOf = (
@@ -170,6 +188,17 @@ describe("The schema check of a test transport", () => {
         ["server", Message.success(3, { goes: true })]
       ])
       assert.deepStrictEqual(violations, [])
+    }))
+
+  it.effect("fails a test with a revision that is no text", () =>
+    Effect.gen(function*() {
+      const noText = { toString: 1 }
+      const violations = yield* violationsOf([
+        ["client", Message.request(1, "ping", { _meta: { [Meta.keys.protocolVersion]: noText } })],
+        ["client", { ...initialize, id: 2 }],
+        ["server", { ...initialized("2025-11-25"), id: 2, result: { protocolVersion: noText } }]
+      ])
+      assert.include(violations.join(), "InitializeResult of 2025-11-25")
     }))
 
   it.effect("fails a test with violations, and says which side sent what", () =>

@@ -6,12 +6,15 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as TransportLaws from "@effect-mcp/testing/TransportLaws"
+import type { Scope } from "effect"
 import { Effect, Exit, Stream } from "effect"
+
+type MakePair = Effect.Effect<TransportLaws.Pair, never, Scope.Scope>
 
 const encoder = new TextEncoder()
 
 /** Two transports over two pipes of bytes. */
-const bytes: TransportLaws.MakePair = Effect.gen(function*() {
+const bytes: MakePair = Effect.gen(function*() {
   const pipes = [Outbox.make<Uint8Array>(), Outbox.make<Uint8Array>()] as const
   const hangUp = Effect.sync(() => pipes.forEach((pipe) => pipe.end(Exit.void)))
   yield* Effect.addFinalizer(() => hangUp)
@@ -25,7 +28,7 @@ const bytes: TransportLaws.MakePair = Effect.gen(function*() {
   return [yield* end(pipes[0], pipes[1]), yield* end(pipes[1], pipes[0])] as const
 })
 
-const pairs: Record<string, TransportLaws.MakePair> = {
+const pairs: Record<string, MakePair> = {
   "the pair in memory": Transport.memory(),
   "Direct": Direct.pair,
   "the test transport": Effect.map(
@@ -52,7 +55,7 @@ describe("TransportLaws", () => {
   const broken = (f: (transport: Transport.Transport) => Transport.Transport) =>
     Effect.map(Transport.memory(), ([left, right]) => [f(left), right] as const)
 
-  const failing = (pair: TransportLaws.MakePair) =>
+  const failing = (pair: MakePair) =>
     Effect.map(
       Effect.forEach(TransportLaws.laws, (law) =>
         Effect.match(law.check(pair), {

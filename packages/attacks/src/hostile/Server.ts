@@ -1,7 +1,18 @@
 /**
  * How a hostile server is written down: what it sends instead of the answers of a well-behaved server. It is the same over
- * every transport; `Wires` and `program` carry it.
+ * every transport; `HostileServers` and `program` carry it.
  */
+import type { IncomingMessage, ServerResponse } from "node:http"
+
+/** One HTTP request to a hostile server. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly body: string
+  /** The origin of the server, and another origin that records what it receives. */
+  readonly origin: string
+  readonly other: string
+}
 
 export interface ServerAttack {
   readonly name: string
@@ -9,10 +20,18 @@ export interface ServerAttack {
   readonly on?: Readonly<Record<string, (id: string, params: any) => ReadonlyArray<string>>> | undefined
   /** What it sends before anything else. */
   readonly first?: ReadonlyArray<string> | undefined
+  /** The era of the server. Default: legacy. */
+  readonly era?: "modern" | undefined
+  /** Answers an HTTP request itself. `false`: it is answered as any other. */
+  readonly http?: ((exchange: Exchange) => boolean) | undefined
+  /** How many HTTP requests the client may send. Default: any number. */
+  readonly atMost?: number | undefined
   /** What the client does. Default: it calls the tool `echo`. */
-  readonly use?: "call" | "list" | "connect" | "read" | "prompts" | undefined
+  readonly use?: "call" | "list" | "connect" | "read" | "prompts" | "subscribe" | "stay" | undefined
   /** Whether the client's effect may succeed, or may fail. Default: both may be. */
   readonly expect?: "ok" | "fails" | undefined
+  /** What the error says with which the client's effect fails. */
+  readonly says?: RegExp | undefined
   /** Limits of the transports that carry it. Default: all. */
   readonly over?: ReadonlyArray<string> | undefined
 }
@@ -28,6 +47,31 @@ export const notification = (method: string, params: string): string =>
 
 export const request = (id: string, method: string, params: string): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
+
+const prefix = "io.modelcontextprotocol/"
+
+/** What a server of 2026-07-28 offers. */
+export const discovered = (more = ""): string =>
+  `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}}${more}}`
+
+/** A result of 2026-07-28. `members` begin with a comma. */
+export const complete = (id: string, members = "", ttlMs = "0"): string =>
+  result(id, `{"resultType":"complete","ttlMs":${ttlMs},"cacheScope":"private"${members}}`)
+
+export const acknowledged = (id: string, filter: string): string =>
+  notification(
+    "notifications/subscriptions/acknowledged",
+    `{"notifications":${filter},"_meta":{"${prefix}subscriptionId":${id}}}`
+  )
+
+const modern = (id: string, method: string, params: any): ReadonlyArray<string> => {
+  if (method === "server/discover") return [complete(id, `,${discovered().slice(1, -1)}`)]
+  if (method === "subscriptions/listen") return [acknowledged(id, JSON.stringify(params.notifications))]
+  const value = good[method]
+  return value === undefined
+    ? [error(id, "{\"code\":-32601,\"message\":\"no\"}")]
+    : [complete(id, `,${value.slice(1, -1)}`)]
+}
 
 const good: Readonly<Record<string, string>> = {
   "tools/list": `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`,
@@ -47,6 +91,7 @@ export const answers = (attack: ServerAttack, text: string): ReadonlyArray<strin
   if (method === undefined || id === undefined) return []
   const own = attack.on?.[method]
   if (own !== undefined) return own(JSON.stringify(id), params)
+  if (attack.era === "modern") return modern(JSON.stringify(id), method, params)
   if (method === "initialize") return [result(JSON.stringify(id), initialized())]
   const value = good[method]
   return value === undefined

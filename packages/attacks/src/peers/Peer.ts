@@ -3,8 +3,8 @@
  * texts are the same over every transport; `Wire` says how they travel.
  */
 
-/** The code of an error, or that there is a result, any answer, or none. */
-export type Expected = number | "result" | "answer" | "none"
+/** The code of an error, or that there is a result, an error, any answer, or none. */
+export type Expected = number | "result" | "error" | "answer" | "none"
 
 export interface PeerAttack {
   readonly name: string
@@ -14,6 +14,8 @@ export interface PeerAttack {
   readonly expect: Readonly<Record<string, Expected>>
   /** Answers a request of the server with these messages. Default: not at all. */
   readonly onRequest?: ((request: any) => ReadonlyArray<string>) | undefined
+  /** Sends these messages when a response arrives. */
+  readonly onAnswer?: ((response: any) => ReadonlyArray<string> | Promise<ReadonlyArray<string>>) | undefined
   /** The revision of the handshake; `none` for no handshake. */
   readonly version?: string | undefined
   /** The transports that carry it. Default: all. */
@@ -55,3 +57,20 @@ export const flood = (
 export const wide = (members: number): object => Object.fromEntries(range(members).map((n) => [`k${n}`, 0]))
 
 export const deep = (levels: number): unknown => range(levels).reduce<unknown>((inner) => [inner], 1)
+
+const prefix = "io.modelcontextprotocol/"
+
+/** `_meta` of a request of 2026-07-28, but for the members that are replaced; `undefined` leaves one out. */
+export const envelope = (more: Readonly<Record<string, unknown>> = {}): object => ({
+  [`${prefix}protocolVersion`]: "2026-07-28",
+  [`${prefix}clientInfo`]: { name: "client", version: "1" },
+  [`${prefix}clientCapabilities`]: { elicitation: {} },
+  ...Object.fromEntries(Object.entries(more).map(([key, value]) => [`${prefix}${key}`, value]))
+})
+
+/** A request of 2026-07-28. */
+export const modern = (id: unknown, method: string, params: object = {}, _meta: unknown = envelope()): string =>
+  request(id, method, { ...params, _meta })
+
+export const modernCall = (id: unknown, name: string, more: object = {}): string =>
+  modern(id, "tools/call", { name, arguments: {}, ...more })

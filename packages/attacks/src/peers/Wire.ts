@@ -12,7 +12,8 @@ import * as Logger from "effect/Logger"
 import * as Mailbox from "effect/Mailbox"
 import * as Scope from "effect/Scope"
 import * as http from "node:http"
-import { post } from "../Canary.js"
+import type { Canary } from "../Canary.js"
+import { call, initialize, keptAlive, post } from "../Canary.js"
 import type { Victim } from "../Victim.js"
 import * as Features from "../victim/Features.js"
 
@@ -24,7 +25,7 @@ export interface Wire {
 
 export type OnMessage = (message: any) => void
 
-const agent = new http.Agent({ keepAlive: true })
+const agent = keptAlive()
 
 const each = (text: string, type: string | undefined, onMessage: OnMessage): void => {
   const texts = type?.includes("event-stream") === true
@@ -59,27 +60,60 @@ export const stdio = ({ child }: Victim, onMessage: OnMessage): Wire => {
   }
 }
 
-/** A server in this process, for every conversation anew. */
-export const memory = async (onMessage: OnMessage): Promise<Wire> => {
+/** A server in this process, and the clients of it: the attacker, and others. */
+export const memoryServer = async () => {
   const scope = await Effect.runPromise(Scope.make())
-  const inbox = await Effect.runPromise(Mailbox.make<ReturnType<typeof MessageText.parse>>())
   const quiet = Layer.merge(Features.server(undefined), Logger.remove(Logger.defaultLogger))
   const context = await Effect.runPromise(Layer.buildWithScope(quiet, scope))
-  const unsafeSend = (message: Message): boolean => {
-    const text = MessageText.stringify(message)
-    if (text !== undefined) setImmediate(() => deliver(text, onMessage))
-    return true
-  }
-  const transport = {
-    incoming: Mailbox.toStream(inbox),
-    unsafeSend,
-    send: (message: Message) => Effect.sync(() => void unsafeSend(message))
-  }
-  const serve = Effect.flatMap(Dispatcher, ({ accept }) => accept(transport))
-  await Effect.runPromise(Scope.extend(Effect.forkScoped(Effect.provide(serve, context)), scope))
   return {
-    send: (text) => void inbox.unsafeOffer(MessageText.parse(text)),
+    connect: async (onMessage: OnMessage): Promise<Wire> => {
+      const inbox = await Effect.runPromise(Mailbox.make<ReturnType<typeof MessageText.parse>>())
+      const unsafeSend = (message: Message): boolean => {
+        const text = MessageText.stringify(message)
+        if (text !== undefined) setImmediate(() => deliver(text, onMessage))
+        return true
+      }
+      const transport = {
+        incoming: Mailbox.toStream(inbox),
+        unsafeSend,
+        send: (message: Message) => Effect.sync(() => void unsafeSend(message))
+      }
+      const serve = Effect.flatMap(Dispatcher, ({ accept }) => accept(transport))
+      await Effect.runPromise(Scope.extend(Effect.forkScoped(Effect.provide(serve, context)), scope))
+      return {
+        send: (text) => void inbox.unsafeOffer(MessageText.parse(text)),
+        close: () => Effect.runPromise(Effect.asVoid(inbox.end))
+      }
+    },
     close: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+/** A client of the server in this process that behaves well. */
+export const memoryCanary = async (
+  { connect }: { readonly connect: (onMessage: OnMessage) => Promise<Wire> }
+): Promise<Pick<Canary, "sing" | "close">> => {
+  const waiting = new Map<unknown, (message: any) => void>()
+  const { close, send } = await connect((message) => waiting.get(message.id)?.(message))
+  const exchange = (request: { readonly id: number | string }): Promise<any> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error("no answer in ten seconds")), 10_000)
+      waiting.set(request.id, (message) => {
+        clearTimeout(timer)
+        waiting.delete(request.id)
+        resolve(message)
+      })
+      send(JSON.stringify(request))
+    })
+  await exchange(initialize("initialize"))
+  let last = 0
+  return {
+    sing: async () => {
+      const text = `song ${++last}`
+      const { result } = await exchange(call(last, "echo", { text }))
+      if (result?.structuredContent?.text !== text) throw new Error(`the canary got ${JSON.stringify(result)}`)
+    },
+    close
   }
 }
 
@@ -102,22 +136,11 @@ export const session = (port: number, onMessage: OnMessage): Wire => {
       headers,
       agent: id === undefined ? false : agent
     }, (response) => {
-      const type = response.headers["content-type"]
-      const streams = type?.includes("event-stream") === true
-      let rest = ""
       if (id === undefined) {
         id = String(response.headers["mcp-session-id"])
         for (const text of waiting.splice(0)) exchange(text)
       }
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        const events = (rest + chunk).split("\n\n")
-        rest = streams ? events.pop()! : rest + chunk
-        if (streams) { for (const event of events) each(event, type, onMessage) }
-      })
-      response.on("error", () => {})
-      response.on("end", () => {
-        if (!streams) each(rest, type, onMessage)
-      })
+      read(response, onMessage)
       response.on("close", () => requests.delete(request))
     })
     requests.add(request)
@@ -137,6 +160,66 @@ export const session = (port: number, onMessage: OnMessage): Wire => {
       if (id !== undefined) await post(port, undefined, { "mcp-session-id": id }, false, "DELETE")
     }
   }
+}
+
+/**
+ * Requests of 2026-07-28: each is a POST of its own. A client of this revision cancels a request by disconnecting; here it
+ * sends `notifications/cancelled` all the same.
+ */
+export const modern = (port: number, onMessage: OnMessage): Wire => {
+  const requests = new Set<http.ClientRequest>()
+  return {
+    send: (text) => {
+      const request = http.request({
+        port,
+        host: "127.0.0.1",
+        path: "/mcp",
+        method: "POST",
+        agent,
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...repeated(text)
+        }
+      }, (response) => {
+        read(response, onMessage)
+        response.on("close", () => requests.delete(request))
+      })
+      requests.add(request)
+      request.on("error", () => requests.delete(request))
+      request.end(text)
+    },
+    close: async () => {
+      for (const request of requests) request.destroy()
+    }
+  }
+}
+
+/** The headers that repeat what the body says, as far as it is fit for a header. */
+const repeated = (text: string): Record<string, string> => {
+  const { method, params } = JSON.parse(text)
+  const name = params?.name ?? params?.uri
+  return {
+    "mcp-protocol-version": "2026-07-28",
+    ...(typeof method === "string" ? { "mcp-method": method } : undefined),
+    ...(typeof name === "string" && name.length < 1000 ? { "mcp-name": name } : undefined)
+  }
+}
+
+/** Reads a response: one message, or events. */
+const read = (response: http.IncomingMessage, onMessage: OnMessage): void => {
+  const type = response.headers["content-type"]
+  const streams = type?.includes("event-stream") === true
+  let rest = ""
+  response.setEncoding("utf8").on("data", (chunk: string) => {
+    const events = (rest + chunk).split("\n\n")
+    rest = streams ? events.pop()! : rest + chunk
+    if (streams) { for (const event of events) each(event, type, onMessage) }
+  })
+  response.on("error", () => {})
+  response.on("end", () => {
+    if (!streams) each(rest, type, onMessage)
+  })
 }
 
 /** The two endpoints of 2024-11-05. */

@@ -186,6 +186,16 @@ const halves: ReadonlyArray<HttpAttack> = [
     patience: 5000
   },
   {
+    name: "a body in chunks of one byte",
+    expect: ["200"],
+    send: (context) => [
+      request(context, { headers: { "content-length": undefined, "transfer-encoding": "chunked" }, body: "" }),
+      Array.from(withText(`"${"x".repeat(20_000)}"`), (character) => `1\r\n${character}\r\n`).join(""),
+      "0\r\n\r\n"
+    ],
+    patience: 5000
+  },
+  {
     name: "a body of 5 MB",
     expect: ["413"],
     send: (context) => [request(context, { body: withText(`"${"x".repeat(5_000_000)}"`) })],

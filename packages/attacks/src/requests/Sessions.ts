@@ -3,7 +3,7 @@
  * `peers` has whole conversations.
  */
 import type { HttpAttack } from "./Request.js"
-import { attack, echo } from "./Request.js"
+import { attack, echo, request } from "./Request.js"
 
 const initialize = (version: string): string =>
   JSON.stringify({
@@ -127,6 +127,14 @@ export const attacks: ReadonlyArray<HttpAttack> = [
     })
   ),
   ...lastIds.map((id) => attack(`Last-Event-ID ${JSON.stringify(id.slice(0, 40))}`, ["400", "404"], get(id))),
+  // All on one connection: the server reads the next one when it has answered the last.
+  ...[["0", 100], ["x".repeat(4000), 50]].map(([id, count]): HttpAttack => ({
+    name: `${count} resumptions after ${String(id).slice(0, 10)}`,
+    send: (context) => [Buffer.concat(Array.from({ length: Number(count) }, () => request(context, get(String(id)))))],
+    expect: [404, 400].map((status) => Array(Number(count)).fill(status).join(" ")),
+    grace: 150,
+    patience: 3000
+  })),
   attack("an empty Last-Event-ID", ["200", "400"], get("")),
   attack("GET that accepts JSON only", "406", {
     ...get(undefined),

@@ -18,6 +18,7 @@ const Big = Tool.make("big", { parameters: { megabytes: Schema.Int } })
 const Flood = Tool.make("flood", { parameters: { times: Schema.Int } })
 const Emit = Tool.make("emit")
 const Elicit = Tool.make("elicit")
+const Endless = Tool.make("endless")
 const Choose = Tool.make("choose", {
   parameters: {
     mode: Schema.Literal("a", "b", "c"),
@@ -60,6 +61,11 @@ const features = Layer.mergeAll(
           Effect.asVoid(session.elicit({ message: "your name", schema: Schema.Struct({ name: Schema.String }) }))
       )
   ),
+  McpServer.tool(Endless, () =>
+    Effect.flatMap(
+      ServerSession,
+      (session) => Effect.forever(session.elicit({ message: `again ${Math.random()}`, schema: Schema.Struct({}) }))
+    )),
   McpServer.tool(Choose, ({ mode }) => Effect.succeed(mode)),
   McpServer.resource(Note, Effect.succeed("a note")),
   McpServer.resourceTemplate(File, ({ id, path }) => Effect.succeed(`${path} ${id}`), {
@@ -72,4 +78,4 @@ const features = Layer.mergeAll(
 
 /** `maxInFlight` is how many requests of one client run at once. */
 export const server = (maxInFlight: number | undefined) =>
-  McpServer.layer({ name: "victim", version: "1.0.0" }, features, { maxInFlight })
+  McpServer.layer({ name: "victim", version: "1.0.0" }, features, { maxInFlight, rounds: { ttl: "4 seconds" } })

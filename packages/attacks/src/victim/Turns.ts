@@ -1,7 +1,9 @@
 /**
- * The processor time of this process, and the most of it that passed between two ticks of a timer: the longest turn of the
- * event loop, independent of what else the machine does.
+ * The processor time of this process, and the most that one turn of the event loop took. Between two ticks of a timer that
+ * is the lesser of the processor time and the time that passed: the first leaves out what other processes did meanwhile, the
+ * second what other threads of this process did at the same time (compiling, collecting garbage).
  */
+import { performance } from "node:perf_hooks"
 
 /** How often the timer ticks, in milliseconds: a turn may look longer by this much. */
 const TICK = 5
@@ -11,18 +13,29 @@ const cpu = (): number => {
   return (user + system) / 1000
 }
 
+/** The time of a turn that runs this, in milliseconds. */
+export const time = (run: () => unknown): number => {
+  const before = cpu()
+  const begin = performance.now()
+  run()
+  return Math.min(cpu() - before, performance.now() - begin)
+}
+
 export interface Turns {
-  /** Milliseconds of processor time since the start, and of the longest turn since the last call. */
+  /** Milliseconds of processor time since the start, and the longest turn since the last call, in milliseconds. */
   readonly read: () => { readonly cpu: number; readonly longest: number }
 }
 
 export const watch = (): Turns => {
   let last = cpu()
+  let lastTime = performance.now()
   let longest = 0
   const tick = (): void => {
     const now = cpu()
-    longest = Math.max(longest, now - last)
+    const time = performance.now()
+    longest = Math.max(longest, Math.min(now - last, time - lastTime))
     last = now
+    lastTime = time
   }
   setInterval(tick, TICK).unref()
   return {

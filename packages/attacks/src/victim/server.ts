@@ -25,7 +25,7 @@ const maxInFlight = process.argv[3] === undefined ? undefined : Number(process.a
 
 const http = {
   stallTimeout: "3 seconds",
-  legacy: { ssePath: "/sse", sessions: { idleTimeout: "30 seconds" } }
+  legacy: { ssePath: "/sse", sessions: { idleTimeout: shell === "stdio" ? "5 minutes" : "30 seconds" } }
 } as const
 
 /** Reports the port, and from then on answers each `measure` of the parent. */
@@ -74,7 +74,8 @@ const OverWeb = Layer.scopedDiscard(Effect.gen(function*() {
   yield* serving((server.address() as AddressInfo).port)
 }))
 
-const OverStdio = Layer.merge(StdioServer.layer, Layer.effectDiscard(serving(0)))
+// Over HTTP it serves the canary.
+const OverStdio = Layer.merge(StdioServer.layer, OverNode)
 
 const Listener: Layer.Layer<never, unknown, Dispatcher.Dispatcher> = shell === "stdio"
   ? OverStdio

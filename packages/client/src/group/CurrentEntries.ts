@@ -4,7 +4,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as PubSub from "effect/PubSub"
+import * as Mailbox from "effect/Mailbox"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
 import type { ClientSessionService } from "../ClientSession.js"
@@ -29,7 +30,7 @@ export interface Options extends Naming {
 
 export interface CurrentEntries {
   readonly entries: Effect.Effect<GroupEntries.Entries>
-  /** The entries now, and after each change. */
+  /** The entries now, and after each change. A slow listener misses older ones. */
   readonly changes: Stream.Stream<GroupEntries.Entries>
   /** Reads the lists of a server and adds its entries. Gives whether the server gave all of its lists. */
   readonly add: (place: Place, session: ClientSessionService) => Effect.Effect<boolean, ClientError | DuplicateEntry>
@@ -39,6 +40,11 @@ export interface CurrentEntries {
   readonly hide: (place: Place) => Effect.Effect<void>
   readonly remove: (place: Place) => Effect.Effect<void>
 }
+
+/** How many changes wait for a slow listener before it loses the oldest. The newest is never lost. */
+const CAPACITY = 16
+
+type Listener = Mailbox.Mailbox<GroupEntries.Entries>
 
 type Servers = ReadonlyMap<Place, Entries.Server>
 
@@ -52,13 +58,27 @@ interface State {
  * what was published last.
  */
 export const make = (options: Options): Effect.Effect<CurrentEntries> =>
-  Effect.map(PubSub.unbounded<GroupEntries.Entries>({ replay: 1 }), (published) => {
-    let state: State
+  Effect.sync(() => {
+    let state: State = { servers: new Map(), entries: Entries.empty }
+    const listeners = new Set<Listener>()
     const publish = (next: State): void => {
       state = next
-      published.unsafeOffer(next.entries)
+      for (const listener of listeners) listener.unsafeOffer(next.entries)
     }
-    publish({ servers: new Map(), entries: Entries.empty })
+    const listener: Effect.Effect<Listener, never, Scope.Scope> = Effect.acquireRelease(
+      Effect.tap(Mailbox.make<GroupEntries.Entries>({ capacity: CAPACITY, strategy: "sliding" }), (listener) =>
+        Effect.sync(() => {
+          listeners.add(listener)
+          listener.unsafeOffer(state.entries)
+        })),
+      (listener) =>
+        Effect.zipRight(
+          Effect.sync(() =>
+            listeners.delete(listener)
+          ),
+          listener.shutdown
+        )
+    )
     /** Sets what is known of a server, and logs which entries were renamed for it. */
     const set = <E>(
       place: Place,
@@ -98,7 +118,7 @@ export const make = (options: Options): Effect.Effect<CurrentEntries> =>
       })
     return {
       entries: Effect.sync(() => state.entries),
-      changes: Stream.changesWith(Stream.fromPubSub(published), (a, b) => a === b),
+      changes: Stream.unwrapScoped(Effect.map(listener, Mailbox.toStream)),
       add: (place, session) =>
         read(place, session, (entries): Exit.Exit<void, DuplicateEntry> => {
           const collision = options.refuseCollisions ? Entries.collisions(entries, place.name) : undefined
@@ -118,6 +138,6 @@ const stateOf = (servers: Servers, naming: Naming): State => ({
 })
 
 const sentence = ({ kind, names, server }: Entries.Renamed): string =>
-  `The server "${server}" has ${Names.nouns[kind]} whose names other servers of the group have. They are renamed: ${
+  `The server "${server}" has ${Names.noun[kind]}s whose names other servers of the group have. They are renamed: ${
     Names.listed([...names].map(([name, taken]) => `${taken} is ${name}`))
   }. ${Names.advice(kind)}`

@@ -50,11 +50,11 @@ const shortened = (name: string, limit: number): string => {
   return `${name.slice(0, Math.max(0, limit - end.length))}${end}`
 }
 
-export const nouns: Readonly<Record<Kind, string>> = {
-  tools: "tools",
-  resources: "resources",
-  templates: "resource templates",
-  prompts: "prompts"
+export const noun: Readonly<Record<Kind, string>> = {
+  tools: "tool",
+  resources: "resource",
+  templates: "resource template",
+  prompts: "prompt"
 }
 
 const MAX_LISTED = 10

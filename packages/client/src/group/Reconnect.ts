@@ -12,6 +12,8 @@ import type * as Scope from "effect/Scope"
 export type Connection<A> = readonly [value: A, ended: Effect.Effect<void>]
 
 export interface Options {
+  /** What is connected, for the log. */
+  readonly name: string
   readonly schedule: Schedule.Schedule<unknown, unknown>
   /** How long a connection must last for the schedule to start anew after its end. */
   readonly resetAfter: Duration.DurationInput
@@ -38,11 +40,13 @@ export const run = <A, E, R>(
   const next = options === undefined ? Effect.void : Effect.scheduleFrom(
     Effect.catchAll(
       connection,
-      (error) => Effect.as(Effect.logWarning("A server of the group does not come back yet", error), Duration.zero)
+      (error) => Effect.as(Effect.logWarning(`${options.name} does not come back yet`, error), Duration.zero)
     ),
     // The schedule is at its beginning.
     Duration.zero,
     restarted(options)
+  ).pipe(
+    Effect.catchAllDefect((defect) => Effect.logError(`${options.name} does not come back: connecting died`, defect))
   )
   return Effect.matchCauseEffect(connection, {
     onFailure: (cause) => Deferred.failCause(first, cause),

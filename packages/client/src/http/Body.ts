@@ -6,10 +6,14 @@
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { ByteBuffer } from "@effect-mcp/jsonrpc/unstable/ByteBuffer"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Decompression from "./Decompression.js"
+import * as PlatformError from "./PlatformError.js"
 
 type Response = HttpClientResponse.HttpClientResponse
 
@@ -17,7 +21,11 @@ type Response = HttpClientResponse.HttpClientResponse
 const REFUSAL_WAIT = "1 second"
 
 const unreadable = (response: Response, why: string, cause?: unknown): TransportError =>
-  new TransportError({ reason: "Read", message: `The answer to ${response.request.method} ${why}`, cause })
+  new TransportError({
+    reason: "Read",
+    message: `The answer to ${response.request.method} ${why}`,
+    cause: PlatformError.withoutHeaders(cause)
+  })
 
 /** The length that the server declares. The length of a compressed body says nothing about the text. */
 const declaredLength = (headers: Headers.Headers): number | undefined => {
@@ -38,7 +46,7 @@ export const text = (
   const tooLarge = () => Effect.fail(unreadable(response, `has more than ${maxBytes} bytes`))
   if (declared !== undefined && declared > maxBytes) return tooLarge()
   return Effect.matchEffect(declared === undefined ? gather(response, maxBytes) : whole(response), {
-    onFailure: (cause) => Effect.fail(unreadable(response, "was cut off", cause)),
+    onFailure: (cause) => isEmpty(cause) ? Effect.succeed("") : Effect.fail(unreadable(response, "was cut off", cause)),
     onSuccess: (bytes) => {
       if (bytes === undefined || bytes.length > maxBytes) return tooLarge()
       const text = decode(bytes)
@@ -56,49 +64,57 @@ const lenient = new TextDecoder()
 
 const decode = Option.liftThrowable((bytes: Uint8Array) => strict.decode(bytes))
 
+/** Platforms fail where a response has no body. */
+const isEmpty = (cause: unknown): boolean => (cause as { readonly reason?: unknown }).reason === "EmptyBody"
+
 const whole = (response: Response) => Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
 
 /** All bytes; `undefined` when there are more than that. */
-const gather = (response: Response, maxBytes: number) => {
-  const chunks: Array<Uint8Array> = []
-  let size = 0
-  return Effect.map(
-    Stream.runForEachWhile(Decompression.bytesOf(response), (chunk) =>
-      Effect.sync(() => {
-        size += chunk.length
-        chunks.push(chunk)
-        return size <= maxBytes
-      })),
-    () => size <= maxBytes ? join(chunks, size) : undefined
-  )
-}
+const gather = (response: Response, maxBytes: number) =>
+  Effect.suspend(() => {
+    const buffer = new ByteBuffer(maxBytes)
+    let size = 0
+    const reading = readWhile(response, (chunk) => {
+      size += chunk.length
+      if (size > maxBytes) return false
+      buffer.add(chunk)
+      return true
+    })
+    return Effect.map(reading, () => size <= maxBytes ? buffer.all : undefined)
+  })
 
-const join = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
-  if (chunks.length === 1) return chunks[0]!
-  const all = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    all.set(chunk, at)
-    at += chunk.length
-  }
-  return all
+/**
+ * Reads the body until the function has enough. Then nothing waits for the body to be cancelled: where the application has
+ * cloned the response, the platform waits for the reader of the clone.
+ */
+const readWhile = (response: Response, isMoreWanted: (chunk: Uint8Array) => boolean) => {
+  let isCut = false
+  const reading = Stream.runForEachWhileScoped(Decompression.bytesOf(response), (chunk) =>
+    Effect.sync(() => {
+      isCut = !isMoreWanted(chunk)
+      return !isCut
+    }))
+  return Effect.acquireUseRelease(
+    Scope.make(),
+    (scope) => Scope.extend(reading, scope),
+    (scope, exit) => {
+      const closing = Scope.close(scope, exit)
+      return Effect.asVoid(Exit.isSuccess(exit) && !isCut ? closing : Effect.forkDaemon(closing))
+    }
+  )
 }
 
 /** The first part of the body: what comes within a second, and no more than that many bytes. Never fails. */
 export const beginning = (response: Response, maxBytes: number): Effect.Effect<string> =>
   Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    const reading = Stream.runForEachWhile(Decompression.bytesOf(response), (chunk) =>
-      Effect.sync(() => {
-        const piece = chunk.subarray(0, maxBytes - size)
-        size += piece.length
-        chunks.push(piece)
-        return size < maxBytes
-      }))
+    const buffer = new ByteBuffer(maxBytes)
+    const reading = readWhile(response, (chunk) => {
+      buffer.add(chunk.subarray(0, maxBytes - buffer.size))
+      return buffer.size < maxBytes
+    })
     return Effect.map(
       Effect.ignore(Effect.timeoutOption(reading, REFUSAL_WAIT)),
-      () => lenient.decode(join(chunks, size))
+      () => lenient.decode(buffer.all)
     )
   })
 

@@ -6,9 +6,11 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
+import * as Turns from "@effect-mcp/jsonrpc/unstable/Turns"
 import * as Chunk from "effect/Chunk"
 import * as Stream from "effect/Stream"
 import * as Decompression from "./Decompression.js"
+import * as PlatformError from "./PlatformError.js"
 import type { Settings } from "./Settings.js"
 
 /** An event, or the notice that one was dropped because it is too large. */
@@ -31,8 +33,9 @@ export const fromResponse = (
           cutOff(`The stream of events brought nothing for ${readTimeout} ms`),
         readTimeout
       )
-    return Stream.mapChunks(timed, Chunk.flatMap((bytes) => Chunk.unsafeFromArray(decoder.push(bytes))))
+    const events = Stream.mapChunks(timed, Chunk.flatMap((bytes) => Chunk.unsafeFromArray(decoder.push(bytes))))
+    return Stream.tap(events, () => Turns.received)
   })
 
 const cutOff = (message: string, cause?: unknown): TransportError =>
-  new TransportError({ reason: "Read", message, cause })
+  new TransportError({ reason: "Read", message, cause: PlatformError.withoutHeaders(cause) })

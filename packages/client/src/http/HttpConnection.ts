@@ -8,6 +8,7 @@
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { PauseTimeouts, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -21,7 +22,7 @@ import type { Reader } from "./Reader.js"
 import * as Readers from "./Reader.js"
 import type { Settings } from "./Settings.js"
 
-export interface HttpConnection extends HttpSender {
+export interface HttpConnection extends HttpSender, Required<Pick<Transport, "onConversation">> {
   readonly url: URL
   readonly settings: Settings
   readonly reader: Reader
@@ -56,6 +57,7 @@ export const make = (
     const fork = yield* Effect.interruptible(FiberSet.runtime(running)())
     const forkMessage = yield* Effect.interruptible(FiberSet.runtime(sending)())
     let isOpen = true
+    let pauseTimeouts: PauseTimeouts = (effect) => effect
 
     const end: HttpConnection["end"] = (exit) =>
       Effect.suspend(() => {
@@ -72,7 +74,10 @@ export const make = (
     const reader = yield* Readers.make(capacity, Effect.suspend(() => end(Exit.void)))
     yield* Effect.addFinalizer(() => Effect.zipRight(end(Exit.void), bounded(Scope.close(fibers, Exit.void))))
     return {
-      ...HttpSenders.make(client, settings),
+      ...HttpSenders.make(client, settings, url, (effect) => pauseTimeouts(effect)),
+      onConversation: (given) => {
+        pauseTimeouts = given
+      },
       url,
       settings,
       reader,

@@ -1,22 +1,25 @@
 /**
- * Sends one HTTP request through the platform's `HttpClient`, up to its response: adds the headers of the application,
- * follows redirects within the same origin, and runs `authorize` once when the server answers 401 or 403.
+ * Sends one HTTP request through the platform's `HttpClient`, up to its response: adds the headers of the application and of
+ * its `Authorizer`, follows redirects within the same origin, and runs `authorize` when the server answers 401 or 403: a
+ * function once, an `Authorizer` up to five times.
  *
  * It knows no message and no session. `HttpConnection` has one sender; it closes the connection of each response whose body
  * was not read to its end.
  */
+import type * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Url from "@effect/platform/Url"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type { PauseTimeouts } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { HttpRefused } from "../HttpRefused.js"
+import * as PlatformError from "./PlatformError.js"
+import * as Redirect from "./Redirect.js"
 import * as Refusal from "./Refusal.js"
 import type { Settings } from "./Settings.js"
 import { applicationHeaders } from "./Settings.js"
@@ -44,16 +47,36 @@ export interface HttpSender {
 /** What happened to a request before this attempt. */
 interface Earlier {
   readonly redirects: number
-  readonly isAuthorized: boolean
+  readonly refusals: number
 }
 
-const first: Earlier = { redirects: 0, isAuthorized: false }
+const first: Earlier = { redirects: 0, refusals: 0 }
 
-export const make = (client: HttpClient.HttpClient, settings: Settings): HttpSender => {
-  const { authorize, headersEffect, maxRedirects } = settings
+/** How many refusals of one request an `Authorizer` is given. */
+const MAX_REFUSALS = 5
+
+/** `url` is the URL of the connection. An `Authorizer` may wait for the user, so it runs in `pauseTimeouts`. */
+export const make = (
+  client: HttpClient.HttpClient,
+  settings: Settings,
+  url: URL,
+  pauseTimeouts: PauseTimeouts
+): HttpSender => {
+  const { authorize, authorizer, headersEffect, maxRedirects } = settings
   const { execute } = HttpClient.withScope(client)
+  const server = `${url.origin}${url.pathname}`
+  const maxRefusals = authorizer !== undefined ? MAX_REFUSALS : authorize !== undefined ? 1 : 0
 
   const attempt = (request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> =>
+    authorizer === undefined ? send(request, scope, earlier) : Effect.matchEffect(
+      Effect.suspend(() => authorizer.headers(request, server)),
+      {
+        onFailure: (cause) => Effect.fail(notSent("The request could not be authorized", cause)),
+        onSuccess: (headers) => send(HttpClientRequest.setHeaders(request, applicationHeaders(headers)), scope, earlier)
+      }
+    )
+
+  const send = (request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> =>
     Effect.matchEffect(Effect.provideService(execute(request), Scope.Scope, scope), {
       onFailure: (error) => Effect.fail(noResponse(request, error)),
       onSuccess: (response) => {
@@ -61,24 +84,38 @@ export const make = (client: HttpClient.HttpClient, settings: Settings): HttpSen
         if (Refusal.isOk(response)) return Effect.succeed(response)
         if (status < 400 && status !== 304) return redirect(response, scope, earlier)
         const isDenied = status === 401 || status === 403
-        return isDenied && !earlier.isAuthorized ? ask(response, scope, earlier) : Effect.succeed(response)
+        return isDenied && earlier.refusals < maxRefusals ? ask(response, scope, earlier) : Effect.succeed(response)
       }
     })
 
   const ask = (response: Response, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> => {
-    if (authorize === undefined) return Effect.succeed(response)
     const { request } = response
+    const refusals = earlier.refusals + 1
     return Effect.flatMap(
       Refusal.fromResponse(response),
       (refused) =>
-        Effect.matchEffect(Effect.suspend(() => authorize(refused, request)), {
-          onFailure: (cause) => Effect.fail(notSent(refused.message, cause)),
-          onSuccess: (headers) =>
-            attempt(HttpClientRequest.setHeaders(request, applicationHeaders(headers)), scope, {
-              ...earlier,
-              isAuthorized: true
-            })
-        })
+        Effect.matchEffect(
+          Effect.suspend((): Effect.Effect<Headers.Input | boolean, unknown> =>
+            authorizer !== undefined
+              ? pauseTimeouts(authorizer.onRefused(refused, request, server, refusals))
+              : authorize!(refused, request)
+          ),
+          {
+            onFailure: (cause) =>
+              Effect.fail(notSent(
+                `${refused.method} ${refused.url} was answered with ${refused.status}, and \`authorize\` failed: see the cause`,
+                cause
+              )),
+            onSuccess: (headers) =>
+              headers === false
+                ? Effect.succeed(Refusal.toResponse(refused, request))
+                : attempt(
+                  headers === true ? request : HttpClientRequest.setHeaders(request, applicationHeaders(headers)),
+                  scope,
+                  { ...earlier, refusals }
+                )
+          }
+        )
     )
   }
 
@@ -88,7 +125,7 @@ export const make = (client: HttpClient.HttpClient, settings: Settings): HttpSen
     earlier: Earlier
   ): Effect.Effect<Response, TransportError> =>
     Effect.flatMap(Refusal.fromResponse(response), (refused) => {
-      const target = targetOf(response)
+      const target = Redirect.targetOf(response)
       if (typeof target === "string") return Effect.fail(redirected(refused, target))
       if (earlier.redirects >= maxRedirects) {
         return Effect.fail(redirected(refused, `it was redirected more than ${maxRedirects} times`))
@@ -119,22 +156,6 @@ export const make = (client: HttpClient.HttpClient, settings: Settings): HttpSen
 const withoutQuery = (request: Request): Request =>
   HttpClientRequest.setUrlParams(HttpClientRequest.removeHash(request), [])
 
-/** The target of a redirect, or the reason not to follow it. */
-const targetOf = ({ headers, request, status }: Response): URL | string => {
-  // In a browser.
-  if (status === 0) return "the platform hides its target"
-  const keepsMethod = status === 307 || status === 308 ||
-    (request.method === "GET" && (status === 301 || status === 302 || status === 303))
-  if (!keepsMethod) return `with ${status} a ${request.method} would become another request`
-  const { location } = headers
-  if (location === undefined) return "it names no target"
-  const target = Either.getOrUndefined(Url.fromString(location, request.url))
-  if (target === undefined) return "its target is no URL"
-  // The headers and the body are meant for this origin only.
-  if (target.origin !== new URL(request.url).origin) return `"${target.origin}" is another origin`
-  return target.username === "" && target.password === "" ? target : "its target holds credentials"
-}
-
 const redirected = (refused: HttpRefused, why: string): TransportError =>
   new TransportError({
     reason: "Write",
@@ -154,7 +175,7 @@ const noResponse = (request: Request, error: HttpClientError.HttpClientError): T
     message: `${request.method} ${request.url} ${
       wasSent ? "failed, and may have been served" : "was not sent"
     }: ${why}`,
-    cause: error
+    cause: PlatformError.withoutHeaders(error)
   })
 }
 

@@ -65,7 +65,7 @@ export const make = (
       })
       // The caller of an interrupted request does not wait for it any more; the caller of one that died does.
       return Effect.catchAllCause(
-        neverWaits(message.method) ? requests.pass(sending) : requests.run(sending),
+        takesNoPlace(message.method) ? requests.pass(sending) : requests.run(sending),
         (cause) =>
           Cause.isInterruptedOnly(cause)
             ? Effect.failCause(cause)
@@ -177,3 +177,9 @@ const died = (reason: "Read" | "Write", message: string, cause: Cause.Cause<unkn
 
 const notAccepted = (millis: number): TransportError =>
   new TransportError({ reason: "Write", message: `The server did not accept the message within ${millis} ms` })
+
+/**
+ * Requests about a task take no place: the result of one is requested while the user is asked, and the others may end what the
+ * requests for results wait for.
+ */
+const takesNoPlace = (method: string): boolean => neverWaits(method) || method.startsWith("tasks/")

@@ -3,7 +3,8 @@
  * server what the client had sent in confidence.
  */
 import type * as Headers from "@effect/platform/Headers"
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import { HttpRefused } from "../HttpRefused.js"
@@ -15,7 +16,7 @@ const MAX_BODY_BYTES = 64 * 1024
 /** Whether a response accepts its request. */
 export const isOk = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status >= 200 && status < 300
 
-/** Replaces the values of the client's own headers in a text. */
+/** Replaces the values of the client's own headers, or of parameters that are given like headers, in a text. */
 export const redact = (text: string, sent: Headers.Headers): string => {
   let clean = text
   for (const [name, value] of Object.entries(sent)) {
@@ -46,6 +47,15 @@ export const fromResponse = (response: HttpClientResponse.HttpClientResponse): E
       body: redact(body, request.headers)
     })
   })
+
+/** The response of a refusal, to be read again. */
+export const toResponse = (
+  { body, headers, status }: HttpRefused,
+  request: HttpClientRequest.HttpClientRequest
+): HttpClientResponse.HttpClientResponse => {
+  const { "content-encoding": _, "content-length": __, ...rest } = headers
+  return HttpClientResponse.fromWeb(request, new Response(body, { status, headers: rest }))
+}
 
 /** A status of 4xx says that the server did not serve the request; after any other status it may have served it. */
 export const toError = (refused: HttpRefused): TransportError =>

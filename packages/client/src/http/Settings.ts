@@ -9,7 +9,7 @@ import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
-import type { Options, RemoteSession } from "../RemoteOptions.js"
+import type { Authorizer, Options, RemoteSession } from "../RemoteOptions.js"
 import { reconnect } from "../RemoteOptions.js"
 
 /** Times are in milliseconds. The services that the effects need are in the runtime of the connection. */
@@ -17,7 +17,9 @@ export interface Settings {
   readonly transport: "auto" | "streamable" | "sse"
   readonly headers: Headers.Headers
   readonly headersEffect: Effect.Effect<Headers.Input, unknown> | undefined
-  readonly authorize: Options["authorize"]
+  /** Gives the headers of a second attempt. */
+  readonly authorize: Exclude<Options["authorize"], Authorizer>
+  readonly authorizer: Authorizer | undefined
   readonly onRenewed: Effect.Effect<void, unknown> | undefined
   readonly onSession: Options["onSession"]
   readonly session: RemoteSession | undefined
@@ -61,7 +63,8 @@ export const fromOptions = <R>(given: Options<R>): Settings => {
     transport: options.transport ?? "auto",
     headers: isEffect ? Headers.empty : applicationHeaders(options.headers as Headers.Headers | undefined),
     headersEffect: isEffect ? options.headers as Effect.Effect<Headers.Input, unknown> : undefined,
-    authorize: options.authorize,
+    authorize: typeof options.authorize === "function" ? options.authorize : undefined,
+    authorizer: typeof options.authorize === "object" ? options.authorize : undefined,
     onRenewed: options.onRenewed,
     onSession: options.onSession,
     session: options.transport === "sse" ? undefined : options.session,

@@ -2,31 +2,39 @@
  * Answers the requests of a legacy server: `ping`, those that the client's features handle, and all others with "Method
  * not found", also those that the agreed revision does not have. Each runs on a fiber of its own, which the server may
  * cancel; while it runs, the timeouts of the client's calls stand still. Answers are narrowed to the agreed revision.
+ * `InboundTasks` stores the questions that the server asks as tasks.
  */
 import type { Conversation } from "@effect-mcp/jsonrpc/Conversation"
-import type { Request } from "@effect-mcp/jsonrpc/Message"
+import type { Params, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
-import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import { ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ElicitParams } from "@effect-mcp/protocol/legacy/Elicitation"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
+import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
 import type { CreateMessageParams } from "@effect-mcp/protocol/Sampling"
+import type { TaskMetadata } from "@effect-mcp/protocol/Tasks"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
+import { related } from "@effect-mcp/protocol/unstable/RelatedTask"
+import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 import * as Scope from "effect/Scope"
 import type { FeatureHandler, FeaturesService } from "../Features.js"
-import * as Features from "../Features.js"
 import { RequestContext } from "../RequestContext.js"
+import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import * as Decoding from "../session/Decoding.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
+import type { InboundTasks } from "./InboundTasks.js"
 import { LegacyRequestContext } from "./RequestContext.js"
 
 export interface Options {
@@ -37,12 +45,14 @@ export interface Options {
   /** Whether questions are refused that come while no call waits for its answer. */
   readonly refuseUnassociated: boolean
   readonly report: Decoding.Report
-  readonly conversation: Pick<Conversation, "pauseTimeouts" | "pending">
+  readonly conversation: Pick<Conversation, "notify" | "pauseTimeouts" | "pending">
+  /** The tasks of this session, where the client has the feature. */
+  readonly tasks: InboundTasks | undefined
 }
 
 /** How a request of the server is answered. */
 export const make = (options: Options): (request: Request, incoming: IncomingRequest) => Work => {
-  const { conversation, extensions, features, refuseUnassociated, report } = options
+  const { conversation, extensions, features, refuseUnassociated, report, tasks } = options
   const routesOf = routes(features)
   return (request, incoming) => {
     const version = options.version()
@@ -62,21 +72,32 @@ export const make = (options: Options): (request: Request, incoming: IncomingReq
     const custom = features.custom.get(request.method)
     const isOwn = custom?.request === undefined || ExtensionTable.has(extensions, custom.request, version)
     if (custom !== undefined && isOwn) {
-      return work(custom, custom.handler(request.params), (value) => ({ result: value as {} }))
+      return work(custom, custom.handler(request.params), (value) => ResultMeta.outcome(value as {}))
     }
     const route = routesOf(version).get(request.method)
     if (route === undefined) return refuse(new McpError.MethodNotFound({ method: request.method.slice(0, MAX_NAME) }))
-    const { answer, feature, method } = route
+    const { answer, feature, isQuestion, mayBeTask, method } = route
     const { mended, value: params } = Decoding.decode(method.name, method.decodeParams, request.params)
     if (Either.isLeft(params)) return refuse(McpError.ofIssue(params.left.issue))
-    const handling = Effect.suspend(() => answer(params.right))
+    const handling = Effect.suspend(() => answer(params.right, tasks))
     const answering = mended === undefined ? handling : Effect.zipRight(report(mended), handling)
-    const reply = (value: unknown) => encode(method, value, version)
-    if (method === Methods.ping) return work(feature, answering, reply)
-    return refuseUnassociated && conversation.pending() === 0
-      ? refuse(new McpError.InvalidParams({ message: `"${method.name}" belongs to no request of this client` }))
-      // The server cannot answer a call while it waits for the answer to a question of its own.
-      : work(feature, conversation.pauseTimeouts(answering), reply)
+    const reply = route.reply ?? ((value: unknown) => encode(method, value, version))
+    if (!isQuestion) return work(feature, answering, reply)
+    if (refuseUnassociated && conversation.pending() === 0) {
+      return refuse(new McpError.InvalidParams({ message: `"${method.name}" belongs to no request of this client` }))
+    }
+    // The server cannot answer a call while it waits for the answer to a question of its own.
+    const asked = conversation.pauseTimeouts(answering)
+    const { task } = params.right as { readonly task?: TaskMetadata | undefined }
+    if (!mayBeTask || tasks === undefined || task === undefined) return work(feature, asked, reply)
+    const toOutcome = Exit.match({ onFailure: failed, onSuccess: reply })
+    const begin = tasks.begin(method.name, task.ttl, (taskId) =>
+      Effect.scoped(asked).pipe(
+        Effect.exit,
+        Effect.map(toOutcome),
+        Effect.provideService(RequestContext, new LegacyRequestContext(request, sending(conversation, taskId), version))
+      ))
+    return work(feature, begin, (result) => ({ result: result as {} }))
   }
 }
 
@@ -86,8 +107,20 @@ const MAX_NAME = 128
 interface Route {
   readonly method: Method.Request
   readonly feature: FeatureHandler<unknown>
-  readonly answer: (params: any) => Effect.Effect<unknown, McpError.McpError, any>
+  readonly answer: (params: any, tasks: InboundTasks | undefined) => Effect.Effect<unknown, McpError.McpError, any>
+  /** The response of an answer that needs no encoding. */
+  readonly reply?: (answer: any) => Outcome.Outcome
+  /** Whether it asks what only this client can answer. */
+  readonly isQuestion?: boolean
+  /** Whether the server may ask it as a task. */
+  readonly mayBeTask?: boolean
 }
+
+/** What the handler of a task sends. Its request was answered, and its notifications leave outside of it. */
+const sending = ({ notify }: Pick<Conversation, "notify">, taskId: string) => ({
+  cancelReason: undefined,
+  notify: (method: string, params?: Params) => notify(method, related(params as JsonObject | undefined, taskId))
+})
 
 /** The routes of a revision, by method: those that it has, and whose capability the client declares to such a server. */
 const routes = (features: FeaturesService): (version: LegacyVersion) => ReadonlyMap<string, Route> => {
@@ -96,7 +129,7 @@ const routes = (features: FeaturesService): (version: LegacyVersion) => Readonly
     compiled[version] ??= new Map(
       routesOf(
         features,
-        Narrow.compile(ClientCapabilities, version)(Features.capabilities(features)) as ClientCapabilities
+        Narrow.compile(ClientCapabilities, version)(DeclaredCapabilities.of(features)) as ClientCapabilities
       )
         .filter(({ method }) => Method.isIn(method, version))
         .map((route) => [route.method.name, route])
@@ -108,32 +141,55 @@ const routesOf = (
   declared: ClientCapabilities
 ): ReadonlyArray<Route> => {
   const { roots, sampling } = features
+  const question = (
+    method: Method.Request,
+    feature: FeatureHandler<unknown>,
+    answer: (params: any) => Effect.Effect<unknown, McpError.McpError, any>
+  ): Route => {
+    const mayBeTask = declares(declared, `tasks.requests.${method.name.replace("/", ".")}`)
+    return { method, feature, answer, isQuestion: true, mayBeTask }
+  }
   return [
     { method: Methods.ping, feature: noFeature, answer: () => Effect.succeed({}) },
-    ...(sampling === undefined ? [] : [{
-      method: Methods.createMessage,
-      feature: sampling,
-      answer: (params: CreateMessageParams) => FeatureAnswers.sample(sampling, declared, params)
-    }]),
-    ...(declared.elicitation === undefined ? [] : [{
-      method: Methods.elicit,
+    ...(sampling === undefined ? [] : [
+      question(
+        Methods.createMessage,
+        sampling,
+        (params: CreateMessageParams) => FeatureAnswers.sample(sampling, declared, params)
+      )
+    ]),
+    ...(declared.elicitation === undefined ? [] : [
       // One method with two handlers: each brings the context of its own layer.
-      feature: noFeature,
-      answer: (params: ElicitParams) => FeatureAnswers.elicit(features, declared, params)
-    }]),
-    ...(roots === undefined ? [] : [{
-      method: Methods.listRoots,
-      feature: roots,
-      answer: () => FeatureAnswers.listRoots(roots)
-    }])
+      question(
+        Methods.elicit,
+        noFeature,
+        (params: ElicitParams) => FeatureAnswers.elicit(features, declared, params)
+      )
+    ]),
+    ...(roots === undefined
+      ? []
+      : [question(Methods.listRoots, roots, () => FeatureAnswers.listRoots(roots))]),
+    ...(declared.tasks === undefined ? [] : taskRoutes)
   ]
 }
 
+const taskRoute = <P>(
+  method: Method.Request<string, P, any>,
+  answer: (tasks: InboundTasks, params: P) => Effect.Effect<unknown, McpError.McpError>
+): Route => ({ method, feature: noFeature, answer: (params: P, tasks) => answer(tasks!, params) })
+
 const noFeature: FeatureHandler<unknown> = { handler: undefined, context: Context.empty() }
+
+const taskRoutes: ReadonlyArray<Route> = [
+  taskRoute(TaskMethods.getTask, (tasks, { taskId }) => tasks.get(taskId)),
+  { ...taskRoute(TaskMethods.getTaskPayload, (tasks, { taskId }) => tasks.result(taskId)), reply: identity },
+  taskRoute(TaskMethods.cancelTask, (tasks, { taskId }) => tasks.cancel(taskId)),
+  taskRoute(TaskMethods.listTasks, (tasks, { cursor }) => tasks.list(cursor))
+]
 
 const encode = (method: Method.Request, value: unknown, version: LegacyVersion): Outcome.Outcome =>
   method.isResult(value)
-    ? { result: method.narrowResult(version)(value) as {} }
+    ? ResultMeta.outcome(method.narrowResult(version)(value) as {})
     : Outcome.died(Cause.die(new Error(`The handler of "${method.name}" returned an invalid result`)))
 
 const failed = (cause: Cause.Cause<unknown>): Outcome.Outcome => {

@@ -90,9 +90,10 @@ export const run = (
       return Effect.flatMap(Body.text(response, connection.settings.maxBodyBytes, headers), fromBody)
     }
     const what = type === "" ? "without an answer" : `with ${type}`
+    const advice = opens ? `; is ${response.request.url} the endpoint of an MCP server?` : ""
     return Effect.zipRight(
       Body.discard(response),
-      Effect.fail(Answer.lost(method, `it was answered with ${response.status}, ${what}`))
+      Effect.fail(Answer.lost(method, `it was answered with ${response.status}, ${what}${advice}`))
     )
   }
 

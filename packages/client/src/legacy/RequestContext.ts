@@ -20,7 +20,7 @@ export class LegacyRequestContext implements RequestContextService {
 
   constructor(
     private readonly request: Request,
-    private readonly incoming: IncomingRequest,
+    private readonly incoming: Pick<IncomingRequest, "cancelReason" | "notify">,
     private readonly version: LegacyVersion
   ) {}
 

@@ -11,8 +11,8 @@ import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { fromCall } from "../ClientError.js"
-import * as Features from "../Features.js"
 import * as Calls from "../session/Calls.js"
+import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
@@ -23,6 +23,7 @@ import * as Listen from "./Listen.js"
 import * as ResponseCache from "./ResponseCache.js"
 import * as ResultReaders from "./ResultReaders.js"
 import * as Stamped from "./Stamped.js"
+import * as Tasks from "./Tasks.js"
 import * as Verbs from "./Verbs.js"
 
 /** An `Outbound` of a client in a revision. A client that reads log messages asks for those of level `info` and above. */
@@ -44,7 +45,7 @@ export const stamped = (
 /** The capabilities of a client, as this revision knows them. */
 const declaredBy = ({ extensions, features }: Options, version: ModernVersion): ClientCapabilities =>
   Narrow.compile(ClientCapabilities, version)(
-    Features.capabilities(features, extensions.declared(version))
+    DeclaredCapabilities.of(features, extensions.declared(version))
   ) as ClientCapabilities
 
 /** The types of results that the extensions add which both sides have declared. */
@@ -96,7 +97,7 @@ export const connect = (
     yield* listen.open
     const client = declaredBy(options, version)
     const rounds: InputRounds.Options = {
-      answer: InputAnswers.make(options.features, client, version),
+      answer: InputAnswers.make(options.features, client, version, hub.report),
       maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
       maxRounds: options.maxRounds ?? InputRounds.MAX_ROUNDS,
       resultTypes: resultTypes(options, facts),
@@ -118,6 +119,10 @@ export const connect = (
       readers,
       report: hub.report
     })
+    const era: ExtensionVerbs.EraCalls = {
+      ...verbs.extended,
+      subscribe: (filter, keys, onReopened) => Effect.mapError(listen.include(filter, keys, onReopened), fromCall)
+    }
     const extended = ExtensionVerbs.make({
       extensions: options.extensions,
       enforceCapabilities: options.enforceCapabilities,
@@ -126,15 +131,20 @@ export const connect = (
       notify: outbound.notify,
       report: hub.report,
       notifications: hub.listen,
-      era: {
-        ...verbs.extended,
-        subscribe: (filter, keys, onReopened) => Effect.mapError(listen.include(filter, keys, onReopened), fromCall)
-      }
+      era
     })
     return {
       facts,
       call: verbs.call,
       extended,
+      tasks: Tasks.make({
+        call: verbs.call,
+        extended: era,
+        extensions: options.extensions,
+        features: options.features,
+        rounds,
+        version
+      }),
       request,
       refusal,
       notify: outbound.notify,

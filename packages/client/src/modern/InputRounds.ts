@@ -9,13 +9,13 @@
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Mend from "@effect-mcp/protocol/unstable/Mend"
 import * as Effect from "effect/Effect"
-import * as Record from "effect/Record"
 import type { ClientError } from "../ClientError.js"
 import { InputRefused, invalidResult, TooManyRounds } from "../ClientError.js"
 import * as Decoding from "../session/Decoding.js"
@@ -55,6 +55,9 @@ export const run = (
           : invalid(method, "the client does not know its \"resultType\"")
       }
       if (!InputRequired.mayRequireInput(method)) return invalid(method, "this method may not require input")
+      if (countOf(result.inputRequests) > MAX_QUESTIONS) {
+        return invalid(method, `it asks more than ${MAX_QUESTIONS} questions at once`)
+      }
       return Effect.flatMap(
         Decoding.decodeOrFail(method, decode, result, {
           report,
@@ -79,15 +82,22 @@ export const run = (
         count + 1
       )
     if (inputRequests === undefined) return retry(undefined)
-    const answers = Record.map(inputRequests, (request, key) =>
-      Effect.mapError(
-        answer(key, request),
-        (cause) => new InputRefused({ method, input: request.method, cause })
-      ))
-    return Effect.flatMap(Effect.all(answers, { concurrency: maxInFlight }), retry)
+    const answers = Object.entries(inputRequests).map(([key, request]) =>
+      Effect.mapBoth(answer(key, request), {
+        onFailure: (cause) => new InputRefused({ method, input: request.method, cause }),
+        onSuccess: (response) => [key, response] as const
+      })
+    )
+    return Effect.flatMap(concurrently(answers, maxInFlight), (responses) => retry(Object.fromEntries(responses)))
   }
   return round(params, 1)
 }
+
+/** The limit of the questions in one result: they are decoded in one turn of the event loop. */
+export const MAX_QUESTIONS = 1000
+
+export const countOf = (inputRequests: unknown): number =>
+  typeof inputRequests === "object" && inputRequests !== null ? Object.keys(inputRequests).length : 0
 
 const decode = Mend.decoder(InputRequired.InputRequiredResult, "client")
 

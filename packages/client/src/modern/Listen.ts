@@ -12,6 +12,7 @@ import type { Notification, Params, RequestId } from "@effect-mcp/jsonrpc/Messag
 import { isRequestId, notification } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -42,8 +43,7 @@ export interface Listen {
   readonly unsubscribe: (uri: string) => Effect.Effect<void, CallError>
   /**
    * Adds a member of an extension to the filter until the scope closes: a flag, or keys. Succeeds when the server has
-   * acknowledged it. `onReopened` runs when the subscription is open again
-   * after an interruption.
+   * acknowledged it. `onReopened` runs when the subscription is open again after a gap.
    */
   readonly include: (
     name: string,
@@ -91,7 +91,7 @@ export const make = (
   report: Decoding.Report
 ): Effect.Effect<Listen, never, Scope.Scope> =>
   Effect.map(Effect.zip(Effect.scope, Deferred.make<void>()), ([scope, opened]) => {
-    const mutex = Effect.unsafeMakeSemaphore(1)
+    const turns = Semaphore.make()
     const lists = Subscriptions.supported(
       { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
       capabilities
@@ -159,9 +159,9 @@ export const make = (
       for (const onReopened of reopenings) onReopened()
     }
 
-    /** Runs one change of the filter at a time. An interruption meets it only while it waits for the server. */
+    /** Runs one change of the filter at a time. It can be interrupted only while it waits for the server. */
     const change = <A, R>(run: (restore: Restore) => Effect.Effect<A, CallError, R>): Effect.Effect<A, CallError, R> =>
-      mutex.withPermits(1)(Effect.uninterruptibleMask(run))
+      turns.run(Effect.uninterruptibleMask(run))
 
     /** Replaces the subscription by one for the present lists and resources. */
     const replace = (restore: Restore): Effect.Effect<SubscriptionFilter, CallError> =>

@@ -12,6 +12,7 @@ import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
+import type { CallOptions } from "../CallOptions.js"
 
 export interface Stamped extends Outbound {
   /** Later requests ask for log messages from this level on. Without a level the server sends none. */
@@ -28,12 +29,22 @@ export const make = (
   }
 ): Stamped => {
   // A new level is a new writer, so that a request pays for one comparison at most.
-  let write = Envelope.writer(facts)
+  let current = facts
+  let write = Envelope.writer(current)
   return {
     setLogLevel: (logLevel) => {
-      write = Envelope.writer({ ...facts, logLevel })
+      current = { ...facts, logLevel }
+      write = Envelope.writer(current)
     },
-    request: (method, params, options) => outbound.request(method, write(params ?? noParams) as Params, options),
+    request: (method, params, options?: CallOptions) => {
+      const { capabilities, logLevel } = options ?? noOptions
+      const writing = capabilities === undefined && logLevel === undefined ? write : Envelope.writer({
+        ...current,
+        capabilities: capabilities ?? current.capabilities,
+        logLevel: logLevel ?? current.logLevel
+      })
+      return outbound.request(method, writing(params ?? noParams) as Params, options)
+    },
     // This era has no notification of changed roots: the server asks for them again with the next call. The envelope of
     // others tells a server of both eras which of them they belong to.
     notify: (method, params) =>
@@ -42,5 +53,7 @@ export const make = (
 }
 
 const noParams: Params = {}
+
+const noOptions: CallOptions = {}
 
 const ROOTS_CHANGED = "notifications/roots/list_changed"

@@ -167,7 +167,7 @@ type Reply = Effect.Effect<unknown, ClientError>
 const isReplaced = (name: keyof Calls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
 
 /** A result as both eras have it: without its type, its caching hints, and the name of the server. */
-const withoutStamp = ({ _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject): JsonObject =>
+export const withoutStamp = ({ _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject): JsonObject =>
   withMeta(result, _meta as JsonObject | undefined)
 
 /** The result of an extension's method, which may have hints of its own. */
@@ -176,6 +176,14 @@ const withoutEnvelope = ({ _meta, resultType: _, ...result }: JsonObject): JsonO
 
 const withMeta = (result: JsonObject, meta: JsonObject | undefined): JsonObject => {
   if (meta === undefined) return result
+  const members = Object.keys(meta).length
+  // A copy of very many members would cost more than reading them.
+  if (!Object.hasOwn(meta, Meta.keys.serverInfo) || members > COPIED) {
+    return members === 0 ? result : { ...result, _meta: meta }
+  }
   const { [Meta.keys.serverInfo]: _, ...rest } = meta
-  return Object.keys(rest).length === 0 ? result : { ...result, _meta: rest }
+  return members === 1 ? result : { ...result, _meta: rest }
 }
+
+/** How many members `_meta` may have, so that the name of the server is removed from it. */
+const COPIED = 1000

@@ -30,6 +30,7 @@ export const open = (
     const connection = yield* HttpConnection.make(url, settings, yield* HttpClient)
     const { sender, terminate } = yield* Fallback.choose(connection)
     yield* Effect.addFinalizer(() => connection.finish(terminate))
+    const { onConversation } = connection
     const { incoming, run } = connection.reader
     const modern = settings.transport === "sse"
       ? withoutModern(connection.reader)
@@ -40,7 +41,15 @@ export const open = (
       return isModern ? Effect.succeed(modern) : Ref.get(sender)
     }
     const isResumed = settings.session !== undefined
-    return { incoming, run, canResume: true, hasExchanges: true, isResumed, ...Outgoing.make(connection, senderOf) }
+    return {
+      incoming,
+      run,
+      canResume: true,
+      hasExchanges: true,
+      isResumed,
+      onConversation,
+      ...Outgoing.make(connection, senderOf)
+    }
   }))
 
 /** HTTP+SSE is legacy, so no modern request needs to be sent in order to know that the server refuses it. */

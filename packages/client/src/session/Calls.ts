@@ -10,7 +10,6 @@ import { declares } from "@effect-mcp/protocol/Capabilities"
 import type * as Completion from "@effect-mcp/protocol/Completion"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { SetLevelParams } from "@effect-mcp/protocol/Logging"
-import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Method from "@effect-mcp/protocol/Method"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
@@ -149,6 +148,9 @@ export const refusals = (
   const declaredExtensions = (declared.server.extensions ?? {}) as JsonObject
   for (const method of extensions.methods.values()) {
     const { extension, from, name } = method
+    const own = methods.get(name)
+    // A method of the core has the name in this revision.
+    if (own !== undefined && Method.isIn(own, version)) continue
     const isIn = ExtensionTable.isIn(method, version)
     const isMissing = enforceCapabilities && declaredExtensions[extension] === undefined
     if (from === "client" && (!isIn || isMissing)) {
@@ -164,14 +166,12 @@ export const refusals = (
 
 const MAX_WARNINGS = 64
 
-const defined: ReadonlySet<string> = new Set(Object.values(Meta.keys))
-
 /** Warns once of each key that the application should not use in `_meta`. */
 const metaCheck = (): (meta: JsonObject) => Effect.Effect<void> => {
   const warned = new Set<string>()
   return (meta) =>
     Effect.forEach(Object.keys(meta), (key) => {
-      const problem = defined.has(key) || warned.has(key) ? undefined : MetaKey.problem(key)
+      const problem = MetaKey.isDefined(key) || warned.has(key) ? undefined : MetaKey.problem(key)
       if (problem === undefined || warned.size >= MAX_WARNINGS) return Effect.void
       warned.add(key)
       return Effect.logWarning(`The key "${key.slice(0, 128)}" in "_meta" of a call: ${problem}`)

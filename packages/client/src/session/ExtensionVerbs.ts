@@ -111,11 +111,12 @@ export const make = (session: Options): ExtensionVerbs => {
   ): Stream.Stream<any, ClientError> =>
     Stream.unwrapScoped(Effect.gen(function*() {
       const { filter, key, name, params } = notification
-      const { subscribe } = era
+      // A notification without a filter comes without a subscription.
+      const subscribe = filter === undefined ? () => Effect.void : era.subscribe
       if (subscribe === undefined) {
         return yield* new NotNegotiated({ method: LISTEN, version, capability: undefined, declaredBy: "server" })
       }
-      const refused = refusal(LISTEN, notification)
+      const refused = refusal(filter === undefined ? name : LISTEN, notification)
       if (refused !== undefined) return yield* refused
       // Before the server knows the subscription, so that no notification is lost.
       const received = yield* notifications(name)

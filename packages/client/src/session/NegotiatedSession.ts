@@ -15,6 +15,7 @@ import type { FeaturesService } from "../Features.js"
 import type { Notifications } from "../Notifications.js"
 import type { Calls } from "./Calls.js"
 import type { Report } from "./Decoding.js"
+import type { EraTasks } from "./EraTasks.js"
 import type { ExtensionVerbs } from "./ExtensionVerbs.js"
 
 /** What the server sent about itself. */
@@ -32,6 +33,7 @@ export interface NegotiatedSession extends Calls {
   readonly notifications: Notifications
   /** The calls of extensions. */
   readonly extended: ExtensionVerbs
+  readonly tasks: EraTasks
   readonly report: Report
   /** Waits until the server notifies this client of changes of its lists, if it ever does. */
   readonly awaitSubscription: Effect.Effect<void>

@@ -9,7 +9,7 @@ import type { Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Transports from "@effect-mcp/jsonrpc/Transport"
 import { codes } from "@effect-mcp/protocol/ErrorCodes"
-import { neverWaits } from "@effect-mcp/protocol/unstable/NeverWaits"
+import { isBrief, neverWaits } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as FeatureFibers from "./FeatureFibers.js"
@@ -22,6 +22,8 @@ import * as Spans from "./Spans.js"
 export interface EraHandlers {
   /** Without it, requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
+  /** Whether a request of the server takes no place from others. Default: never. */
+  readonly hasOwnLimit?: Side["hasOwnLimit"]
   /** The method that a heartbeat sends. Default: no heartbeat. */
   readonly ping?: string
   /** Whether the server may send JSON-RPC batches. Default: never. */
@@ -37,6 +39,8 @@ export interface Opening {
   /** Whether the transport has ended by itself. */
   readonly isOver: () => boolean
   readonly setEra: (handlers: EraHandlers) => void
+  /** Its end ends the conversation. */
+  readonly scope: Scope.Scope
 }
 
 /** `decoders` fit both eras. Until an era is set, requests of the server are dropped. The scope ends the conversation. */
@@ -64,7 +68,8 @@ export const open = (
             ? reporting ?? handling
             : Effect.zipRight(reporting, handling)
         },
-        neverWaits
+        neverWaits: (method) => neverWaits(method) || isBrief(method),
+        hasOwnLimit: (request) => era.hasOwnLimit?.(request) === true
       },
       {
         timeout,
@@ -88,6 +93,7 @@ export const open = (
       hub,
       transport,
       isOver: () => isOver,
+      scope: yield* Effect.scope,
       setEra: (handlers) => {
         era = handlers
       }

@@ -1,18 +1,17 @@
 /**
- * Checks the structured content of tool results against the output schemas that the server lists. `ClientSession` feeds it
- * every list of tools that it reads. The schemas are the server's: a check that costs too much is given up and reported.
+ * Checks the structured content of tool results against the output schemas that the server lists. The schemas are the
+ * server's: a check that costs too much is given up and reported.
  */
-import * as UntrustedSchema from "@effect-mcp/definition/unstable/UntrustedSchema"
+import * as JsonSchemaValidator from "@effect-mcp/definition/unstable/JsonSchemaValidator"
 import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
 import type { Report } from "./Decoding.js"
+import type { ListedTool, ListedTools } from "./ListedTools.js"
 
 /** What a check needs of the session. */
 export interface Session {
@@ -22,9 +21,7 @@ export interface Session {
 }
 
 export interface OutputCheck {
-  /** Remembers the output schemas of tools. */
-  readonly learn: (tools: ReadonlyArray<Tools.Tool>) => void
-  /** Forgets all output schemas, because the tools have changed. */
+  /** Reports anew what cannot be checked, because the tools have changed. */
   readonly forget: () => void
   /**
    * Fails with reason `Decode` when the result does not match the tool's output schema. When the schema is not known, the
@@ -38,52 +35,20 @@ export interface OutputCheck {
 }
 
 /** A tool without an output schema, a schema to check with, or why there is none. */
-type Known = UntrustedSchema.Validate | "NoSchema" | { readonly reason: string }
+type Known = JsonSchemaValidator.Validate | "NoSchema" | { readonly reason: string }
 
-export const make = (): OutputCheck => {
-  const schemas = new Map<string, JsonObject | undefined>()
-  const known = new Map<string, Known>()
+export const make = (tools: ListedTools): OutputCheck => {
+  const compiled = new WeakMap<ListedTool, Known>()
   const reported = new Set<string>()
-  let isListed = false
-  let listings = 0
-  const listing = Effect.unsafeMakeSemaphore(1)
-  const learn = (tools: ReadonlyArray<Tools.Tool>) => {
-    for (const { name, outputSchema } of tools) {
-      schemas.set(name, outputSchema)
-      known.delete(name)
-    }
-  }
 
-  const compiled = (name: string): Known => {
-    const before = known.get(name)
+  const schemaOf = (tool: ListedTool): Known => {
+    const before = compiled.get(tool)
     if (before !== undefined) return before
-    const schema = schemas.get(name)
-    const made: Known = schema === undefined
-      ? schemas.has(name) ? "NoSchema" : { reason: "the server does not list the tool" }
-      : Either.getOrElse(UntrustedSchema.make(schema), (why) => ({ reason: `its output schema ${why}` }))
-    known.set(name, made)
+    const made: Known = tool.outputSchema === undefined
+      ? "NoSchema"
+      : Either.getOrElse(JsonSchemaValidator.make(tool.outputSchema), (why) => ({ reason: `its output schema ${why}` }))
+    compiled.set(tool, made)
     return made
-  }
-
-  /** Lists the tools; calls that wait for the list meanwhile do not list them again. */
-  const find = (name: string, list: Session["list"]): Effect.Effect<Known> => {
-    const before = listings
-    return listing.withPermits(1)(Effect.suspend(() =>
-      schemas.has(name) || isListed || listings !== before
-        ? Effect.sync(() => compiled(name))
-        : Effect.match(Stream.runCollect(list), {
-          onFailure: (error): Known => {
-            listings++
-            return { reason: `the tools could not be listed: ${error.message}` }
-          },
-          onSuccess: (tools) => {
-            listings++
-            isListed = true
-            learn(Chunk.toReadonlyArray(tools))
-            return compiled(name)
-          }
-        })
-    ))
   }
 
   const unchecked = (name: string, result: Tools.CallToolResult, reason: string, report: Report) =>
@@ -110,21 +75,12 @@ export const make = (): OutputCheck => {
   }
 
   return {
-    learn,
-    forget: () => {
-      schemas.clear()
-      known.clear()
-      reported.clear()
-      isListed = false
-    },
+    forget: () => reported.clear(),
     check: (name, result, { list, report }) =>
-      Effect.suspend(() =>
-        result.isError === true
-          ? Effect.succeed(result)
-          : schemas.has(name) || isListed
-          ? verify(name, result, compiled(name), report)
-          : Effect.flatMap(find(name, list), (schema) => verify(name, result, schema, report))
-      )
+      result.isError === true
+        ? Effect.succeed(result)
+        : Effect.flatMap(tools.find(name, list), (found) =>
+          verify(name, result, Either.match(found, { onLeft: (reason) => ({ reason }), onRight: schemaOf }), report))
   }
 }
 

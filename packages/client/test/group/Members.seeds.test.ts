@@ -6,34 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Exit, Fiber, Logger, LogLevel, Option, Scheduler, Scope } from "effect"
+import { Effect, Exit, Fiber, Logger, LogLevel, Option, Scope } from "effect"
 import { one } from "../Groups.js"
-
-/** Numbers from 0 to 1 that are the same for the same seed. */
-const random = (seed: number) => () => {
-  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
-  return seed / 2 ** 32
-}
-
-/** Takes one of the fibers that wait, each with its tasks in order, and makes fibers yield anywhere. */
-const randomScheduler = (next: () => number): Scheduler.Scheduler => {
-  const waiting: Array<{ readonly fiber: unknown; readonly tasks: Array<() => void> }> = []
-  return {
-    shouldYield: () => next() < 0.02 ? 0 : false,
-    scheduleTask: (task, _, fiber) => {
-      const known = waiting.find((one) => one.fiber === fiber)
-      if (known === undefined) waiting.push({ fiber, tasks: [task] })
-      else known.tasks.push(task)
-      Scheduler.defaultScheduler.scheduleTask(() => {
-        const at = Math.floor(next() * waiting.length)
-        const { tasks } = waiting[at]!
-        const first = tasks.shift()!
-        if (tasks.length === 0) waiting.splice(at, 1)
-        first()
-      }, 0)
-    }
-  }
-}
+import { random, randomScheduler } from "../RandomScheduler.js"
 
 const operations = Effect.gen(function*() {
   const connector = yield* InProcess.connector

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Scope } from "effect"
-import { Deferred, Effect, Exit, Fiber, Queue, Schedule, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Logger, Queue, Schedule, TestClock } from "effect"
 import * as Reconnect from "../../src/group/Reconnect.js"
 
 const ends: Reconnect.Connection<number> = [1, Effect.void]
@@ -14,7 +14,7 @@ const running = <E>(
   Effect.gen(function*() {
     const first = yield* Deferred.make<number, E>()
     const fiber = yield* Effect.forkScoped(
-      Reconnect.run(connect, schedule && { schedule, resetAfter: "30 seconds" }, first)
+      Reconnect.run(connect, schedule && { name: "The server", schedule, resetAfter: "30 seconds" }, first)
     )
     return { fiber, first: yield* Effect.exit(Deferred.await(first)) }
   })
@@ -48,6 +48,22 @@ describe("A connection", () => {
       const { fiber, first } = yield* running(Effect.die("broken"), Schedule.spaced("1 second"))
       assert.deepStrictEqual(first, Exit.die("broken"))
       yield* Fiber.join(fiber)
+    }))
+
+  it.scoped("that does not come back is named in the log, and so is one that dies, which is the end", () =>
+    Effect.gen(function*() {
+      const logged: Array<string> = []
+      const outcomes = [Effect.succeed(ends), Effect.fail("away"), Effect.die("broken")]
+      const connect = Effect.suspend(() => outcomes.shift() ?? Effect.never)
+      const { fiber } = yield* running(connect, Schedule.spaced("1 second")).pipe(
+        Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message)))))
+      )
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(logged, [
+        "The server does not come back yet,away",
+        "The server does not come back: connecting died,broken"
+      ])
     }))
 
   /** When each connection was opened, in seconds, for connections that fail or last so many seconds. */

@@ -54,6 +54,26 @@ describe("A body", () => {
       assert.deepStrictEqual<unknown>(ended, { text: "ä€😀" })
     }))
 
+  it.scoped("does not keep its pieces: a server may send a piece for each byte", () =>
+    Effect.gen(function*() {
+      const ended = yield* ends((exchange) =>
+        Effect.gen(function*() {
+          const body = yield* exchange.open(200, json)
+          const [first, ...rest] = answer(exchange, "text")
+          yield* body.push(Uint8Array.of(first!))
+          // Only a copy of each piece is right: all of them are one array.
+          const piece = new Uint8Array(1)
+          for (const byte of rest) {
+            piece[0] = byte
+            yield* body.push(piece)
+            yield* Effect.repeatN(Effect.yieldNow(), 50)
+          }
+          yield* body.end
+        })
+      )
+      assert.deepStrictEqual<unknown>(ended, { text: "text" })
+    }))
+
   it.scoped("is not read on when it is larger than allowed, whatever length the server declares", () =>
     Effect.gen(function*() {
       for (const length of [undefined, "3", "99999999999999999999"]) {

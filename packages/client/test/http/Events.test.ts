@@ -53,4 +53,25 @@ describe("Events", () => {
       assert.deepStrictEqual(pair.received, ["next"])
       assert.deepStrictEqual(pair.diagnostics.map(({ _tag }) => _tag), ["Malformed"])
     }))
+
+  it.scoped("let the event loop turn while many of them come at once", () =>
+    Effect.gen(function*() {
+      const { pair, stream } = yield* reading()
+      let turns = 0
+      let isOver = false
+      const count = () => {
+        turns++
+        if (!isOver) setImmediate(count)
+      }
+      yield* stream.push("data: {no}\n\n".repeat(20_000) + "data: {\"jsonrpc\":\"2.0\",\"method\":\"next\"}\n\n")
+      setImmediate(count)
+      yield* pair.quiet
+      while (pair.received.length === 0) {
+        yield* Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
+      }
+      isOver = true
+      assert.deepStrictEqual(pair.received, ["next"])
+      // The client reads a thousand of them in one turn.
+      assert.isAtLeast(turns, 15)
+    }))
 })

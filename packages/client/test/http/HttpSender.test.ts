@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { HttpRefused } from "@effect-mcp/client/HttpRefused"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import { Context, Effect, Fiber, Ref } from "effect"
+import { Context, Deferred, Effect, Fiber, Ref, TestClock } from "effect"
 import * as ScriptedServer from "./ScriptedServer.js"
 
 /** Sends one request, and gives how it ends. */
@@ -88,7 +88,12 @@ describe("The headers of a request", () => {
 describe("A request that is answered with 401 or 403", () => {
   it.scoped("fails alone, with the challenge of the server in its cause", () =>
     Effect.gen(function*() {
-      for (const status of [401, 403]) {
+      for (
+        const [status, advice] of [
+          [401, ": give the connector `headers` or `authorize`"],
+          [403, ": `HttpRefused.body` has the answer"]
+        ] as const
+      ) {
         const { calling, pair } = yield* sending()
         yield* Effect.flatMap(pair.expect("ping"), (exchange) =>
           exchange.reply(
@@ -97,7 +102,7 @@ describe("A request that is answered with 401 or 403", () => {
             "token abc"
           ))
         const error = yield* calling
-        assert.strictEqual(error.message, `POST ${ScriptedServer.URL} was answered with ${status}`)
+        assert.strictEqual(error.message, `POST ${ScriptedServer.URL} was answered with ${status}${advice}`)
         const refused = error.cause as HttpRefused
         assert.deepInclude(refused, { _tag: "HttpRefused", status, body: "token abc" })
         assert.strictEqual(refused.headers["www-authenticate"], "Bearer scope=\"a\"")
@@ -141,7 +146,12 @@ describe("A request that is answered with 401 or 403", () => {
     Effect.gen(function*() {
       const refusing = yield* sending({ authorize: () => Effect.fail("no consent") })
       yield* Effect.flatMap(refusing.pair.expect("ping"), (exchange) => exchange.reply(401))
-      assert.deepInclude(yield* refusing.calling, { _tag: "TransportError", reason: "Write", cause: "no consent" })
+      assert.deepInclude(yield* refusing.calling, {
+        _tag: "TransportError",
+        reason: "Write",
+        message: `POST ${ScriptedServer.URL} was answered with 401, and \`authorize\` failed: see the cause`,
+        cause: "no consent"
+      })
       const dying = yield* sending({
         authorize: () => {
           throw new Error("oops")
@@ -159,6 +169,108 @@ describe("A request that is answered with 401 or 403", () => {
       yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
       yield* Fiber.interrupt(calling)
       yield* Effect.flatMap(pair.expect("notifications/cancelled"), ({ accept }) => accept)
+      yield* pair.idle
+    }))
+})
+
+describe("An authorizer", () => {
+  it.scoped("gives the headers of every attempt, and is given every refusal", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      let token = 0
+      const { calling, pair } = yield* sending({
+        authorize: {
+          headers: (request, server) => {
+            seen.push([request.method, server])
+            return Effect.succeed({ authorization: `Bearer ${token}` })
+          },
+          onRefused: ({ status }, request, server, attempt) => {
+            token++
+            seen.push([status, request.headers.authorization, server, attempt])
+            return Effect.succeed(true)
+          }
+        }
+      })
+      for (const status of [401, 403]) {
+        const exchange = yield* pair.expect("ping")
+        assert.strictEqual(exchange.headers.authorization, `Bearer ${token}`)
+        yield* exchange.reply(status)
+      }
+      const third = yield* pair.expect("ping")
+      assert.strictEqual(third.headers.authorization, "Bearer 2")
+      yield* third.result({ n: 1 })
+      assert.deepStrictEqual<unknown>(yield* calling, { n: 1 })
+      const { URL: url } = ScriptedServer
+      assert.deepStrictEqual(seen.slice(-5), [
+        ["POST", url],
+        [401, "Bearer 0", url, 1],
+        ["POST", url],
+        [403, "Bearer 1", url, 2],
+        ["POST", url]
+      ])
+    }))
+
+  it.scoped("is given no more than five refusals of one request", () =>
+    Effect.gen(function*() {
+      const attempts: Array<number> = []
+      const { calling, pair } = yield* sending({
+        authorize: {
+          headers: () => Effect.succeed({}),
+          onRefused: (_, __, ___, attempt) => Effect.as(Effect.sync(() => attempts.push(attempt)), true)
+        }
+      })
+      for (let attempt = 0; attempt < 6; attempt++) {
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
+      }
+      assert.deepInclude((yield* calling).cause, { _tag: "HttpRefused", status: 401 })
+      assert.deepStrictEqual(attempts, [1, 2, 3, 4, 5])
+      yield* pair.idle
+    }))
+
+  it.scoped("may wait for the user: the timeouts of calls stand still meanwhile", () =>
+    Effect.gen(function*() {
+      const loggedIn = yield* Deferred.make<void>()
+      const waiting = yield* Deferred.make<void>()
+      const pair = yield* ScriptedServer.pair({
+        authorize: {
+          headers: () => Effect.succeed({}),
+          onRefused: () =>
+            Deferred.succeed(waiting, undefined).pipe(Effect.zipRight(Deferred.await(loggedIn)), Effect.as(true))
+        }
+      })
+      const calling = yield* pair.call("ping", { timeout: "60 seconds" })
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
+      yield* Deferred.await(waiting)
+      yield* TestClock.adjust("9 minutes")
+      yield* Deferred.succeed(loggedIn, undefined)
+      const second = yield* pair.expect("ping")
+      yield* TestClock.adjust("59 seconds")
+      yield* second.result({ n: 1 })
+      assert.deepStrictEqual<unknown>(yield* Fiber.join(calling), { n: 1 })
+    }))
+
+  it.scoped("may leave a request refused, with all that the server wrote", () =>
+    Effect.gen(function*() {
+      const { calling, pair } = yield* sending({
+        authorize: { headers: () => Effect.succeed({}), onRefused: () => Effect.succeed(false) }
+      })
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(403, { "x-why": "no" }, "closed today"))
+      const { cause } = yield* calling
+      assert.deepInclude(cause, { _tag: "HttpRefused", status: 403, body: "closed today" })
+      assert.strictEqual((cause as HttpRefused).headers["x-why"], "no")
+    }))
+
+  it.scoped("fails a request with its own failure", () =>
+    Effect.gen(function*() {
+      let isBroken = false
+      const { calling, pair } = yield* sending({
+        authorize: {
+          headers: () => Effect.suspend(() => isBroken ? Effect.fail("no key") : Effect.succeed({})),
+          onRefused: () => Effect.as(Effect.sync(() => isBroken = true), true)
+        }
+      })
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
+      assert.deepInclude(yield* calling, { _tag: "TransportError", reason: "Write", cause: "no key" })
       yield* pair.idle
     }))
 })

@@ -10,6 +10,7 @@ describe("Settings", () => {
     assert.deepStrictEqual(rest, {
       transport: "auto",
       authorize: undefined,
+      authorizer: undefined,
       onRenewed: undefined,
       onSession: undefined,
       session: undefined,

@@ -227,6 +227,16 @@ describe("A request without a valid answer", () => {
       }))
   }
 
+  it.scoped("fails the handshake with the URL when a page answers it", () =>
+    Effect.gen(function*() {
+      const pair = yield* ScriptedServer.pair()
+      const calling = yield* pair.call("initialize")
+      const exchange = yield* pair.expect("initialize")
+      yield* exchange.reply(200, { "content-type": "text/html" }, "hello")
+      const { message } = (yield* Fiber.join(calling)) as unknown as Error
+      assert.include(message, `with 200, with text/html; is ${ScriptedServer.URL} the endpoint of an MCP server?`)
+    }))
+
   it.scoped("fails alone when its stream ends before it, at any byte, and there is no event id to resume after", () =>
     Effect.gen(function*() {
       const text = (exchange: ScriptedServer.Exchange) =>

@@ -83,6 +83,25 @@ describe("A modern session", () => {
       yield* Fiber.join(listing)
     }))
 
+  it.scoped("declares the capabilities and the log level that the options of one call give, in that call only", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect({ tools: {} }, { features: Features.roots(Effect.succeed([])) })
+      const capabilities = "io.modelcontextprotocol/clientCapabilities"
+      const logLevel = "io.modelcontextprotocol/logLevel"
+      const options = { capabilities: { sampling: {} }, logLevel: "error" } as const
+      const first = yield* beside(client.request("tools/call", { name: "one" }, options))
+      const given = yield* server.expectRequest("tools/call")
+      assert.deepInclude(envelope(given), { [capabilities]: { sampling: {} }, [logLevel]: "error" })
+      yield* complete(server, given.id, { content: [] })
+      yield* Fiber.join(first)
+      const second = yield* beside(client.request("tools/call", { name: "one" }))
+      const own = yield* server.expectRequest("tools/call")
+      assert.deepPropertyVal(envelope(own), capabilities, { roots: {} })
+      assert.notProperty(envelope(own), logLevel)
+      yield* complete(server, own.id, { content: [] })
+      yield* Fiber.join(second)
+    }))
+
   it.scoped("finds out by `server/discover` whether the server answers, where the application sends a ping", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect()

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import { Deferred, Effect, Either, Fiber, Layer } from "effect"
+import { Deferred, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
 import { beside, complete, connect, requireInput } from "./ModernServer.js"
 
 const form = {
@@ -123,6 +123,26 @@ describe("A call that needs input", () => {
       yield* Fiber.join(calling)
     }))
 
+  it.scoped("fails, and does not die, when the answer of a feature does not fit or its handler dies", () =>
+    Effect.gen(function*() {
+      const broken = [
+        Features.elicitation(() => Effect.succeed({ action: "accept", content: { sure: "yes" } })),
+        Features.elicitation(() => Effect.dieMessage("a bug")),
+        Features.sampling(() => Effect.succeed({ role: "assistant" } as never))
+      ]
+      for (const features of broken) {
+        const { client, server } = yield* connect(tools, { features })
+        const reported = yield* beside(Stream.runHead(client.diagnostics))
+        const calling = yield* beside(Effect.flip(client.callTool("t")))
+        const { id } = yield* server.expectRequest("tools/call")
+        yield* requireInput(server, id, { inputRequests: { q: features === broken[2] ? sample : form } })
+        const error = yield* Fiber.join(calling)
+        assert.deepInclude(error, { _tag: "InputRefused", method: "tools/call" })
+        assert.include(error.message, "its handler died")
+        assert.strictEqual(Option.getOrThrow(yield* Fiber.join(reported))._tag, "HandlerDied")
+      }
+    }))
+
   it.scoped("fails and is not sent again when a feature refuses to sample", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect(tools, {
@@ -176,6 +196,10 @@ describe("A call that needs input", () => {
       ["has an input request of an unknown method", {
         resultType: "input_required",
         inputRequests: { q: { method: "ping", params: {} } }
+      }],
+      ["asks more than 1000 questions", {
+        resultType: "input_required",
+        inputRequests: Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`q${n}`, form]))
       }]
     ] as const
   ) {

@@ -4,8 +4,9 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Version from "@effect-mcp/protocol/Version"
+import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Effect, Fiber, TestClock } from "effect"
-import { leavesNothing, servers } from "../Scripts.js"
+import { servers } from "../Scripts.js"
 import { both, connecting, connects, described, error, prior } from "./Connecting.js"
 
 describe("A client of both eras", () => {

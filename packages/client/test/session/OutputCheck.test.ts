@@ -51,6 +51,30 @@ describe("Structured content", () => {
       assert.include(error.message, "The result of the tool \"count\" does not match its output schema: n: ")
     }))
 
+  it.scoped("is not checked against tools that have changed while they were listed", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected()
+      /** Answers a request for the tools as they were before a change that the client hears of first. */
+      const answerLate = Effect.gen(function*() {
+        const { id } = yield* server.expectRequest("tools/list")
+        yield* server.notify("notifications/tools/list_changed")
+        yield* server.send({ jsonrpc: "2.0", id, result: { tools: [count] } })
+      })
+      const call = yield* Effect.fork(client.callTool("count"))
+      yield* answer(server, "tools/call", given({ n: "one" }))
+      yield* answerLate
+      assert.deepInclude(yield* Fiber.join(call), { structuredContent: { n: "one" } })
+      for (const listing of [client.listTools(), Stream.runDrain(client.tools)]) {
+        const listed = yield* Effect.fork(Effect.asVoid(listing))
+        yield* answerLate
+        yield* Fiber.join(listed)
+      }
+      const schema = { ...count.outputSchema, properties: { n: { type: "string" } } }
+      const tools = { tools: [{ ...count, outputSchema: schema }] }
+      assert.strictEqual((yield* calling({ client, server }, given({ n: "one" }), tools))._tag, "Success")
+      assert.strictEqual((yield* calling({ client, server }, given({ n: 1 })))._tag, "Failure")
+    }))
+
   it.scoped("is checked without another request when the tools were listed before", () =>
     Effect.gen(function*() {
       const t = yield* connected()
@@ -154,7 +178,7 @@ describe("Structured content", () => {
       [{ type: "object", properties: { n: { pattern: "(?=a)b" } } }, "has the regular expression"],
       [{ type: "object", $ref: "https://example.com/schema.json" }, "cannot be used: \"$ref\" leads to no part of it"],
       [{ type: "object", properties: { n: { type: "nonsense" } } }, "is not a valid JSON Schema"],
-      [{ type: "object", $schema: "https://example.com/dialect" }, "has the dialect https://example.com/dialect"],
+      [{ type: "object", $schema: "https://example.com/dialect" }, "has the dialect \"https://example.com/dialect\""],
       [{ type: "object", properties: { n: large } }, "cannot be checked: it is too much work"]
     ] as const
   ) {

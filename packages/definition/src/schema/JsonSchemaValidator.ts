@@ -1,211 +1,204 @@
 /**
- * Validates values against a JSON Schema, such as one that a peer advertised. It fetches nothing, runs no text of a
- * schema as code, and bounds the work that a value can cause through references.
+ * Validates values against a JSON Schema. Nothing is fetched and no code is generated, so that it works where evaluating text
+ * is forbidden; reading the schema is linear in its size, and a check has a budget of work: a schema and a value that need
+ * more are reported, not checked.
  *
- * The only module that loads ajv, which takes long to load. `RawTool` uses it; tools with Effect schemas do not.
+ * `SchemaKeywords` has the keywords; this module compiles a schema to checks and resolves its references. `RawTool` uses it
+ * for schemas of the application, the client for those that a server advertises.
  *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
+ * @see https://json-schema.org/draft/2020-12
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { CodeKeywordDefinition, KeywordDefinition, Options as Settings } from "ajv"
-import { _, Ajv } from "ajv"
-import { Ajv2019 } from "ajv/dist/2019.js"
-import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { shortened } from "../text/Quoted.js"
 import type { SchemaError } from "./ExternalSchema.js"
 import * as ExternalSchema from "./ExternalSchema.js"
-import * as JsonSchemaError from "./JsonSchemaError.js"
-import * as ValueSize from "./ValueSize.js"
+import type { Check, Draft, Evaluated, Run, Trust } from "./SchemaCheck.js"
+import { Invalid, merge, within } from "./SchemaCheck.js"
+import { keywords } from "./SchemaKeywords.js"
+import * as SchemaReferences from "./SchemaReferences.js"
+import * as WorkBudget from "./WorkBudget.js"
 
 /**
- * How many references are followed for one value: a schema that refers to itself twice doubles the work at each level.
+ * The most work of reading a schema, and of one check, in steps; how many times as much is allowed for a schema of the
+ * application; and how deep checks can be nested, by references and by the value.
  */
-const MAX_REFERENCES = 200_000
+export const limits = { reading: 300_000, steps: 1_000_000, ofApplication: 10, depth: 1000 } as const
 
 /**
- * The errors of a value: none when it conforms, at most `ExternalSchema.limits.errors` of a small value, the first of a
- * large one.
+ * The errors of a value: none when it conforms, at most `ExternalSchema.limits.errors`. Left: why the value was not checked,
+ * as the end of a sentence whose subject is the schema.
  */
-export type JsonSchemaValidator = (value: unknown) => ReadonlyArray<SchemaError>
-
-export interface Options {
-  /**
-   * Whether to run regular expressions. A hostile expression can run for ever, so set this to false for schemas that
-   * you do not trust: a schema with an expression is then refused. Default: true.
-   */
-  readonly patterns?: boolean | undefined
-}
+export type Validate = (value: unknown) => Either.Either<ReadonlyArray<SchemaError>, string>
 
 /**
- * Compiles a schema to a validator. Left: why not, as the end of a sentence whose subject is the schema.
+ * Reads a schema. Left: why it cannot be used, as the end of a sentence whose subject is the schema.
  *
- * The dialect is draft 2020-12, or 2019-09 or draft-07 where `$schema` names them. `format` is an annotation, as the
- * drafts have it by default, and is not checked; defaults are not filled in. ajv compiles with `new Function`: the
- * schema is refused where the platform forbids that.
+ * The dialect is draft 2020-12, or 2019-09 or draft-07 where `$schema` names them.
  */
-export const make = (schema: JsonObject, options: Options = {}): Either.Either<JsonSchemaValidator, string> =>
+export const make = (schema: JsonObject, trust: Trust = ofPeer): Either.Either<Validate, string> =>
   Either.gen(function*() {
-    const dialect = yield* dialectOf(schema)
     const copy = yield* ExternalSchema.copy(schema)
-    if ("$async" in copy) return yield* Either.left(`has the keyword "$async", which is not part of JSON Schema`)
-    const attempt = <A>(f: () => A) =>
-      Either.try({ try: f, catch: (cause) => `cannot be used: ${cause instanceof Error ? cause.message : cause}` })
-    const errors = yield* attempt(() => dialect.check(copy))
-    if (errors.length > 0) {
-      return yield* Either.left(`is not a JSON Schema of its dialect: ${errors.map(sentence).join("; ")}`)
-    }
-    const check = yield* attempt(() => compile(dialect, copy, options, false))
-    let explain: JsonSchemaValidator | undefined
-    return (value: unknown) => {
-      const first = check(value)
-      if (first.length === 0 || !ValueSize.isSmall(value)) return first
-      explain ??= Either.getOrElse(attempt(() => compile(dialect, copy, options, true)), () => check)
-      const all = explain(value)
-      return all.length === 0 ? first : all
+    const draft = yield* draftOf(copy)
+    const times = trust.isOfApplication ? limits.ofApplication : 1
+    const check = yield* caught(() => compile(copy, draft, trust, WorkBudget.make(times * limits.reading)))
+    return (value) => {
+      const errors: Array<SchemaError> = []
+      const path: Array<string> = []
+      const run: Run = {
+        budget: WorkBudget.make(times * limits.steps),
+        errors,
+        path,
+        fail: (message) => {
+          run.budget.spend(5)
+          if (errors.length < ExternalSchema.limits.errors) errors.push({ path: [...path], message })
+          return false
+        }
+      }
+      return Either.map(caught(() => check(value, run, undefined)), () => errors)
     }
   })
 
-const sentence = ({ message, path }: SchemaError): string =>
-  path.length === 0 ? message : `${path.join(".")}: ${message}`
+/** The schema is one that a peer wrote. */
+const ofPeer: Trust = { isOfApplication: false, patterns: "linear", formats: false }
 
-interface Dialect {
-  readonly make: (settings: Settings) => Ajv | Ajv2019 | Ajv2020
-  /** Validates a schema against the meta-schema of the dialect. */
-  readonly check: JsonSchemaValidator
-}
+/** Compiling and checking throw `Invalid` and `OverBudget`, and `RangeError` when the stack is full. */
+const caught = <A>(attempt: () => A): Either.Either<A, string> =>
+  Either.try({
+    try: attempt,
+    catch: (cause) =>
+      cause instanceof Invalid
+        ? sentence(cause)
+        : cause instanceof WorkBudget.OverBudget
+        ? `cannot be checked: ${cause.message}`
+        : "cannot be checked: it is nested too deeply"
+  })
 
-const dialect = (id: string, make: Dialect["make"]): Dialect => {
-  let check: JsonSchemaValidator | undefined
-  return {
-    make,
-    check: (schema) =>
-      (check ??= run(make({ strict: false, validateFormats: false, logger: false }).getSchema(id) as Check))(schema)
-  }
-}
+const META_SCHEMA = /^https?:\/\/json-schema\.org\/(?:draft\/)?([^/]+)\/schema#?$/
 
-const draft202012 = dialect("https://json-schema.org/draft/2020-12/schema", (settings) => new Ajv2020(settings))
+const isMetaSchema = (reference: unknown): reference is string =>
+  typeof reference === "string" && META_SCHEMA.test(reference)
 
-const dialects = new Map<unknown, Dialect>([
-  ["json-schema.org/draft/2020-12/schema", draft202012],
-  [
-    "json-schema.org/draft/2019-09/schema",
-    dialect("https://json-schema.org/draft/2019-09/schema", (settings) => new Ajv2019(settings))
-  ],
-  [
-    "json-schema.org/draft-07/schema",
-    // This draft ignores the keywords beside a reference.
-    dialect(
-      "http://json-schema.org/draft-07/schema",
-      (settings) => new Ajv({ ...settings, ignoreKeywordsWithRef: true })
-    )
-  ]
-])
-
-const dialectOf = ({ $schema }: JsonObject): Either.Either<Dialect, string> => {
-  if ($schema === undefined) return Either.right(draft202012)
-  const known = typeof $schema === "string"
-    ? dialects.get($schema.replace(/^https?:\/\//, "").replace(/#$/, ""))
-    : undefined
-  return Either.fromNullable(
-    known,
-    () =>
+const draftOf = ({ $schema }: JsonObject): Either.Either<Draft, string> => {
+  const found =
+    ($schema === undefined ? "2020-12" : isMetaSchema($schema) ? META_SCHEMA.exec($schema)![1] : undefined) as
+      | Draft
+      | undefined
+  return found === "2020-12" || found === "2019-09" || found === "draft-07"
+    ? Either.right(found)
+    : Either.left(
       `has the dialect ${shortened(String(Json.stringify($schema)))}; supported are draft 2020-12, 2019-09 and draft-07`
-  )
+    )
 }
 
-// ajv sets the errors on the function itself. The function's type in ajv is a type guard, which does not fit here.
-interface Check {
-  (value: unknown): boolean
-  errors?: ReadonlyArray<Parameters<typeof JsonSchemaError.make>[0]> | null
-}
+const sentence = ({ message, path }: Invalid): string =>
+  message.startsWith("must ") ? `is not a valid JSON Schema: "${path.join(".")}" ${message}` : message
 
-const run = (check: Check): JsonSchemaValidator => (value) => {
-  const checked = Either.try(() => check(value))
-  const errors = check.errors ?? []
-  check.errors = null
-  return Either.isLeft(checked)
-    ? [{ path: [], message: "cannot be checked: it is nested too deeply, or the schema refers to itself too often" }]
-    : checked.right
-    ? []
-    : errors.slice(0, ExternalSchema.limits.errors).map(JsonSchemaError.make)
-}
+const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudget.Budget): Check => {
+  const references = SchemaReferences.make(root, draft, budget)
+  const compiled = new Map<unknown, { check: Check }>()
+  const targets = new Map<ReadonlyMap<string, unknown>, ReadonlyMap<string, Check>>()
+  const scope: Array<string> = []
+  let depth = 0
 
-const compile = (
-  dialect: Dialect,
-  schema: JsonObject,
-  { patterns = true }: Options,
-  allErrors: boolean
-): JsonSchemaValidator => {
-  // A new instance for each schema: an instance remembers schemas by `$id`, and would refuse a second one.
-  const ajv = dialect.make({
-    strict: false,
-    validateFormats: false,
-    validateSchema: false,
-    logger: false,
-    ownProperties: true,
-    inlineRefs: false,
-    allErrors,
-    code: { regExp: patterns ? regExp : noRegExp }
-  })
-  // ajv throws on this keyword of draft-04.
-  ajv.removeKeyword("id")
-  ajv.removeKeyword("uniqueItems")
-  ajv.addKeyword(uniqueItems)
-  const budget = { left: 0 }
-  for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) count(ajv, keyword, budget)
-  const validate = run(ajv.compile(schema) as Check)
-  return (value) => {
-    budget.left = MAX_REFERENCES
-    return validate(value)
+  /** The check of a schema, compiled when it is first needed; schemas may refer to each other in circles. */
+  const checkOf = (schema: unknown): Check => {
+    if (schema === true) return () => true
+    if (schema === false) return (_, run) => run.fail("is not allowed")
+    if (!Predicate.isRecord(schema)) {
+      throw new Invalid("is not a valid JSON Schema: a schema in it is neither an object nor a boolean")
+    }
+    const known = compiled.get(schema)
+    if (known !== undefined) return (value, run, evaluated) => known.check(value, run, evaluated)
+    const entry: { check: Check } = { check: () => true }
+    compiled.set(schema, entry)
+    entry.check = ofObject(schema as JsonObject)
+    return entry.check
   }
-}
 
-/** Makes each use of the keyword take one from the budget; the validator throws when the budget is used up. */
-const count = (ajv: Ajv | Ajv2019 | Ajv2020, keyword: string, budget: { readonly left: number }): void => {
-  const rule = ajv.RULES.all[keyword]
-  if (typeof rule !== "object") return
-  // In every dialect the reference keywords are defined by code.
-  const { code } = rule.definition as CodeKeywordDefinition
-  rule.definition = {
-    ...rule.definition,
-    code: (context, type) => {
-      const left = _`${context.gen.scopeValue("obj", { ref: budget })}.left`
-      context.gen.if(_`--${left} < 0`, () => context.gen.throw(_`new Error("too many references")`))
-      code(context, type)
+  const ofObject = (schema: JsonObject): Check => {
+    const referring = SchemaReferences.keywords(schema, draft).map(([keyword, reference]) =>
+      ofReference(schema, keyword, reference)
+    )
+    budget.spend(20)
+    const names = draft === "draft-07" && referring.length > 0 ? [] : Object.keys(schema)
+    // These need to know what all other keywords have evaluated. What is missing is reported first.
+    const isLast = (name: string) => name.startsWith("unevaluated")
+    const rank = (name: string) => name === "required" ? 0 : isLast(name) ? 2 : 1
+    const ownChecks = names.sort((a, b) => rank(a) - rank(b)).flatMap((name) => {
+      const keyword = keywords.get(name)
+      return keyword === undefined
+        ? []
+        : [within(name, () => keyword(schema[name], { budget, schema, draft, trust, compile: checkOf }))]
+    })
+    const checks = [...referring, ...ownChecks]
+    const tracks = names.some(isLast)
+    const base = references.baseOf(schema)
+    return (value, run, evaluated) => {
+      run.budget.spend(1 + checks.length)
+      if (depth >= limits.depth) throw new WorkBudget.OverBudget("it is nested too deeply")
+      depth++
+      scope.push(base)
+      const own: Evaluated | undefined = tracks ? { properties: new Set(), items: new Set() } : evaluated
+      let valid = true
+      for (const check of checks) valid = check(value, run, own) && valid
+      if (tracks && evaluated !== undefined) merge(own!, evaluated, run.budget)
+      scope.pop()
+      depth--
+      return valid
     }
   }
+
+  const ofReference = (schema: JsonObject, keyword: SchemaReferences.Keyword, reference: unknown): Check => {
+    if (isMetaSchema(reference)) return schemaOf(reference)
+    const target = Either.getOrThrowWith(
+      references.find(keyword, reference, references.baseOf(schema)),
+      (why) => new Invalid(why)
+    )
+    if (target.dynamic === undefined) return checkOf(target.schema)
+    const { dynamic } = target
+    const byBase = targetsOf(dynamic)
+    const first = checkOf(target.schema)
+    return (value, run, evaluated) => {
+      run.budget.spend(scope.length)
+      const outermost = scope.find((base) => byBase.has(base))
+      return (outermost === undefined ? first : byBase.get(outermost)!)(value, run, evaluated)
+    }
+  }
+
+  /** A value that must be a schema itself is one when it can be read. */
+  const schemaOf = ($schema: string): Check => {
+    const inner = Either.getOrThrowWith(draftOf({ $schema }), (why) => new Invalid(why))
+    return (value, run) => {
+      if (Predicate.isBoolean(value)) return true
+      if (!Predicate.isRecord(value)) return run.fail("must be a JSON Schema: an object or a boolean")
+      const read = Either.try({
+        try: () => compile(value as JsonObject, inner, { ...trust, isOfApplication: true }, run.budget),
+        catch: (cause) => cause
+      })
+      if (Either.isRight(read)) return true
+      if (read.left instanceof Invalid) return run.fail(sentence(read.left))
+      throw read.left
+    }
+  }
+
+  /** All that dynamic references of one name can lead to, by the base of the schema that has it. */
+  const targetsOf = (dynamic: ReadonlyMap<string, unknown>): ReadonlyMap<string, Check> => {
+    const known = targets.get(dynamic)
+    if (known !== undefined) return known
+    const found = new Map<string, Check>()
+    targets.set(dynamic, found)
+    for (const [base, schema] of dynamic) found.set(base, checkOf(schema))
+    return found
+  }
+
+  const check = checkOf(root)
+  return (value, run, evaluated) => {
+    // A check that was given up has left these as they were.
+    scope.length = 0
+    depth = 0
+    return check(value, run, evaluated)
+  }
 }
-
-// Some patterns in use are not valid in Unicode mode, where an unneeded escape is an error.
-const regExp = Object.assign(
-  (pattern: string, flags: string): RegExp =>
-    Either.getOrElse(Either.try(() => new RegExp(pattern, flags)), () => new RegExp(pattern)),
-  { code: "new RegExp" }
-)
-
-const noRegExp = Object.assign(
-  (pattern: string): RegExp => {
-    throw new Error(`the regular expression ${Json.stringify(pattern)} is refused: patterns are turned off`)
-  },
-  { code: "new RegExp" }
-)
-
-// ajv's own keyword compares each item with all others, which is quadratic in a number that the peer chooses.
-const uniqueItems: KeywordDefinition = {
-  keyword: "uniqueItems",
-  type: "array",
-  schemaType: "boolean",
-  error: { message: "must not contain the same item twice" },
-  validate: (isUnique: boolean, items: ReadonlyArray<unknown>): boolean =>
-    !isUnique || new Set(items.map(canonical)).size === items.length
-}
-
-const canonical = (value: unknown): string =>
-  Array.isArray(value)
-    ? `[${value.map(canonical).join()}]`
-    : Predicate.isRecord(value)
-    ? `{${Object.keys(value).sort().map((key) => `${Json.stringify(key)}:${canonical(value[key])}`).join()}}`
-    : String(Json.stringify(value))

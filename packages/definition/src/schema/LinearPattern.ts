@@ -50,6 +50,13 @@ export const make = (source: string, budget: Budget): Either.Either<LinearPatter
     }
   })
 
+/** On JavaScript's engine, for expressions of the application. */
+export const native = (source: string): Either.Either<LinearPattern, string> =>
+  Either.map(Either.orElse(regExp(source, "u"), () => regExp(source, "")), (expression) => (text, budget) => {
+    budget.spend(text.length / 8)
+    return expression.test(text)
+  })
+
 const regExp = (source: string, flags: string): Either.Either<RegExp, string> =>
   Either.try({ try: () => new RegExp(source, flags), catch: () => "is not a regular expression" })
 
@@ -98,8 +105,9 @@ const tokens = {
   quantifier: /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y,
   assertion: /\^|\$|\\[bB]/y,
   reference: /\\(?:[1-9]|k)/y,
-  unicode: /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u\{[\da-fA-F]+\}|\\[pP]\{[^}]*\}/y,
-  atom: /\[(?:\\[^]|[^\]\\])*\]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[A-Za-z]|\\[^]|[\ud800-\udbff][\udc00-\udfff]|[^]/y
+  unicode:
+    /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u\{[\da-fA-F]+\}|\\[pP]\{[^}]*\}|[\ud800-\udbff][\udc00-\udfff]/y,
+  atom: /\[(?:\\[^]|[^\]\\])*\]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[A-Za-z]|\\[^]|[^]/y
 }
 
 /** Reads a valid expression from left to right; `at` is the next character. It throws what it cannot do. */

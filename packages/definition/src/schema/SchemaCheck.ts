@@ -1,10 +1,15 @@
 /**
  * What the check of a value against a JSON Schema is made of: the run of one check, the parts of a schema that have looked at
- * a member or an item, and the reading of keywords' values. `SchemaKeywords` has the keywords, `UntrustedSchema` runs them.
+ * a member or an item, and the reading of keywords' values. `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs
+ * them.
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { shortened } from "../text/Quoted.js"
 import type { SchemaError } from "./ExternalSchema.js"
+import * as LinearPattern from "./LinearPattern.js"
 import type { Budget } from "./WorkBudget.js"
 
 export type Draft = "2020-12" | "2019-09" | "draft-07"
@@ -26,12 +31,26 @@ export interface Run {
 
 export type Check = (value: unknown, run: Run, evaluated: Evaluated | undefined) => boolean
 
+/** How far the author of a schema is trusted. */
+export interface Trust {
+  /** Whether the application has written it; otherwise a peer has. */
+  readonly isOfApplication: boolean
+  /**
+   * Regular expressions run in time linear in the text, which refuses some; or on JavaScript's engine, which can need
+   * exponential time; or not at all: then they are refused.
+   */
+  readonly patterns: "linear" | "native" | "none"
+  /** Whether `format` is checked; otherwise it is an annotation. */
+  readonly formats: boolean
+}
+
 /** What a keyword is made of: its value, the schema that it stands in, and the checks of other schemas. */
 export interface Source {
   /** The work of reading the schema. */
   readonly budget: Budget
   readonly schema: JsonObject
   readonly draft: Draft
+  readonly trust: Trust
   readonly compile: (schema: unknown) => Check
 }
 
@@ -39,7 +58,20 @@ export interface Source {
 export type Keyword = (value: any, source: Source) => Check
 
 /** Why a schema cannot be used, as the end of a sentence whose subject is the schema. */
-export class Invalid extends Error {}
+export class Invalid extends Error {
+  /** Where in the schema. */
+  readonly path: Array<PropertyKey> = []
+}
+
+/** Adds a step to the path of what is not valid. */
+export const within = <A>(step: PropertyKey, read: () => A): A =>
+  Either.getOrThrowWith(
+    Either.try({ try: read, catch: (cause) => cause }),
+    (cause) => {
+      if (cause instanceof Invalid) cause.path.unshift(step)
+      return cause
+    }
+  )
 
 export const all = (checks: ReadonlyArray<Check>): Check => (value, run, evaluated) => {
   let valid = true
@@ -88,6 +120,7 @@ export const expect = <A>(is: (value: unknown) => value is A, what: string) => (
 }
 export const count = expect((value): value is number => Number.isInteger(value) && Number(value) >= 0, "a whole number")
 export const number = expect(Predicate.isNumber, "a number")
+export const positive = expect((value): value is number => Predicate.isNumber(value) && value > 0, "a number above 0")
 export const text = expect(Predicate.isString, "a string")
 export const texts = expect(
   (value): value is ReadonlyArray<string> => Array.isArray(value) && value.every(Predicate.isString),
@@ -95,6 +128,28 @@ export const texts = expect(
 )
 export const list = expect((value): value is ReadonlyArray<unknown> => Array.isArray(value), "an array")
 export const record = expect(isObject, "an object")
-export const schemas = (value: unknown, { compile }: Source): ReadonlyArray<Check> => list(value).map(compile)
+export const schemas = (value: unknown, { compile }: Source): ReadonlyArray<Check> =>
+  list(value).map((schema, n) => within(n, () => compile(schema)))
 export const checksOf = (value: unknown, { compile }: Source): ReadonlyMap<string, Check> =>
-  new Map(Object.entries(record(value)).map(([key, schema]) => [key, compile(schema)]))
+  new Map(Object.entries(record(value)).map(([key, schema]) => [key, within(key, () => compile(schema))]))
+
+/** Compiles a regular expression as far as its author is trusted. */
+export const pattern = (source: string, { budget, trust }: Source): LinearPattern.LinearPattern => {
+  const matches = trust.patterns === "linear"
+    ? LinearPattern.make(source, budget)
+    : trust.patterns === "native"
+    ? LinearPattern.native(source)
+    : Either.left("is refused: patterns are turned off")
+  return Either.getOrThrowWith(
+    matches,
+    (why) => new Invalid(`has the regular expression ${Json.stringify(shortened(source))}, which ${why}`)
+  )
+}
+
+/** Those of the member names that `patternProperties` beside the keyword has. */
+export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPattern> => {
+  const { patternProperties } = source.schema
+  return patternProperties === undefined
+    ? []
+    : Object.keys(record(patternProperties)).map((expression) => pattern(expression, source))
+}

@@ -1,13 +1,13 @@
 /**
  * The keywords of JSON Schema (draft 2020-12, 2019-09 and draft-07), each as a function from its value in a schema to the
- * check that it makes. `UntrustedSchema` runs the checks and resolves the references.
+ * check that it makes. `JsonSchemaValidator` runs the checks and resolves the references.
  *
  * A check spends from the budget for all that it visits, whatever the schema and the value are.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as LinearPattern from "./LinearPattern.js"
+import { shortened } from "../text/Quoted.js"
+import * as CanonicalText from "./CanonicalText.js"
 import type { Check, Evaluated, Keyword, Run, Source } from "./SchemaCheck.js"
 import {
   all,
@@ -16,25 +16,19 @@ import {
   count,
   expect,
   inside,
-  Invalid,
   isObject,
   list,
   mark,
   number,
+  pattern,
+  patternsOf,
+  positive,
   record,
   schemas,
   text,
   texts
 } from "./SchemaCheck.js"
-import type { Budget } from "./WorkBudget.js"
-
-const pattern = (source: string, budget: Budget): LinearPattern.LinearPattern =>
-  Either.getOrThrowWith(
-    LinearPattern.make(source, budget),
-    (why) => new Invalid(`has the regular expression ${Json.stringify(source.slice(0, 100))}, which ${why}`)
-  )
-const patternsOf = ({ budget, schema: { patternProperties } }: Source): ReadonlyArray<LinearPattern.LinearPattern> =>
-  patternProperties === undefined ? [] : Object.keys(record(patternProperties)).map((source) => pattern(source, budget))
+import * as SchemaFormat from "./SchemaFormat.js"
 
 // ---- values of any type
 
@@ -49,26 +43,20 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
 }
 
 const isTypes = expect(
-  (value): value is ReadonlyArray<string> => Array.isArray(value) && value.every((name) => Object.hasOwn(types, name)),
+  (value): value is ReadonlyArray<string> =>
+    Array.isArray(value) && value.length > 0 && value.every((name) => Object.hasOwn(types, name)),
   `one of ${Object.keys(types).join(", ")}, or an array of these`
 )
 
-/** Equal for equal values, whatever the order of members. */
-const canonical = (value: unknown, budget: Budget): string => {
-  budget.spend(4)
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, budget)).join()}]`
-  if (isObject(value)) {
-    const members = Object.keys(value).sort().map((key) => `${Json.stringify(key)}:${canonical(value[key], budget)}`)
-    return `{${members.join()}}`
-  }
-  const text = String(Json.stringify(value))
-  budget.spend(text.length / 8)
-  return text
+const oneOfValues = (values: ReadonlyArray<unknown>, message: string, { budget }: Source): Check => {
+  const known = new Set(values.map((value) => CanonicalText.of(value, budget)))
+  return (value, run) => known.has(CanonicalText.of(value, run.budget)) || run.fail(message)
 }
 
-const oneOfValues = (values: ReadonlyArray<unknown>, message: string, { budget }: Source): Check => {
-  const known = new Set(values.map((value) => canonical(value, budget)))
-  return (value, run) => known.has(canonical(value, run.budget)) || run.fail(message)
+/** The values in a message: not all of many, and not all of a long one. */
+const listed = (values: ReadonlyArray<unknown>): string => {
+  const first = values.slice(0, 20).map((value) => shortened(String(Json.stringify(value)))).join(", ")
+  return values.length > 20 ? `${first} and ${values.length - 20} others` : first
 }
 
 const any: Readonly<Record<string, Keyword>> = {
@@ -77,9 +65,8 @@ const any: Readonly<Record<string, Keyword>> = {
     const is = names.map((name) => types[name]!)
     return (value, run) => is.some((is) => is(value)) || run.fail(`must be ${names.join(" or ")}`)
   },
-  enum: (values, source) =>
-    oneOfValues(list(values), `must be one of the ${list(values).length} values of the enum`, source),
-  const: (value, source) => oneOfValues([value], "must be the constant of the schema", source),
+  enum: (values, source) => oneOfValues(list(values), `must be one of ${listed(values)}`, source),
+  const: (value, source) => oneOfValues([value], `must be ${listed([value])}`, source),
   allOf: (value, source) => all(schemas(value, source)),
   anyOf: (value, source) => {
     const checks = schemas(value, source)
@@ -116,8 +103,13 @@ const any: Readonly<Record<string, Keyword>> = {
 
 // ---- numbers and strings
 
-const numbers = (holds: (value: number, limit: number) => boolean, words: string): Keyword => (given) => {
-  const limit = number(given)
+const numbers = (
+  holds: (value: number, limit: number) => boolean,
+  words: string,
+  read = number
+): Keyword =>
+(given) => {
+  const limit = read(given)
   return (value, run) => typeof value !== "number" || holds(value, limit) || run.fail(`must be ${words} ${limit}`)
 }
 
@@ -139,23 +131,40 @@ const lengths = (holds: (length: number, limit: number) => boolean, words: strin
 }
 
 const scalars: Readonly<Record<string, Keyword>> = {
-  multipleOf: numbers((value, step) => {
-    const times = value / step
-    return Number.isInteger(times) || Math.abs(times - Math.round(times)) < 1e-9 * Math.abs(times)
-  }, "a multiple of"),
+  multipleOf: numbers(
+    (value, step) => {
+      const times = value / step
+      if (!Number.isFinite(times) || (Number.isInteger(value) && Number.isInteger(step))) return value % step === 0
+      // A fraction such as 0.1 has no exact number.
+      return Math.abs(times - Math.round(times)) <= 4 * Number.EPSILON * Math.abs(times)
+    },
+    "a multiple of",
+    positive
+  ),
   maximum: numbers((value, limit) => value <= limit, "at most"),
   exclusiveMaximum: numbers((value, limit) => value < limit, "less than"),
   minimum: numbers((value, limit) => value >= limit, "at least"),
   exclusiveMinimum: numbers((value, limit) => value > limit, "greater than"),
   maxLength: lengths((length, limit) => length <= limit, "at most"),
   minLength: lengths((length, limit) => length >= limit, "at least"),
-  pattern: (given, { budget }) => {
-    const matches = pattern(text(given), budget)
+  pattern: (given, source) => {
+    const matches = pattern(text(given), source)
     return (value, run) => typeof value !== "string" || matches(value, run.budget) || run.fail("must match the pattern")
+  },
+  format: (given, { trust }) => {
+    const matches = trust.formats ? SchemaFormat.find(text(given)) : undefined
+    if (matches === undefined) return nothing
+    return (value, run) => {
+      if (typeof value !== "string") return true
+      run.budget.spend(value.length)
+      return matches(value) || run.fail(`must have the format ${given}`)
+    }
   }
 }
 
 // ---- arrays
+
+const nothing: Check = () => true
 
 const arrays =
   (check: (items: ReadonlyArray<unknown>, run: Run, evaluated: Evaluated | undefined) => boolean): Check =>
@@ -193,7 +202,7 @@ const lists: Readonly<Record<string, Keyword>> = {
   },
   uniqueItems: (unique) =>
     arrays((items, run) =>
-      unique !== true || new Set(items.map((item) => canonical(item, run.budget))).size === items.length ||
+      unique !== true || new Set(items.map((item) => CanonicalText.of(item, run.budget))).size === items.length ||
       run.fail("must not contain the same item twice")
     ),
   contains: (given, { compile, draft, schema }) => {
@@ -242,8 +251,6 @@ const lists: Readonly<Record<string, Keyword>> = {
 
 // ---- objects
 
-const nothing: Check = () => true
-
 const objects =
   (check: (members: Record<string, unknown>, run: Run, evaluated: Evaluated | undefined) => boolean): Check =>
   (value, run, evaluated) => !isObject(value) || check(value, run, evaluated)
@@ -269,12 +276,21 @@ const members = (
     return valid
   })
 
+const missing: Check = (_, run) => run.fail("is missing")
+
+const misnamed: Check = (_, run) => run.fail("has a name that is not allowed")
+
+const unexpected: Check = (_, run) => run.fail("is unexpected")
+
+/** The check of members beside those that the schema names. */
+const rest = (given: unknown, compile: Source["compile"]): Check => given === false ? unexpected : compile(given)
+
 const has = (names: ReadonlyArray<string>): Check =>
   objects((members, run) => {
     run.budget.spend(names.length)
     let valid = true
     for (const name of names) {
-      if (!Object.hasOwn(members, name)) valid = run.fail(`must have the member ${Json.stringify(name.slice(0, 100))}`)
+      if (!Object.hasOwn(members, name)) valid = inside(missing, undefined, name, run)
     }
     return valid
   })
@@ -289,6 +305,15 @@ const dependent = (checks: ReadonlyMap<string, Check>): Check =>
     }
     return valid
   })
+
+/**
+ * The schemas of the application are all compiled, so that a mistake is found in one to which no reference leads, too; those of
+ * a peer when a reference leads to them.
+ */
+const definitions: Keyword = (given, source) => {
+  if (source.trust.isOfApplication) checksOf(given, source)
+  return nothing
+}
 
 const records: Readonly<Record<string, Keyword>> = {
   maxProperties: (given) => {
@@ -333,7 +358,7 @@ const records: Readonly<Record<string, Keyword>> = {
   },
   patternProperties: (given, source) =>
     all([...checksOf(given, source)].map(([expression, check]) => {
-      const matches = pattern(expression, source.budget)
+      const matches = pattern(expression, source)
       return members((name, { budget }) => matches(name, budget), check)
     })),
   additionalProperties: (given, source) => {
@@ -342,7 +367,7 @@ const records: Readonly<Record<string, Keyword>> = {
     const patterns = patternsOf(source)
     return members(
       (name, { budget }) => !known.has(name) && !patterns.some((matches) => matches(name, budget)),
-      compile(given)
+      rest(given, compile)
     )
   },
   propertyNames: (given, { compile }) => {
@@ -351,13 +376,17 @@ const records: Readonly<Record<string, Keyword>> = {
       let valid = true
       for (const name of Object.keys(members)) {
         run.budget.spend(1)
-        valid = inside(check, name, name, run) && valid
+        if (!attempt(check, name, run, undefined)) valid = inside(misnamed, name, name, run)
       }
       return valid
     })
   },
   unevaluatedProperties: (given, { compile, draft }) =>
-    draft === "draft-07" ? nothing : members((name, _, evaluated) => !evaluated!.properties.has(name), compile(given))
+    draft === "draft-07"
+      ? nothing
+      : members((name, _, evaluated) => !evaluated!.properties.has(name), rest(given, compile)),
+  $defs: definitions,
+  definitions
 }
 
 export const keywords: ReadonlyMap<string, Keyword> = new Map(

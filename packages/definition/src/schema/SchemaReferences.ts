@@ -2,9 +2,11 @@
  * The references inside one JSON Schema: `$id`, `$anchor` and `$dynamicAnchor` name parts of it, `$ref`, `$dynamicRef` and
  * `$recursiveRef` lead to parts. Nothing is fetched: what is not in the schema is not found.
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { shortened } from "../text/Quoted.js"
 import type { Draft } from "./SchemaCheck.js"
 import type { Budget } from "./WorkBudget.js"
 
@@ -108,7 +110,8 @@ export const make = (root: JsonObject, draft: Draft, budget: Budget): SchemaRefe
       const uri = typeof reference === "string" ? resolve(reference, base, budget) : undefined
       const schema = uri === undefined ? undefined : locate(uri)
       if (uri === undefined || schema === undefined) {
-        return Either.left(`cannot be used: "${keyword}" leads to no part of it: ${String(reference).slice(0, 100)}`)
+        const shown = typeof reference === "string" ? reference : String(Json.stringify(reference))
+        return Either.left(`cannot be used: "${keyword}" leads to no part of it: ${shortened(shown)}`)
       }
       const anchor = keyword === "$recursiveRef" ? "" : uri.split("#")[1] ?? ""
       const isDynamic = keyword !== "$ref" && Predicate.isRecord(schema) &&

@@ -19,6 +19,8 @@ describe("A regular expression of a peer", () => {
     )
     fc.assert(
       fc.property(branches, text, (source, text) => {
+        // V8 finds it between the halves of a surrogate pair as well, where Unicode mode has no position.
+        fc.pre(!source.includes("\\B") || !text.includes("😀"))
         assert.strictEqual(matches(source, text), new RegExp(source, "u").test(text), `${source} ${text}`)
       }),
       { numRuns: 2000 }
@@ -30,6 +32,7 @@ describe("A regular expression of a peer", () => {
     assert.isTrue(matches("^\\p{Lu}\\u{1F600}\\ud83d\\ude00$", "Ä😀😀"))
     // Not valid in Unicode mode.
     assert.isTrue(matches("^[\\w-.]+\\_\\/{$", "a-b._/{"))
+    assert.isTrue(matches("^😀\\_é$", "😀_é"))
     assert.isTrue(matches("^(?<year>\\d{4})-\\d\\d$", "2026-01"))
   })
 

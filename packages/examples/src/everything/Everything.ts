@@ -6,6 +6,8 @@
 import type * as Version from "@effect-mcp/protocol/Version"
 import * as ClientLogger from "@effect-mcp/server/ClientLogger"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Skills from "@effect-mcp/server/Skills"
+import * as Tasks from "@effect-mcp/server/Tasks"
 import * as Layer from "effect/Layer"
 import * as Content from "./Content.js"
 import * as LongRunning from "./LongRunning.js"
@@ -13,7 +15,9 @@ import * as Prompts from "./Prompts.js"
 import * as Resources from "./Resources.js"
 import * as Rounds from "./Rounds.js"
 import * as ServerRequests from "./ServerRequests.js"
+import * as SkillFiles from "./SkillFiles.js"
 import * as Stateless from "./Stateless.js"
+import * as TaskTools from "./Tasks.js"
 
 const features = Layer.mergeAll(
   Content.layer,
@@ -22,12 +26,15 @@ const features = Layer.mergeAll(
   Rounds.layer,
   Stateless.layer,
   Prompts.layer,
-  Resources.layer
+  Resources.layer,
+  TaskTools.layer,
+  SkillFiles.layer
 )
 
 export const layer = (version?: Version.Version) =>
   McpServer.layer({ name: "everything", title: "Everything", version: "1.0.0" }, features, {
     instructions: "One of each: tools, resources and prompts that show what a server can do.",
+    extensions: [Tasks.extension, Skills.extension],
     ...(version === undefined ? undefined : { versions: [version] })
   }).pipe(
     // Sends what handlers log with `Effect.log` to their client.

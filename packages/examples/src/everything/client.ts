@@ -4,15 +4,19 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
+import type { SkillRefused } from "@effect-mcp/client/SkillRefused"
+import * as Skills from "@effect-mcp/client/Skills"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as authorization from "./authorization.js"
 
 type Scenario = (client: ClientSessionService) => Effect.Effect<unknown, unknown>
 
@@ -50,17 +54,41 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   "http-custom-headers": (client) =>
     Effect.gen(function*() {
       yield* tools(client)
-      const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Context
+      const { toolCalls } = context as unknown as { readonly toolCalls: ReadonlyArray<ToolCall> }
       for (const { arguments: args, name } of toolCalls) yield* call(client, name, args)
     }),
   "http-invalid-tool-headers": (client) =>
     Effect.flatMap(tools(client), Effect.forEach(({ name }) => call(client, name, { region: "us-west1" }))),
-  "json-schema-ref-no-deref": tools
+  "json-schema-ref-no-deref": tools,
+  "sep-2640-client-no-prefetch": (client) => Stream.runDrain(Skills.make(client).list),
+  "sep-2640-client-verify-digest": (client) => loadSkill(client, "Digest"),
+  // The server sends more bytes than the entry says.
+  "sep-2640-client-verify-size": (client) => loadSkill(client, "Size"),
+  "sep-2640-client-verify-frontmatter": (client) => loadSkill(client, "FrontMatter")
 }
 
-interface Context {
-  readonly toolCalls: ReadonlyArray<{ readonly name: string; readonly arguments: JsonObject }>
+/** Loads a skill whose `SKILL.md` is not the one of its entry, and would read its other files next. */
+const loadSkill = (client: ClientSessionService, expected: SkillRefused["reason"]) => {
+  const skills = Skills.make(client)
+  return Stream.runForEach(
+    skills.list,
+    (entry) => Effect.flatMap(skills.load(entry), ({ files, read }) => Effect.forEach(files, ({ path }) => read(path)))
+  ).pipe(
+    Effect.flip,
+    Effect.filterOrFail((error) => error._tag === "SkillRefused" && error.reason === expected, (error) => error)
+  )
 }
+
+interface ToolCall {
+  readonly name: string
+  readonly arguments: JsonObject
+}
+
+/** What the suite gives a scenario. */
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Readonly<Record<string, string>>
+
+/** Of every scenario of authorization. */
+const authorized: Scenario = (client) => Effect.zipRight(tools(client), client.callTool("test-tool", {}))
 
 /** The scenarios look at what the client sends; not every tool of theirs gives a valid result. */
 const call = (client: ClientSessionService, name: string, args: JsonObject = {}) =>
@@ -81,17 +109,23 @@ const program = Effect.gen(function*() {
   const url = process.argv.at(-1) ?? ""
   const name = process.env.MCP_CONFORMANCE_SCENARIO ?? "initialize"
   const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? Version.latestLegacy
-  const scenario = scenarios[name]
+  const scenario = name.startsWith("auth/") ? authorized : scenarios[name]
   if (scenario === undefined) return yield* Effect.fail(new Error(`There is no scenario "${name}"`))
   if (!Version.isLegacy(version) && !Version.isModern(version)) {
     return yield* Effect.fail(new Error(`Revision ${version} is not supported`))
   }
-  const client = yield* Client.make(Remote.connector(url), { versions: [version], features: accepting })
-  yield* scenario(client)
+  const options = { versions: [version], features: accepting, extensions: [Skills.extension] } as const
+  yield* Effect.scoped(
+    name.startsWith("auth/")
+      ? Client.make(Remote.connector(url, { authorize: Authorization.authorize }), options).pipe(
+        Effect.flatMap(scenario),
+        Effect.provide(authorization.layer(url, name, context))
+      )
+      : Effect.flatMap(Client.make(Remote.connector(url), options), scenario)
+  )
 })
 
 program.pipe(
-  Effect.scoped,
   Effect.provide(NodeHttpClient.layerUndici),
   NodeRuntime.runMain
 )

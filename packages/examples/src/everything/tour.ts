@@ -9,6 +9,7 @@ import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as EventStore from "@effect-mcp/server/EventStore"
+import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -59,7 +60,12 @@ const tour = Effect.gen(function*() {
 
 tour.pipe(
   Effect.scoped,
-  Effect.provide(HttpServer.layer({ port: 0 }).pipe(Layer.provide([Everything.layer(), EventStore.layerMemory()]))),
+  Effect.provide(
+    HttpServer.layer({ port: 0 }).pipe(
+      Layer.provide(Everything.layer()),
+      Layer.provide([EventStore.layerMemory(), TaskStore.layerMemory()])
+    )
+  ),
   Effect.provide(NodeHttpClient.layerUndici),
   NodeRuntime.runMain
 )

@@ -1,10 +1,10 @@
 /**
- * The server of the example: a tool that answers with a job of the extension, and the requests and notifications of
- * jobs. Jobs are kept in memory.
+ * The server of the example: a tool that answers with a job of the extension, and the requests and notifications of jobs. In
+ * revisions without results of extensions, the tool asks the client first, and renders while it waits.
  */
 import { Tool } from "@effect-mcp/definition"
 import { Extension, McpError } from "@effect-mcp/protocol"
-import { Handler, McpServer, RequestContext } from "@effect-mcp/server"
+import { Handler, McpServer, ServerSession } from "@effect-mcp/server"
 import { Effect, HashMap, Layer, Option, Ref, Schema } from "effect"
 import { Jobs } from "./contract.js"
 
@@ -13,10 +13,13 @@ const Live = Layer.unwrapEffect(Effect.map(Ref.make(HashMap.empty<string, string
     Tool.make("render", { parameters: { jobId: Schema.String } }),
     ({ jobId }) =>
       Effect.gen(function*() {
-        const { extension } = yield* RequestContext.RequestContext
-        // None when the client has not declared the extension.
-        if (Option.isNone(yield* extension(Jobs))) return `${jobId}, rendered at once`
-        return yield* Handler.answer(Jobs.results.job, { jobId })
+        const { extension, request, supports } = yield* ServerSession.ServerSession
+        if (supports(Jobs.results.job)) return yield* Handler.answer(Jobs.results.job, { jobId })
+        // The client has not declared the extension.
+        if (!supports(Jobs.requests.approve)) return `${jobId}, rendered at once`
+        const { approved } = yield* request(Jobs.requests.approve, { jobId })
+        const { client } = Option.getOrThrow(yield* extension(Jobs))
+        return approved ? `${jobId}, rendered in ${client.language}` : `${jobId} was not approved`
       })
   )
 
@@ -36,7 +39,9 @@ const Live = Layer.unwrapEffect(Effect.map(Ref.make(HashMap.empty<string, string
       ? new McpError.InvalidParams({ message: "Invalid params: a job has an id" })
       : Effect.map(Ref.get(texts), (all) => ({ jobId, text: Option.getOrUndefined(HashMap.get(all, jobId)) })))
 
-  return Layer.mergeAll(render, finish, get)
+  const seen = Handler.notification(Jobs.notifications.seen, ({ jobId }) => Ref.update(texts, HashMap.remove(jobId)))
+
+  return Layer.mergeAll(render, finish, get, seen)
 }))
 
 export const Server = McpServer.layer({ name: "renderer", version: "1.0.0" }, Live, {

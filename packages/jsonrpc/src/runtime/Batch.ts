@@ -10,6 +10,16 @@ export const MAX_BATCH = 100
 export const messages = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> | undefined =>
   batch.length === 0 || batch.length > MAX_BATCH ? undefined : batch.map(element)
 
+/** The same input with what is wrong with its batch: it is empty or too large. */
+export const refused = ({ batch, code, kind }: Message.Malformed): Message.Malformed =>
+  new Message.Malformed(
+    kind,
+    code,
+    `Invalid request: a batch may hold from 1 to ${MAX_BATCH} messages`,
+    undefined,
+    batch
+  )
+
 const element = (value: unknown): Message.Incoming => {
   const incoming = Message.fromUnknown(value)
   return Message.isMalformed(incoming) && incoming.batch !== undefined

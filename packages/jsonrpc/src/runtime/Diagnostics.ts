@@ -11,9 +11,19 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import { Diagnostic } from "../Diagnostic.js"
+import type { Outcome } from "../Outcome.js"
 
 /** How many reports may be in progress at once, or begin in one turn. */
 export const MAX_REPORTS = 64
+
+/** The diagnostic of an answer that hides a bug of this side or breaks a rule; `undefined` for any other. */
+export const ofOutcome = (method: string, { died, flaw, subject }: Outcome): Diagnostic | undefined => {
+  if (died === undefined && flaw === undefined) return undefined
+  const named = subject === undefined ? { method } : { method, subject }
+  return died === undefined
+    ? Diagnostic.FlawedAnswer({ ...named, reason: flaw! })
+    : Diagnostic.HandlerDied({ ...named, cause: died })
+}
 
 export class Diagnostics {
   private inProgress: Set<Fiber.RuntimeFiber<void>> | undefined

@@ -2,7 +2,7 @@
  * The requests we are answering, by channel and id. It starts the fiber of each request when there is a place for it,
  * records why it was interrupted, and sends one answer to each, or none if the peer cancelled it. `Places` counts.
  *
- * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect
+ * A class with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect
  * can run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table
  * from before it runs or waits until it is answered; `count` is the number of requests in the table.
  */
@@ -15,19 +15,18 @@ import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import { Diagnostic } from "../Diagnostic.js"
-import { NoBackChannel } from "../LocalError.js"
-import * as Message from "../Message.js"
-import type { CallError, RequestOptions } from "../Outbound.js"
+import type * as Message from "../Message.js"
 import * as Outcome from "../Outcome.js"
 import type { Channel, IncomingRequest, PerClient, Side, Work } from "../Side.js"
+import { ActiveRequest } from "./ActiveRequest.js"
 import * as Attempt from "./Attempt.js"
 import type { ConversationEnv } from "./ConversationEnv.js"
+import { ofOutcome } from "./Diagnostics.js"
 import * as MessageSize from "./MessageSize.js"
 import type { Pending } from "./Pending.js"
 import type { Limits } from "./Places.js"
 import { Places } from "./Places.js"
 import { otherForm } from "./RequestIds.js"
-import * as Turns from "./Turns.js"
 
 /** How many characters of the reason of a cancel are kept. */
 const MAX_REASON = 1024
@@ -35,63 +34,13 @@ const MAX_REASON = 1024
 /** The conversation whose requests these are. */
 export interface Host {
   /** The work of a request, when it starts. */
-  readonly plan: (message: Message.Request, request: ActiveRequest) => Work
+  readonly plan: (message: Message.Request, request: IncomingRequest) => Work
   /** The code of the error of a request that cannot be served now. */
   readonly unavailableCode: (message: Message.Request) => number
   /** Whether requests of this method run also when no place is free. */
   readonly neverWaits: (method: string) => boolean
   readonly side: Pick<Side, "hasOwnLimit">
   readonly report: (diagnostic: Diagnostic) => void
-}
-
-/**
- * One request in flight. `fiber` is unset until its first steps have run; `reason` is set before it is interrupted;
- * once `open` is false nothing more is sent on its behalf; once `answered` is true it is no longer in the table.
- */
-export class ActiveRequest implements IncomingRequest {
-  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
-  reason: "cancelled" | "closing" | undefined
-  cancelReason: string | undefined
-  answered = false
-  cancellable = true
-  open = true
-  /** How many notifications wait for space on the channel. */
-  sending = 0
-  onSent: (() => void) | undefined
-  /** The answer when the conversation closes. */
-  closing: (() => Outcome.Outcome) | undefined
-
-  constructor(
-    readonly id: Message.RequestId,
-    readonly method: string,
-    readonly channel: Channel,
-    private readonly pending: Pending,
-    /** Where it waits or has a place. */
-    readonly places: Places<ActiveRequest>
-  ) {}
-
-  request(method: string, params?: Message.Params, options?: RequestOptions): Effect.Effect<Message.Params, CallError> {
-    return Effect.suspend(() =>
-      this.open && this.channel.canRequest?.() !== false
-        ? this.pending.request(this.channel.unsafeSend, method, params, options)
-        : Effect.fail(new NoBackChannel({ method }))
-    )
-  }
-
-  notify(method: string, params?: Message.Params): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      this.open
-        ? Effect.acquireUseRelease(
-          Effect.sync(() => this.sending++),
-          () => Effect.catchAll(this.channel.send(Message.notification(method, params)), () => Turns.drop),
-          () =>
-            Effect.sync(() => {
-              if (--this.sending === 0) this.onSent?.()
-            })
-        )
-        : Turns.drop
-    )
-  }
 }
 
 export class InFlight {
@@ -198,6 +147,8 @@ export class InFlight {
 
   /** The next request that a place is free for. Clients take turns. */
   private next(): readonly [ActiveRequest, Message.Request] | undefined {
+    // Then no client can have one, however many wait.
+    if (!this.places.isFree) return undefined
     const waitedFor = this.waitedFor!
     for (const places of waitedFor) {
       const next = places.next()
@@ -295,8 +246,9 @@ export class InFlight {
     return [...this.channels.values()].flatMap((requests) => [...requests.values()])
   }
 
-  /** The only request with this id, on any channel. */
+  /** The only request with this id, on any channel: of clients that share the conversation, it could be another's. */
   private search(id: Message.RequestId): ActiveRequest | "several" | undefined {
+    if (this.perClient !== undefined) return undefined
     let found: ActiveRequest | undefined
     for (const requests of this.channels.values()) {
       const request = requests.get(id)
@@ -339,10 +291,8 @@ export class InFlight {
 
   private answer(request: ActiveRequest, outcome: Outcome.Outcome): void {
     this.remove(request)
-    if (outcome.died !== undefined) {
-      const { died: cause, subject } = outcome
-      this.host.report(Diagnostic.HandlerDied({ method: request.method, cause, ...(subject && { subject }) }))
-    }
+    const diagnostic = ofOutcome(request.method, outcome)
+    if (diagnostic !== undefined) this.host.report(diagnostic)
     this.callChannel(request, ({ channel, id }) => channel.unsafeSend(Outcome.toMessage(id, outcome)))
     if (this.waitedFor !== undefined) this.startWaiting()
   }

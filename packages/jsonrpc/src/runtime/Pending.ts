@@ -175,7 +175,8 @@ export class Pending {
   private fits(call: Call, message: Message.Request): boolean {
     if (this.sent >= this.maxPending) return false
     if (this.sent < RUNNING) return true
-    call.text = MessageSize.of(message)
+    // Once: it writes the message, which may have to wait for many others.
+    call.text ||= MessageSize.of(message)
     return this.text + call.text <= MAX_TEXT
   }
 

@@ -1,5 +1,5 @@
 /**
- * `Effect.raceFirst`, and `Effect.all` with unbounded concurrency, for a fiber that may be interrupted at any step. Effect's own
+ * `Effect.raceFirst`, and `Effect.all` with concurrency, for a fiber that may be interrupted at any step. Effect's own
  * make their fibers one step before they start them; when they are interrupted in between, they wait for an end that never
  * comes.
  */
@@ -21,8 +21,30 @@ export const raceFirst = <A, E, R, A2, E2, R2>(
     })
   )
 
-/** The values of effects that run at the same time, in their order. When one fails, the others are interrupted. */
-export const all = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>): Effect.Effect<ReadonlyArray<A>, E, R> =>
+/**
+ * The values of effects that run at the same time, in their order: at most `limit` of them, while the others wait. When one
+ * fails, the others are interrupted.
+ */
+export const all = <A, E, R>(
+  effects: ReadonlyArray<Effect.Effect<A, E, R>>,
+  limit = Infinity
+): Effect.Effect<ReadonlyArray<A>, E, R> =>
+  Effect.suspend(() => {
+    const values = new Array<A>(effects.length)
+    let next = 0
+    const work: Effect.Effect<void, E, R> = Effect.suspend(() => {
+      const at = next++
+      if (at >= effects.length) return Effect.void
+      return Effect.flatMap(effects[at]!, (value) => {
+        values[at] = value
+        return work
+      })
+    })
+    const workers = Math.min(effects.length, limit)
+    return Effect.as(workers <= 1 ? work : together(new Array<typeof work>(workers).fill(work)), values)
+  })
+
+const together = <E, R>(effects: ReadonlyArray<Effect.Effect<void, E, R>>): Effect.Effect<void, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forEach(effects, (effect) => Effect.forkDaemon(restore(effect))), (fibers) => {
       const failed = Deferred.unsafeMake<never, E>(FiberId.none)
@@ -31,7 +53,7 @@ export const all = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>): Ef
           if (exit._tag === "Failure") Deferred.unsafeDone(failed, Effect.failCause(exit.cause))
         })
       }
-      const joined = raceFirst(Effect.forEach(fibers, Fiber.join), Deferred.await(failed))
+      const joined = raceFirst(Effect.forEach(fibers, Fiber.join, { discard: true }), Deferred.await(failed))
       return Effect.ensuring(restore(joined), Fiber.interruptAll(fibers))
     })
   )

@@ -1,10 +1,10 @@
 /**
  * Lets the event loop turn while handlers send without ever waiting: what they send is dropped, kept for a later reader, or
- * still fits into the buffer of one that does not read. Fibers that never wait run before timers, signals and sockets get
- * their turn.
+ * still fits into the buffer of one that does not read. It does the same for readers of events that come faster than they are
+ * read. Fibers that never wait run before timers, signals and sockets get their turn.
  *
- * Two mutable fields for the whole process, because its event loop is what all senders share: `left` is what they may still
- * spend in this turn of the event loop, and `waiting` holds the senders that wait for the next turn.
+ * Two mutable fields for the whole process, because all senders and readers share its event loop: `left` is what they may
+ * still spend in this turn of the event loop, and `waiting` holds those that wait for the next turn.
  */
 import * as Effect from "effect/Effect"
 
@@ -13,6 +13,9 @@ const SENDS = 128
 
 /** What a notification costs that nothing reads now: they drop 32 in one turn. */
 const DROP = 4
+
+/** What an event costs that was received: when nothing is sent, 1,024 are read in one turn. */
+const EVENT = 0.125
 
 let left = SENDS
 const waiting = new Set<() => void>()
@@ -45,6 +48,9 @@ const spend = (cost: number): Effect.Effect<void> => (left -= cost) >= 0 ? Effec
 
 /** Drops one notification, in the next turn of the event loop when many were dropped or sent in this one. */
 export const drop: Effect.Effect<void> = Effect.suspend(() => spend(DROP))
+
+/** To be run after an event was received: waits for the next turn of the event loop when many were received in this one. */
+export const received: Effect.Effect<void> = Effect.suspend(() => spend(EVENT))
 
 /** To be run after a notification was sent: waits for the next turn of the event loop when many were sent in this one. */
 export const sent = (isRead: boolean): Effect.Effect<void> => spend(isRead ? 1 : DROP)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
 import * as Outbox from "../../src/runtime/Outbox.js"
-import { preempted } from "../ScriptedPeer.js"
 
 /** Forks the effect and waits until it is suspended. */
 const suspended = <A, E>(effect: Effect.Effect<A, E>) =>

@@ -82,6 +82,26 @@ describe("calls beyond those that may be in flight", () => {
       for (const call of calls) assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
     }))
 
+  it.scoped("are measured once, however many calls end before them", () =>
+    Effect.gen(function*() {
+      const t = yield* connect()
+      let written = 0
+      const long = { text: "x".repeat(9_000_000) }
+      const measured = {
+        toJSON: () => {
+          written++
+          return long
+        }
+      } as unknown as Message.Params
+      yield* Effect.all(Array.from({ length: 100 }, () => Effect.fork(t.conversation.request("m"))))
+      yield* Effect.fork(t.conversation.request("m", long))
+      yield* Effect.fork(t.conversation.request("m", measured))
+      while (t.conversation.pending() < 102) yield* Effect.yieldNow()
+      for (let id = 1; id <= 30; id++) yield* t.peer.answer(id)
+      while (t.conversation.pending() > 72) yield* Effect.yieldNow()
+      assert.strictEqual(written, 1)
+    }))
+
   it.scoped("wait when their text is long: a peer with our defaults refuses none", () =>
     Effect.gen(function*() {
       const text = "x".repeat(400_000)

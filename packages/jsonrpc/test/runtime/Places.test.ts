@@ -229,7 +229,12 @@ describe("the clients of one conversation", () => {
         t.conversation.receive(Message.request(id, "work"), channel)
         return answered
       }
-      return { ...t, work, send }
+      const cancel = (origin: string | undefined, requestId: string) =>
+        t.conversation.receive(
+          Message.notification("notifications/cancelled", { requestId }),
+          channelOf(origin).channel
+        )
+      return { ...t, work, send, cancel }
     })
 
   it.scoped("have places of their own; those that are not known share the limit of the conversation", () =>
@@ -256,5 +261,26 @@ describe("the clients of one conversation", () => {
       for (const id of ["x1", "x2", "a1", "b1", "x3", "a2"]) yield* work.end(id)
       while (conversation.inFlight() > 0) yield* Effect.yieldNow()
       assert.deepStrictEqual(work.begun, ["x1", "x2", "a1", "b1", "x3", "a2"])
+    }))
+
+  it.scoped("cannot cancel the requests of each other", () =>
+    Effect.gen(function*() {
+      const { cancel, conversation, send, work } = yield* shared({})
+      const answered = send("ada", "1")
+      for (const origin of ["bob", undefined]) cancel(origin, "1")
+      yield* work.end("1")
+      while (conversation.inFlight() > 0) yield* Effect.yieldNow()
+      assert.deepStrictEqual(answered, ["1"])
+    }))
+
+  it.scoped("wait at the cost of those that end, however many wait", () =>
+    Effect.gen(function*() {
+      const { conversation, send, work } = yield* shared({ maxInFlight: 2 })
+      const ids = Array.from({ length: 40_000 }, (_, i) => `${i}`)
+      for (const id of ids) send(id, id)
+      const start = process.cpuUsage().user
+      for (const id of ids) yield* work.end(id)
+      while (conversation.inFlight() > 0) yield* Effect.yieldNow()
+      assert.isBelow(process.cpuUsage().user - start, 5_000_000)
     }))
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber } from "effect"
 import { all, raceFirst } from "../../src/runtime/Race.js"
-import { preempted } from "../ScriptedPeer.js"
 
 describe("raceFirst", () => {
   it.effect("ends when it is interrupted between any two of its steps", () =>
@@ -35,6 +35,35 @@ describe("all", () => {
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(waiting)))
       assert.strictEqual(running, 0)
     })))
+
+  it.effect("ends when it is interrupted between any two of its steps while some wait for others", () =>
+    preempted(Effect.gen(function*() {
+      let running = 0
+      const endless = Effect.acquireUseRelease(
+        Effect.sync(() => running++),
+        () => Effect.never,
+        () => Effect.sync(() => running--)
+      )
+      const waiting = yield* Effect.forkDaemon(all<void, never, never>([Effect.void, endless, endless, endless], 2))
+      yield* Effect.repeatN(Effect.yieldNow(), 3)
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(waiting)))
+      assert.strictEqual(running, 0)
+    })))
+
+  it.effect("runs no more at the same time than the limit", () =>
+    Effect.gen(function*() {
+      let running = 0
+      let most = 0
+      const one = (n: number) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => most = Math.max(most, ++running)),
+          () => Effect.as(Effect.yieldNow(), n),
+          () => Effect.sync(() => running--)
+        )
+      assert.deepStrictEqual(yield* all([1, 2, 3, 4, 5].map(one), 2), [1, 2, 3, 4, 5])
+      assert.strictEqual(most, 2)
+      assert.deepStrictEqual(yield* all<never, never, never>([], 2), [])
+    }))
 
   it.effect("has the values in order, or the first failure", () =>
     Effect.gen(function*() {

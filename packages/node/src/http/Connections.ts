@@ -5,11 +5,15 @@
  * A mutable map, because each request passes here: it holds the last response of each open connection. `HttpServer` and
  * `PlatformHttpServer` close their servers with it.
  */
+import * as Array from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Server as TlsServer } from "node:tls"
+
+/** How long a connection may be open without a request when its server closes. */
+const UNUSED = "200 millis"
 
 export class Connections {
   private readonly sockets = new Set<Socket>()
@@ -35,7 +39,8 @@ export class Connections {
 
   /**
    * Stops listening, runs `drain`, which ends what the requests have started, and waits until clients have read their
-   * responses. After the timeout it destroys the connections that are left.
+   * responses. A connection without a request stays open a little longer, because its first one may be under way. After the
+   * timeout it destroys the connections that are left.
    */
   close(options: {
     readonly drain: Effect.Effect<void>
@@ -48,10 +53,14 @@ export class Connections {
       if (!this.server.listening) return Effect.void
       const closed = this.stop()
       return Effect.timed(drain).pipe(
-        Effect.tap(() =>
-          Effect.sync(() => this.last.forEach((_, socket) => this.closeWhenAnswered(socket, refuseIncomplete)))
-        ),
-        Effect.flatMap(([elapsed]) => within(closed, Duration.subtract(timeout, elapsed))),
+        Effect.flatMap(([elapsed]) => {
+          const [used, unused] = Array.partition(this.last, ([, response]) => response === undefined)
+          const close = (sockets: typeof used) =>
+            sockets.forEach(([socket]) => this.closeWhenAnswered(socket, refuseIncomplete))
+          close(used)
+          const late = unused.length === 0 ? Effect.void : Effect.delay(Effect.sync(() => close(unused)), UNUSED)
+          return within(Effect.zipRight(late, closed), Duration.subtract(timeout, elapsed))
+        }),
         Effect.zipRight(Effect.sync(() => this.sockets.forEach((socket) => socket.destroy()))),
         Effect.zipRight(within(closed, "1 second"))
       )
@@ -60,13 +69,18 @@ export class Connections {
 
   /** Stops listening. The effect waits until all connections are closed. */
   private stop(): Effect.Effect<void> {
+    const { server } = this
+    const { closeIdleConnections } = server
     let isClosed = false
-    this.server.close(() => {
+    // `close` would close connections whose first request is under way.
+    server.closeIdleConnections = () => {}
+    server.close(() => {
       isClosed = true
     })
+    server.closeIdleConnections = closeIdleConnections
     return Effect.async<void>((resume) => {
       if (isClosed) return resume(Effect.void)
-      this.server.once("close", () => resume(Effect.void))
+      server.once("close", () => resume(Effect.void))
     })
   }
 
@@ -75,12 +89,14 @@ export class Connections {
     const response = this.last.get(socket)
     if (response === undefined || response.writableFinished || response.destroyed) return socket.destroySoon()
     response.once("close", () => this.closeWhenAnswered(socket, refuseIncomplete))
-    if (refuseIncomplete && !response.headersSent && !response.req.complete) refuse(response)
+    if (refuseIncomplete && !response.req.complete) refuse(response)
   }
 }
 
-const refuse = (response: ServerResponse): void => {
-  response.writeHead(503, { connection: "close", "retry-after": "1" })
+/** Refuses a request that no endpoint can answer, now or until the server has started again, unless it has an answer. */
+export const refuse = (response: ServerResponse, status: 500 | 503 = 503): void => {
+  if (response.headersSent) return
+  response.writeHead(status, { connection: "close", "retry-after": "1" })
   response.end()
 }
 

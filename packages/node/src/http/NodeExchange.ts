@@ -4,18 +4,24 @@
  *
  * It knows nothing of MCP; `HttpServer` makes one for each request.
  */
+import { ByteBuffer } from "@effect-mcp/jsonrpc/unstable/ByteBuffer"
 import type { BodyFault, Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
 import { type HttpExchange, MAX_DISCARDED, pathOf, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
+import type { TLSSocket } from "node:tls"
 
 export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
   readonly headers: Headers
-  // The endpoint sets these two.
+  // The endpoint sets these three.
   added: Headers | undefined
   slowReaders: SlowReaders | undefined
+  user: HttpExchange["user"]
+  /** Whether the endpoint has answered; an application that mounts it may have answered instead. */
+  private isAnswered = false
+  private onLeave: (() => void) | undefined
 
   constructor(private readonly request: IncomingMessage, private readonly response: ServerResponse) {
     this.method = request.method!
@@ -28,6 +34,14 @@ export class NodeExchange implements HttpExchange {
     return this.request.rawHeaders
   }
 
+  get remoteAddress(): string | undefined {
+    return this.request.socket.remoteAddress
+  }
+
+  get encrypted(): boolean {
+    return (this.request.socket as TLSSocket).encrypted === true
+  }
+
   get path(): string {
     return pathOf(this.url)
   }
@@ -38,33 +52,28 @@ export class NodeExchange implements HttpExchange {
 
   body(maxBytes: number, then: (body: string | BodyFault) => void): void {
     const { request } = this
-    let first: Buffer | undefined
-    let rest: Array<Buffer> | undefined
+    const buffer = new ByteBuffer(maxBytes)
     let size = 0
     request.on("data", (chunk: Buffer) => {
       const before = size
       size += chunk.length
-      if (size <= maxBytes) {
-        if (first === undefined) first = chunk
-        else (rest ??= [first]).push(chunk)
-        return
-      }
-      first = rest = undefined
+      if (size <= maxBytes) return buffer.add(chunk)
+      buffer.clear()
       // Answer at once, but read on: closing a socket with unread bytes would discard the answer.
       if (before <= maxBytes) then({ fault: "size" })
       else if (size - maxBytes > MAX_DISCARDED) request.destroy()
     })
     request.on("end", () => {
       if (size > maxBytes) return
-      const body = rest !== undefined ? Buffer.concat(rest, size) : first
-      if (body === undefined) return then("")
-      then(isUtf8(body) ? body.toString("utf8") : { fault: "encoding" })
+      const { all } = buffer
+      then(isUtf8(all) ? Buffer.from(all.buffer, all.byteOffset, size).toString("utf8") : { fault: "encoding" })
     })
   }
 
   reply(status: number, headers: Headers, body: string): void {
     const { response } = this
     if (response.headersSent || this.isGone) return
+    this.isAnswered = true
     const length = Buffer.byteLength(body)
     if (body.length > PIECE && this.slowReaders !== undefined) {
       return this.slowReaders.sendLong(this, status, { ...headers, "content-length": String(length) }, body)
@@ -80,6 +89,7 @@ export class NodeExchange implements HttpExchange {
 
   stream(status: number, headers: Headers, reader: Reader): Writer {
     const { response } = this
+    this.isAnswered = true
     response.on("drain", reader.drained)
     response.on("close", reader.gone)
     response.writeHead(status, this.added === undefined ? { ...headers } : { ...headers, ...this.added })
@@ -88,9 +98,13 @@ export class NodeExchange implements HttpExchange {
   }
 
   onGone(listener: () => void): void {
-    this.response.on("close", () => {
-      if (!this.response.writableFinished) listener()
-    })
+    // A request that is passed on to one node after another sets a listener for each.
+    if (this.onLeave === undefined) {
+      this.response.on("close", () => {
+        if (!this.isAnswered || !this.response.writableFinished) this.onLeave!()
+      })
+    }
+    this.onLeave = listener
   }
 
   /** Watches the end of an answer that the client has not taken. */
@@ -98,7 +112,8 @@ export class NodeExchange implements HttpExchange {
     const { response, slowReaders } = this
     // `writableLength` is 0 when the operating system has taken everything.
     if (response.writableLength === 0 || slowReaders === undefined) return
-    const stop = slowReaders.watch(() => response.destroy())
+    // An answer that waits behind others on its connection has no socket of its own yet.
+    const stop = slowReaders.watch(response.writableLength, () => this.request.socket.destroy())
     response.on("finish", stop)
     response.on("close", stop)
   }

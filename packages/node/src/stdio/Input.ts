@@ -28,7 +28,7 @@ interface Reader {
 const HUNG_UP: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE", "EIO"])
 
 /**
- * How many messages are taken in one turn of the event loop. Node reads up to 32 chunks in a turn, and thousands of small
+ * How many messages are taken before the event loop may turn. Node reads up to 32 chunks in a turn, and thousands of
  * messages would keep timers and other connections waiting.
  */
 const MAX_PER_TURN = 256
@@ -36,7 +36,8 @@ const MAX_PER_TURN = 256
 /**
  * A class with mutable fields, because it handles every chunk of a conversation. It listens to the readable from its
  * construction to `release`. `reader` is the only consumer, and `early` is empty while there is one; `over` is set once,
- * and no message is delivered after it. `rest` is set from when enough messages were taken in a turn until the next one.
+ * and no message is delivered after it. `taken` counts messages since the reader last paused for a turn of the event loop;
+ * `rest` is set while it does.
  */
 export class Input {
   private readonly decoder: LineFraming.Decoder
@@ -45,6 +46,7 @@ export class Input {
   private reader: Reader | undefined
   private over: End | undefined
   private count = 0
+  private taken = 0
   private rest: NodeJS.Immediate | undefined
 
   constructor(
@@ -166,12 +168,14 @@ export class Input {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk
     const messages = this.decoder.push(this.toUtf8 === undefined ? bytes : this.toUtf8(bytes))
     this.deliver(messages)
+    this.taken += messages.length
     if (this.reader === undefined) this.readable.pause()
-    else if (!this.reader.pulls && messages.length > MAX_PER_TURN && this.over === undefined) this.takeRest()
+    else if (!this.reader.pulls && this.taken > MAX_PER_TURN && this.over === undefined) this.takeRest()
   }
 
   /** Pauses the readable until the next turn of the event loop. */
   private takeRest(): void {
+    this.taken = 0
     this.readable.pause()
     this.rest ??= setImmediate(() => {
       this.rest = undefined

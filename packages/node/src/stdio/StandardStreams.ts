@@ -44,8 +44,8 @@ export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effec
  * Claims standard output until the scope closes. Fails with reason `Open` when another claim holds.
  *
  * While claimed, these write to stderr: `console`, and so Effect's default logger; `process.stdout.write` and streams piped
- * into it; `fs.write`, `fs.writev` and their synchronous forms on descriptor 1, and so pino; children that would inherit
- * standard output.
+ * into it; `fs.write`, `fs.writev`, `fs.writeFile`, `fs.appendFile` and their synchronous forms on descriptor 1, and so pino;
+ * children that would inherit standard output.
  *
  * Not covered, because Node has no `dup2`: native code, worker threads that write to descriptor 1, files opened by the name
  * `/dev/stdout`, `process.stdout.end`, and code that stored one of these functions in a variable before the claim.

@@ -6,6 +6,7 @@
  */
 import { Buffer } from "node:buffer"
 import ChildProcess from "node:child_process"
+import { Console } from "node:console"
 import Fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import type { Writable } from "node:stream"
@@ -71,7 +72,19 @@ const stdoutToStderr = (): Restore =>
     return writable
   })
 
-const descriptorWriters = ["write", "writeSync", "writev", "writevSync"]
+/** On Bun and Deno, where the console does not write by `process.stdout`. A console has state, such as the depth of groups. */
+const consoleToStderr = (): ReadonlyArray<Restore> => {
+  if (!("bun" in process.versions || "deno" in process.versions)) return []
+  const toStderr = new Console(process.stderr, process.stderr) as unknown as Record<string, Any>
+  return Object.keys(toStderr)
+    .filter((name) => typeof toStderr[name] === "function" && name in console)
+    .map((name) => replaceMethod(console, name, () => toStderr[name]!.bind(toStderr)))
+}
+
+// Node's functions for files take a descriptor, too, and call none of the others for it.
+const descriptorWriters = ["write", "writeSync", "writev", "writevSync"].concat(
+  ["writeFile", "writeFileSync", "appendFile", "appendFileSync"]
+)
 
 const descriptorToStderr = (name: string): Restore =>
   replaceMethod(Fs, name, (original) => (fd, ...rest) => original(fd === STDOUT ? STDERR : fd, ...rest))
@@ -113,7 +126,9 @@ const children = (which: StandardStream): ReadonlyArray<Restore> => [
 export const redirect = (which: StandardStream): Restore => {
   const restores = [
     ...children(which),
-    ...(which === "output" ? [stdoutToStderr(), ...descriptorWriters.map(descriptorToStderr)] : [])
+    ...(which === "output"
+      ? [stdoutToStderr(), ...consoleToStderr(), ...descriptorWriters.map(descriptorToStderr)]
+      : [])
   ]
   // Updates named imports, such as `import { writeSync } from "node:fs"`.
   syncBuiltinESMExports()

@@ -127,6 +127,7 @@ const isFolder = (path: string): boolean => Option.exists(stat(path), (found) =>
 
 const missing = ({ command, cwd }: Command): string => {
   if (cwd !== undefined && !isFolder(cwd)) return `its working directory ${JSON.stringify(cwd)} is not a folder`
+  if (/^[^\s\\/]+ /.test(command)) return "there is no such program; give what follows the first space in `args`"
   if (!/[\\/]/.test(command)) return "there is no such program on its PATH; install it, or give the path of the file"
   return Fs.existsSync(Path.resolve(cwd ?? "", command))
     ? "the file is there, but not the interpreter that its first line names"

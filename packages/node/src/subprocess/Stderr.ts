@@ -6,6 +6,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -119,5 +120,5 @@ const toFunction = (receive: (line: string) => Effect.Effect<void>): Deliver => 
         Effect.suspend(() => receive(line)),
         (cause) => Effect.logError("A handler of stderr failed", cause)
       ))
-    yield* Effect.all([cut, call], { concurrency: "unbounded", discard: true })
+    yield* concurrently([cut, call])
   })

@@ -28,6 +28,8 @@ export interface Behaviour {
   readonly over?: ReadonlyArray<Kind> | undefined
   /** `true` when the server must remember the client from one request to the next. Default: it need not. */
   readonly sessions?: boolean | undefined
+  /** `true` when a client must find what a handler has added to the server. Default: it need not. */
+  readonly adds?: boolean | undefined
   /** `true` for transports whose streams can be resumed, `false` for the others. Default: both. */
   readonly resumes?: boolean | undefined
   readonly run: (setting: Setting["Type"]) => Effect.Effect<void, unknown, Scope.Scope>
@@ -35,10 +37,10 @@ export interface Behaviour {
 
 /** Whether a transport has the behaviour. */
 export const applies = (
-  { over, resumes, sessions = false, since, until }: Behaviour,
+  { adds = false, over, resumes, sessions = false, since, until }: Behaviour,
   transport: TestedTransport
 ): boolean =>
-  (transport.sessions || !sessions) &&
+  (transport.sessions || !sessions) && (transport.keeps || !adds) &&
   (over === undefined || over.includes(transport.kind)) && (resumes === undefined || transport.resumes === resumes) &&
   (since === undefined || Version.isAtLeast(transport.version, since)) &&
   (until === undefined || Version.isAtLeast(until, transport.version))

@@ -97,7 +97,7 @@ export const behaviours: ReadonlyArray<Behaviour> = [
     until: "2025-11-25",
     run: ({ connect }) =>
       Effect.gen(function*() {
-        const client = yield* connect({ heartbeat: { interval: "1 second" } })
+        const client = yield* connect({ heartbeat: { interval: "500 millis" } })
         const { entries } = client.transcript
         const isPing = ({ message }: (typeof entries)[number]) => "method" in message && message.method === "ping"
         yield* until(() => entries.filter(isPing).length >= 2)

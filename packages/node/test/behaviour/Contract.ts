@@ -78,6 +78,11 @@ export const Withdraw = Tool.make("withdraw", {
   parameters: { name: Schema.String }
 })
 
+export const Crowd = Tool.make("crowd", {
+  description: "Adds many tools as one change; without a name, removes them as one change.",
+  parameters: { names: Schema.Array(Schema.String) }
+})
+
 export const Touch = Tool.make("touch", { description: "Changes the watched resource and the one that may be cached." })
 
 export const Sample = Tool.make("sample", {
@@ -159,6 +164,14 @@ export const Greet = Prompt.make("greet", {
   arguments: { name: Schema.String, tone: Schema.Literal("formal", "friendly") }
 })
 
+/** A request that has this in its `_meta` sees the secret features. */
+export const SHOW = { "example.com/show": true }
+
+export const Secret = Tool.make("secret", { description: "Returns what the middleware around it provides." })
+export const SecretText = Resource.make("secret", { uri: "test://secret" })
+export const SecretItem = ResourceTemplate.fromString("secret", "secret://{id}")
+export const SecretPrompt = Prompt.make("secret")
+
 export const AskFor = Prompt.make("ask", { description: "Asks the client's user for a name." })
 
 export const prompts = [AskFor, Greet, Plain]
@@ -176,6 +189,7 @@ export const Tools = Definition.make(
   Count,
   Offer,
   Withdraw,
+  Crowd,
   Touch,
   Sample,
   Form,

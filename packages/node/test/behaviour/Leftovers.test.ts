@@ -3,6 +3,7 @@ import { Effect, Stream } from "effect"
 import { leftovers } from "../Leftovers.js"
 import type { RecordedClient } from "./Behaviour.js"
 import { hold, key, layer, Setting } from "./Behaviour.js"
+import { inOneProcess } from "./Nodes.js"
 import type { Served } from "./Transports.js"
 import { transports } from "./Transports.js"
 
@@ -25,7 +26,7 @@ const ends: Readonly<Record<string, End>> = {
 
 // Sequential: resources of a concurrent test would count.
 describe.sequential("Closing during a call leaves no fiber, timer, listener, socket or process", () => {
-  for (const transport of transports) {
+  for (const transport of [...transports, ...inOneProcess.slice(-2)]) {
     it.scopedLive(`over ${transport.name}`, () =>
       Effect.gen(function*() {
         const { connect, ownServer } = yield* Setting

@@ -16,6 +16,7 @@ const names = {
 const changes = (["tool", "resource", "prompt"] as const).map((kind): Behaviour => ({
   name: `the server SHOULD notify that its list of ${kind}s has changed, when one is added and when one is removed`,
   sessions: true,
+  adds: true,
   rule: `2025-11-25 server/${kind}s#list-changed-notification`,
   run: ({ connect, ownServer }) =>
     Effect.gen(function*() {
@@ -31,6 +32,30 @@ const changes = (["tool", "resource", "prompt"] as const).map((kind): Behaviour 
       assert.deepStrictEqual(listChanges.received, [`${kind}s`, `${kind}s`])
     })
 }))
+
+const batches: ReadonlyArray<Behaviour> = [{
+  name: "the server notifies once of many tools that a batch adds, and once of many that it removes",
+  sessions: true,
+  adds: true,
+  run: ({ connect, ownServer }) =>
+    Effect.gen(function*() {
+      const client = yield* connect({}, yield* ownServer)
+      const listChanges = yield* collect(client.listChanges)
+      const added = Array.from({ length: 50 }, () => key())
+      yield* client.callTool("crowd", { names: added })
+      yield* listChanges.count(1)
+      assert.includeMembers(Chunk.toArray(yield* Stream.runCollect(names.tool(client))), added)
+      yield* client.callTool(added[7]!)
+      yield* client.callTool("crowd", { names: [] })
+      yield* listChanges.count(2)
+      assert.notInclude(Chunk.toArray(yield* Stream.runCollect(names.tool(client))), added[7])
+      assert.strictEqual((yield* Effect.flip(client.callTool(added[7]!)))._tag, "InvalidParams")
+      // A later notification shows that no other came before it.
+      yield* client.callTool("offer", { kind: "prompt", name: "more" })
+      yield* listChanges.count(3)
+      assert.deepStrictEqual(listChanges.received, ["tools", "tools", "prompts"])
+    })
+}]
 
 const subscriptions: ReadonlyArray<Behaviour> = [
   {
@@ -88,4 +113,4 @@ const subscriptions: ReadonlyArray<Behaviour> = [
   }
 ]
 
-export const behaviours = [...changes, ...subscriptions]
+export const behaviours = [...changes, ...batches, ...subscriptions]

@@ -9,8 +9,10 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as Ask from "@effect-mcp/server/Ask"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as Feature from "@effect-mcp/server/Feature"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Registry } from "@effect-mcp/server/Registry"
+import * as Middleware from "@effect-mcp/server/Middleware"
+import * as Registry from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Context from "effect/Context"
@@ -28,7 +30,10 @@ import * as Contract from "./Contract.js"
 import { Report } from "./Reports.js"
 
 /** The session layer: a service for each client. */
-class ClientCalls extends Context.Tag("test/behaviour/ClientCalls")<ClientCalls, { readonly count: () => string }>() {}
+class ClientCalls extends Context.Tag("test/behaviour/ClientCalls")<
+  ClientCalls,
+  { readonly name: string; readonly count: () => string }
+>() {}
 
 const session = Layer.scoped(
   ClientCalls,
@@ -38,26 +43,32 @@ const session = Layer.scoped(
     const name = clientInfo?.name ?? "?"
     yield* Effect.acquireRelease(report(`${name} opened`), () => report(`${name} closed`))
     let calls = 0
-    return { count: () => `${name}: ${++calls}` }
+    return { name, count: () => `${name}: ${++calls}` }
   })
 )
 
-/** What handlers wait for, by key. */
-class Gates extends Context.Tag("test/behaviour/Gates")<Gates, (key: string) => Deferred.Deferred<void>>() {}
+/** What the nodes of an application share: what handlers wait for, by key, and how often resources have changed. */
+export class State extends Context.Tag("test/behaviour/State")<State, {
+  readonly gate: (key: string) => Deferred.Deferred<void>
+  changes: number
+}>() {}
 
-const gates = Layer.sync(Gates, () => {
+export const state = Layer.sync(State, () => {
   const gates = new Map<string, Deferred.Deferred<void>>()
-  return (key) => {
-    const gate = gates.get(key) ?? Deferred.unsafeMake<void>(FiberId.none)
-    gates.set(key, gate)
-    return gate
+  return {
+    gate: (key) => {
+      const gate = gates.get(key) ?? Deferred.unsafeMake<void>(FiberId.none)
+      gates.set(key, gate)
+      return gate
+    },
+    changes: 0
   }
 })
 
 const waiting = <R>(key: string, before: Effect.Effect<void, never, R>) =>
   Effect.gen(function*() {
     const report = yield* Report
-    const gate = yield* Gates
+    const { gate } = yield* State
     yield* Effect.onInterrupt(
       before.pipe(Effect.zipRight(report(`${key} began`)), Effect.zipRight(Deferred.await(gate(key)))),
       () => report(`${key} stopped`)
@@ -95,7 +106,7 @@ const toolFeatures = Layer.mergeAll(
   ),
   McpServer.tool(
     Contract.Release,
-    ({ key }) => Effect.flatMap(Gates, (gate) => Effect.asVoid(Deferred.succeed(gate(key), undefined)))
+    ({ key }) => Effect.flatMap(State, ({ gate }) => Effect.asVoid(Deferred.succeed(gate(key), undefined)))
   ),
   McpServer.tool(Contract.Log, ({ levels }) =>
     Effect.gen(function*() {
@@ -123,29 +134,37 @@ const toolFeatures = Layer.mergeAll(
 /** Features that are added and removed while the server runs. */
 const changingFeatures = Layer.unwrapEffect(Effect.sync(() => {
   const offered = new Map<string, Scope.CloseableScope>()
+  const crowd: Array<Scope.CloseableScope> = []
   const more = {
     tool: (name: string) => McpServer.tool(Tool.make(name), () => Effect.succeed(name)),
     resource: (name: string) =>
       McpServer.resource(Resource.make(name, { uri: `test://${name}` }), Effect.succeed(name)),
     prompt: (name: string) => McpServer.prompt(Prompt.make(name), () => Effect.succeed(name))
   }
-  let version = 0
   return Layer.mergeAll(
     McpServer.tool(Contract.Offer, ({ kind, name }) =>
       Effect.gen(function*() {
-        const registry = yield* Registry
         const scope = yield* Scope.make()
-        yield* Layer.buildWithScope(Layer.provide(more[kind](name), Layer.succeed(Registry, registry)), scope)
+        yield* Effect.orDie(Scope.extend(Registry.add(more[kind](name)), scope))
         offered.set(name, scope)
       })),
+    McpServer.tool(Contract.Crowd, ({ names }) =>
+      Effect.gen(function*() {
+        for (const scope of crowd.splice(0)) yield* Scope.close(scope, Exit.void)
+        for (const name of names) {
+          const scope = yield* Scope.make()
+          yield* Effect.orDie(Scope.extend(Registry.add(more.tool(name)), scope))
+          crowd.push(scope)
+        }
+      }).pipe(Registry.batch)),
     McpServer.tool(
       Contract.Withdraw,
       ({ name }) => Scope.close(offered.get(name)!, Exit.void)
     ),
-    McpServer.resource(Contract.Watched, Effect.sync(() => `version ${version}`)),
+    McpServer.resource(Contract.Watched, Effect.map(State, ({ changes }) => `version ${changes}`)),
     McpServer.tool(Contract.Touch, () =>
-      Effect.suspend(() => {
-        version++
+      Effect.flatMap(State, (state) => {
+        state.changes++
         return Effect.forEach([Contract.Watched, Contract.Kept], ({ uri }) => McpServer.resourceUpdated(uri), {
           discard: true
         })
@@ -295,6 +314,26 @@ const readFeatures = Layer.mergeAll(
   )
 )
 
+class Visitor extends Context.Tag("test/behaviour/Visitor")<Visitor, string>() {}
+
+/** Features that only some requests see, inside of middleware that uses the session. */
+const secretFeatures = Layer.mergeAll(
+  McpServer.tool(Contract.Secret, () => Visitor),
+  McpServer.resource(Contract.SecretText, Visitor),
+  McpServer.resourceTemplate(Contract.SecretItem, () => Visitor, {
+    complete: { id: () => Effect.map(Visitor, (visitor) => [visitor]) }
+  }),
+  McpServer.prompt(Contract.SecretPrompt, () => Visitor)
+).pipe(
+  Feature.visible(Effect.map(RequestContext, ({ meta }) => "example.com/show" in meta)),
+  Middleware.around(
+    Middleware.provide(
+      Visitor,
+      ({ method }) => Effect.map(ClientCalls, ({ name }) => `${method} by ${name}`)
+    )
+  )
+)
+
 /** Logs become reports. */
 const logsAsReports = Layer.unwrapEffect(Effect.map(Report, (report) =>
   Logger.replace(
@@ -302,8 +341,11 @@ const logsAsReports = Layer.unwrapEffect(Effect.map(Report, (report) =>
     Logger.map(Logger.stringLogger, (line) => Effect.runSync(report(line)))
   )))
 
-export const layer: Layer.Layer<Dispatcher, never, Report> = McpServer.layer(
+/** One node of the application. */
+export const node: Layer.Layer<Dispatcher, never, Report | State> = McpServer.layer(
   Contract.info,
-  Layer.mergeAll(toolFeatures, changingFeatures, requestingFeatures, readFeatures),
+  Layer.mergeAll(toolFeatures, changingFeatures, requestingFeatures, readFeatures, secretFeatures),
   { instructions: Contract.instructions, pageSize: Contract.PAGE, session }
-).pipe(Layer.provide(gates), Layer.provide(logsAsReports))
+).pipe(Layer.provide(logsAsReports))
+
+export const layer: Layer.Layer<Dispatcher, never, Report> = Layer.provide(node, state)

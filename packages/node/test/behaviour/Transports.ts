@@ -70,18 +70,23 @@ export interface TestedTransport {
   readonly resumes: boolean
   /** Whether the server remembers a client from one request to the next. */
   readonly sessions: boolean
+  /**
+   * Whether all requests of a client find what a handler has added to the server. Not so on several nodes without sessions: what
+   * a handler adds is at its node, and an application adds the same to each node.
+   */
+  readonly keeps: boolean
   /** Opens the resources that all servers of the transport share; the inner effect starts a server. */
   readonly open: Effect.Effect<Effect.Effect<Served, never, Scope.Scope>, never, Scope.Scope>
 }
 
-const tested = (
+export const tested = (
   name: string,
   kind: Kind,
   open: TestedTransport["open"],
-  { resumes = false, sessions = true, version = Version.latestLegacy }: Partial<
-    Pick<TestedTransport, "version" | "resumes" | "sessions">
+  { keeps = true, resumes = false, sessions = true, version = Version.latestLegacy }: Partial<
+    Pick<TestedTransport, "version" | "resumes" | "sessions" | "keeps">
   > = {}
-): TestedTransport => ({ name, kind, version, resumes, sessions, open })
+): TestedTransport => ({ name, kind, version, resumes, sessions, keeps, open })
 
 /** A server in this process. */
 const inThisProcess = <A, E, R>(
@@ -143,7 +148,7 @@ const stdio: TestedTransport["open"] = Effect.map(
 )
 
 /** A connector to a URL with an HTTP client. It reconnects quickly. */
-const connector = (
+export const connector = (
   url: string,
   client: Context.Context<HttpClient>,
   transport: RemoteOptions["transport"] = "streamable"

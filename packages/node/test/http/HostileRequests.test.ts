@@ -3,9 +3,10 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Layer, Logger } from "effect"
+import { Context, Effect, Layer, Logger } from "effect"
 import { act, ask, dial, info, open, until } from "../HttpFixture.js"
 import { shells } from "../Shells.js"
 
@@ -14,6 +15,18 @@ const body = JSON.stringify(Message.request(1, "ping"))
 const json = "content-type: application/json"
 const length = `content-length: ${body.length}`
 const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+
+class Sender extends Context.Tag("test/Sender")<Sender, string>() {}
+
+/** A server that finds the id of the sender of an HTTP request in this way. */
+const identified = (http: (request: Authenticator.HttpRequest) => Effect.Effect<string, Authenticator.Refuses>) =>
+  McpServer.layer(info, act(Effect.void), { authenticator: Authenticator.make(Sender, { id: (id) => id, http }) })
+
+const refusals = [
+  HttpRefusal.unauthorized("Bearer error_description=\"a\r\nb\""),
+  HttpRefusal.unauthorized("Bearer error_description=\"€\""),
+  new HttpRefusal.HttpRefusal({ status: 99, error: { code: -32000, message: "no" } })
+]
 
 for (const [shell, start] of Object.entries(shells)) {
   describe(`requests to ${shell}`, () => {
@@ -31,8 +44,7 @@ for (const [shell, start] of Object.entries(shells)) {
         const port = yield* start({
           path: "/mcp",
           allowedHosts: ["*"],
-          allowedOrigins: ["*"],
-          authenticate: ({ headers: { authorization } }) => Effect.succeed({ id: authorization ?? "nobody" })
+          allowedOrigins: ["*"]
         })
         const url = `http://127.0.0.1:${port}/mcp`
         const digest = { authorization: "Digest username=\"ada\", realm=\"x\"" }
@@ -52,19 +64,13 @@ for (const [shell, start] of Object.entries(shells)) {
         assert.strictEqual(both, shell === "a web handler" ? 404 : 400)
         assert.strictEqual((yield* ask(url, Message.request(1, "ping"), digest)).status, 400)
         assert.match((yield* ask(url, Message.request(1, "ping"), digest)).json.error.message, /Mcp-Session-Id/)
-      }).pipe(Effect.provide(McpServer.layer(info, act(Effect.void)))))
+      }).pipe(
+        Effect.provide(identified(({ headers: { authorization } }) => Effect.succeed(authorization ?? "nobody")))
+      ))
 
-    it.scopedLive("are answered with 500 when `authenticate` refuses with a status or a header that HTTP does not have", () =>
+    it.scopedLive("are answered with 500 when the authenticator refuses with a status or a header that HTTP does not have", () =>
       Effect.gen(function*() {
-        const refusals = [
-          HttpRefusal.unauthorized("Bearer error_description=\"a\r\nb\""),
-          HttpRefusal.unauthorized("Bearer error_description=\"€\""),
-          new HttpRefusal.HttpRefusal({ status: 99, error: { code: -32000, message: "no" } })
-        ]
-        const port = yield* start({
-          path: "/mcp",
-          authenticate: ({ headers }) => Effect.fail(refusals[Number(headers["x-refusal"])]!)
-        })
+        const port = yield* start({ path: "/mcp" })
         for (const index of refusals.keys()) {
           const { status } = yield* ask(`http://127.0.0.1:${port}/mcp`, Message.request(1, "ping"), {
             "x-refusal": index
@@ -72,7 +78,7 @@ for (const [shell, start] of Object.entries(shells)) {
           assert.strictEqual(status, 500, String(index))
         }
       }).pipe(Effect.provide(Layer.merge(
-        McpServer.layer(info, act(Effect.void)),
+        identified(({ headers }) => Effect.fail(refusals[Number(headers["x-refusal"])]!)),
         Logger.remove(Logger.defaultLogger)
       ))))
 

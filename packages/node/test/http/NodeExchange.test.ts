@@ -4,7 +4,8 @@ import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, Layer, TestClock } from "effect"
 import * as http from "node:http"
-import { act, ask, call, dial, initialize, listen, open, request, served, until } from "../HttpFixture.js"
+import { NodeExchange } from "../../src/http/NodeExchange.js"
+import { act, ask, call, dial, initialize, listen, listening, open, request, served, until } from "../HttpFixture.js"
 
 const ping = (id: number) => JSON.stringify(Message.request(id, "ping"))
 
@@ -337,4 +338,24 @@ describe("a response", () => {
       assert.strictEqual((yield* ask(url, "{", session, agent)).status, 400)
       assert.lengthOf(Object.values(agent.freeSockets).flat(), 1)
     }).pipe(Effect.provide(plain)))
+})
+
+describe("a client that disconnects", () => {
+  it.scopedLive("is reported to the listener that was set last; the response has one for all of them", () =>
+    Effect.gen(function*() {
+      const told: Array<number> = []
+      let added: number | undefined
+      const { port } = yield* listening((request, response) => {
+        const exchange = new NodeExchange(request, response)
+        const before = response.listenerCount("close")
+        for (const n of [1, 2, 3]) exchange.onGone(() => told.push(n))
+        added = response.listenerCount("close") - before
+      })
+      const { socket } = yield* dial(port)
+      socket.write(request(""))
+      yield* until(() => added !== undefined)
+      socket.destroy()
+      yield* until(() => told.length > 0)
+      assert.deepStrictEqual([added, told], [1, [3]])
+    }))
 })

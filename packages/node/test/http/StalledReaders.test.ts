@@ -29,6 +29,11 @@ const features = Layer.mergeAll(
       calls++
       return text(20)
     })),
+  McpServer.tool(Tool.make("short"), () =>
+    Effect.sync(() => {
+      calls++
+      return "x".repeat(60_000)
+    })),
   McpServer.tool(Tool.make("logs"), () => Effect.as(Effect.forEach(Array.from({ length: 20 }), () => log(text(1))), ""))
 )
 
@@ -138,6 +143,53 @@ for (const [shell, start] of Object.entries(shells)) {
           yield* closedByServer({ socket, closed: () => closed })
           assert.strictEqual((yield* send(Message.request(9, "ping"))).status, 404)
         })))
+
+    /** Many requests on one connection, whose answers are short. */
+    const pipelined = (count: number, session: Readonly<Record<string, string>>) =>
+      Array.from({ length: count }, (_, id) => request(JSON.stringify(call(id, "short")), session)).join("")
+
+    it.scoped("is served no more requests of a connection than fit into one read, though their answers are short", () =>
+      run(quick, (port, url) =>
+        Effect.gen(function*() {
+          const session = yield* open(url)
+          const earlier = calls
+          yield* stall(port, pipelined(3000, session))
+          yield* timeout
+          assert.isBelow(calls - earlier, 600)
+          assert.strictEqual((yield* ask(url, Message.request(2, "ping"), session)).status, 200)
+        })))
+
+    /** The server closes the connection, and has not sent all answers. */
+    const isCut = (stalled: { readonly closed: () => boolean; readonly socket: Socket }, count: number) =>
+      Effect.gen(function*() {
+        let received = 0
+        stalled.socket.on("data", (chunk) => received += chunk.length)
+        yield* closedByServer(stalled)
+        assert.isBelow(received, count * 60_000)
+      })
+
+    // The HTTP server below a web handler has taken the answers: it must cut the connection.
+    if (shell !== "a web handler") {
+      it.scoped("is cut when it does not take short answers", () =>
+        run(quick, (port, url) =>
+          Effect.gen(function*() {
+            const session = yield* open(url)
+            const stalled = yield* stall(port, pipelined(200, session))
+            yield* timeout
+            yield* isCut(stalled, 200)
+          })))
+
+      it.scoped("is cut at once when all short answers of the endpoint are more than `maxUnsent`", () =>
+        run({ ...quick, maxUnsent: 1_000_000 }, (port, url) =>
+          Effect.gen(function*() {
+            const session = yield* open(url)
+            const earlier = calls
+            const stalled = yield* stall(port, pipelined(200, session))
+            let turns = 0
+            yield* until(() => calls - earlier > 60 && ++turns > 500)
+            yield* isCut(stalled, 200)
+          })))
+    }
 
     it.scoped(
       "costs no memory after it was cut, though there are 40 of them with 20 MB each",

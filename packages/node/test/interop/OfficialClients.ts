@@ -140,7 +140,7 @@ const schemas = {
 
 type Make = (address: Address, answers: Answers, received: Received) => Made
 
-const transport1 = (address: Address) =>
+export const transport1 = (address: Address) =>
   "command" in address
     ? new Stdio1({ command: address.command, args: [...address.args], stderr: "pipe" })
     : address.transport === "sse"
@@ -232,16 +232,22 @@ const observed = (transport: Made["transport"], add: (from: Transcript.Entry["fr
   })
 }
 
-const official = (make: Make) => (address: Address, answers: Answers = {}): Effect.Effect<Official, any, Scope.Scope> =>
-  Effect.gen(function*() {
-    const received: Received = { logs: [], changes: [], updates: [], completed: [], errors: [] }
-    const { call, connect, listen, sdk, transport } = make(address, answers, received)
-    const check = yield* OfficialSchema.check("server")
+/** Checks the messages that a client receives on a transport, and records all that it sends and receives. */
+export const recorded = (transport: Made["transport"]): Effect.Effect<Transcript.Transcript, never, Scope.Scope> =>
+  Effect.map(OfficialSchema.check("server"), (check) => {
     const transcript = Transcript.make()
     observed(transport, (from, message) => {
       transcript.add({ from, message })
       check.observe(from, message)
     })
+    return transcript
+  })
+
+const official = (make: Make) => (address: Address, answers: Answers = {}): Effect.Effect<Official, any, Scope.Scope> =>
+  Effect.gen(function*() {
+    const received: Received = { logs: [], changes: [], updates: [], completed: [], errors: [] }
+    const { call, connect, listen, sdk, transport } = make(address, answers, received)
+    const transcript = yield* recorded(transport)
     let stderr = ""
     if ("stderr" in transport) {
       ;(transport.stderr as NodeJS.ReadableStream | null)?.on("data", (chunk: unknown) => stderr += String(chunk))

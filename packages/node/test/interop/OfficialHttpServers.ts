@@ -32,6 +32,8 @@ export interface Options {
   readonly resumable?: boolean
   /** Milliseconds. */
   readonly retry?: number
+  /** Makes the server of each session. Default: one with the tools of the other official servers. */
+  readonly server?: () => Server1
 }
 
 export interface Started {
@@ -150,7 +152,7 @@ const begin = async (
     ...(options.retry === undefined ? {} : { retryInterval: options.retry })
   }
   const transport = version === "1.32" ? new Http1(settings) : new Http2(settings)
-  const server = version === "1.32" ? server1(gate) : server2(gate)
+  const server = options.server?.() ?? (version === "1.32" ? server1(gate) : server2(gate))
   await server.connect(transport as never)
   return {
     handle: (request) => transport.handleRequest(request),

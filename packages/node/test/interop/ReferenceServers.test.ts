@@ -17,6 +17,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { node, pidsOf, until } from "../Fixture.js"
+import { suite } from "./Ways.js"
 
 const program = (name: string) => createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/dist/index.js`)
 
@@ -42,7 +43,7 @@ const received = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, 
     return queue
   })
 
-describe("A client of Effect MCP and the official filesystem server", () => {
+suite("A client of Effect MCP and the official filesystem server", ({ isDirect, to }) => {
   const Content = Schema.Struct({ content: Schema.String })
   const Path = { path: Schema.String }
   const Files = Definition.make(
@@ -59,15 +60,13 @@ describe("A client of Effect MCP and the official filesystem server", () => {
   ) =>
     Effect.gen(function*() {
       const lines: Array<string> = []
-      const client = yield* Client.make(
-        StdioClient.connector({
-          command: node,
-          args: [program("server-filesystem"), ...folders],
-          stderr: (line) => Effect.sync(() => lines.push(line)).pipe(Effect.asVoid),
-          closeTimeouts: { grace: "1 minute" }
-        }),
-        { features }
-      )
+      const connector = StdioClient.connector({
+        command: node,
+        args: [program("server-filesystem"), ...folders],
+        stderr: (line) => Effect.sync(() => lines.push(line)).pipe(Effect.asVoid),
+        closeTimeouts: { grace: "1 minute" }
+      })
+      const client = yield* Client.make(yield* to(connector, "secure-filesystem-server"), { features })
       const files = yield* Effect.provideService(Client.of(Files), Client.Client, client)
       return { client, files, stderr: () => lines.join("\n") }
     })
@@ -166,16 +165,19 @@ describe("A client of Effect MCP and the official filesystem server", () => {
       assert.deepStrictEqual(yield* files.list_directory({ path: second }), { content: "[DIR] inside" })
     }))
 
-  it.scopedLive("close with the reason when no folder is allowed", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(launch(["/no/such/folder"]))
-      assert.strictEqual(error._tag, "ConnectionClosed")
-      assert.include(error.message, "exited with code 1")
-      assert.include(error.message, "None of the specified directories are accessible")
-    }))
+  // A proxy starts without its upstream.
+  if (isDirect) {
+    it.scopedLive("close with the reason when no folder is allowed", () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(launch(["/no/such/folder"]))
+        assert.strictEqual(error._tag, "ConnectionClosed")
+        assert.include(error.message, "exited with code 1")
+        assert.include(error.message, "None of the specified directories are accessible")
+      }))
+  }
 })
 
-describe("A client of Effect MCP and the official memory server", () => {
+suite("A client of Effect MCP and the official memory server", ({ isDirect, to }) => {
   const Entity = Schema.Struct({
     name: Schema.String,
     entityType: Schema.String,
@@ -211,7 +213,7 @@ describe("A client of Effect MCP and the official memory server", () => {
 
   it.scopedLive("create, relate, search and delete entities with typed arguments and results", () =>
     Effect.gen(function*() {
-      const memory = yield* typed(yield* Client.make(launching(yield* folder)))
+      const memory = yield* typed(yield* Client.make(yield* to(launching(yield* folder), "memory-server")))
       assert.deepStrictEqual(yield* memory.read_graph(), { entities: [], relations: [] })
       assert.deepStrictEqual(yield* memory.create_entities({ entities: [ada, engine] }), { entities: [ada, engine] })
       assert.deepStrictEqual(yield* memory.create_entities({ entities: [ada] }), { entities: [] })
@@ -227,7 +229,7 @@ describe("A client of Effect MCP and the official memory server", () => {
 
   it.scopedLive("fail for errors of a tool, and for invalid arguments", () =>
     Effect.gen(function*() {
-      const client = yield* Client.make(launching(yield* folder))
+      const client = yield* Client.make(yield* to(launching(yield* folder), "memory-server"))
       const observations = [{ entityName: "nobody", contents: ["x"] }]
       const unknown = yield* client.callTool("add_observations", { observations })
       assert.isTrue(unknown.isError)
@@ -240,7 +242,7 @@ describe("A client of Effect MCP and the official memory server", () => {
 
   it.scopedLive("notify subscribers of changes of the graph, until they unsubscribe", () =>
     Effect.gen(function*() {
-      const client = yield* Client.make(launching(yield* folder))
+      const client = yield* Client.make(yield* to(launching(yield* folder), "memory-server"))
       const memory = yield* typed(client)
       const updates = yield* received(client.resourceUpdates)
       const [graph] = yield* all(client.resources)
@@ -260,24 +262,27 @@ describe("A client of Effect MCP and the official memory server", () => {
       assert.strictEqual(yield* updates.size, 0)
     }))
 
-  it.scopedLive("reconnect in a group, and find the stored entities, when the server was killed", () =>
-    Effect.gen(function*() {
-      const mark = randomUUID()
-      const group = yield* ClientSessionGroup.make({ nameHook: (name, { name: server }) => `${server}.${name}` })
-      const has = (is: boolean) =>
-        Stream.runHead(Stream.filter(group.changes, ({ tools }) => tools.has("memory.read_graph") === is))
-      yield* group.connect("memory", launching(yield* folder, mark), { reconnect: Schedule.spaced("10 millis") })
-      yield* group.callTool("memory.create_entities", { entities: [ada] })
-      const gone = yield* Effect.fork(has(false))
-      yield* Effect.yieldNow()
-      const [pid] = pidsOf(mark)
-      process.kill(pid!, "SIGKILL")
-      yield* Fiber.join(gone)
-      assert.strictEqual((yield* Effect.flip(group.callTool("memory.read_graph")))._tag, "UnknownEntry")
-      yield* has(true)
-      const graph = yield* group.callTool("memory.read_graph")
-      assert.deepStrictEqual<unknown>(graph.structuredContent, { entities: [ada], relations: [] })
-    }))
+  // A group reconnects a proxy, and the proxy its upstream.
+  if (isDirect) {
+    it.scopedLive("reconnect in a group, and find the stored entities, when the server was killed", () =>
+      Effect.gen(function*() {
+        const mark = randomUUID()
+        const group = yield* ClientSessionGroup.make({ nameHook: (name, { name: server }) => `${server}.${name}` })
+        const has = (is: boolean) =>
+          Stream.runHead(Stream.filter(group.changes, ({ tools }) => tools.has("memory.read_graph") === is))
+        yield* group.connect("memory", launching(yield* folder, mark), { reconnect: Schedule.spaced("10 millis") })
+        yield* group.callTool("memory.create_entities", { entities: [ada] })
+        const gone = yield* Effect.fork(has(false))
+        yield* Effect.yieldNow()
+        const [pid] = pidsOf(mark)
+        process.kill(pid!, "SIGKILL")
+        yield* Fiber.join(gone)
+        assert.strictEqual((yield* Effect.flip(group.callTool("memory.read_graph")))._tag, "UnknownEntry")
+        yield* has(true)
+        const graph = yield* group.callTool("memory.read_graph")
+        assert.deepStrictEqual<unknown>(graph.structuredContent, { entities: [ada], relations: [] })
+      }))
+  }
 })
 
 describe("Official servers in one configuration", () => {

@@ -123,6 +123,24 @@ describe("Input", () => {
       assert.deepStrictEqual(numbers(yield* Fiber.join(first)), [1])
     }))
 
+  it.effect("lets the event loop turn within a flood, however many chunks carry it", () =>
+    Effect.gen(function*() {
+      const stream = new PassThrough({ highWaterMark: 1_000_000 })
+      const messages: Array<Message.Incoming> = []
+      const fiber = yield* Effect.fork(Input.make(stream).run((message) => messages.push(message)))
+      yield* turn
+      let inFirstTurn = Infinity
+      setImmediate(() => {
+        inFirstTurn = messages.length
+      })
+      for (let chunk = 0; chunk < 20; chunk++) stream.write(line(chunk).repeat(100))
+      yield* turn
+      assert.isBelow(inFirstTurn, 500)
+      stream.end()
+      yield* Fiber.join(fiber)
+      assert.lengthOf(messages, 2000)
+    }))
+
   it.effect("reads nothing without a reader", () =>
     Effect.gen(function*() {
       let produced = 0

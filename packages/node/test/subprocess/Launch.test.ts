@@ -48,6 +48,10 @@ describe("Launch", () => {
       )
       assert.match((yield* refusal({ command: "./no/such/file" })).message, /there is no such file/)
       assert.match((yield* refusal({ command: "node", env: { PATH: "/nowhere" } })).message, /on its PATH/)
+      assert.match(
+        (yield* refusal({ command: "node server.js" })).message,
+        /give what follows the first space in `args`$/
+      )
     }))
 
   it.live("reports that the working directory does not exist", () =>

@@ -33,15 +33,20 @@ export interface ExtensionTable {
   readonly declared: (version: Version) => { readonly [id: string]: JsonObject } | undefined
 }
 
-/** The names of the core, which no extension may use. */
+/** The names of the core, which no extension may use in the revisions that have them. */
 export interface Core {
-  readonly methods: ReadonlyMap<string, unknown>
+  readonly methods: ReadonlyMap<string, Window>
   readonly filters: ReadonlySet<string>
   readonly resultTypes: ReadonlySet<string>
 }
 
 export const isIn = ({ since, until }: Extension.Revisions, version: Version): boolean =>
   version >= since && (until === undefined || version <= until)
+
+type Window = Pick<Extension.Revisions, "since"> & { readonly until?: Version | undefined }
+
+const overlap = (one: Window, other: Window): boolean =>
+  (other.until === undefined || one.since <= other.until) && (one.until === undefined || other.since <= one.until)
 
 /** Whether the table has the extension of a part, and the revision has the part. */
 export const has = (
@@ -90,7 +95,10 @@ export const make = (
   const declared = new Map<Version, { readonly [id: string]: JsonObject } | undefined>()
   return {
     byId,
-    methods: unique(methods, ({ name }) => name, "the method", core.methods),
+    methods: unique(methods, ({ name }) => name, "the method", (method) => {
+      const known = core.methods.get(method.name)
+      return known !== undefined && overlap(known, method)
+    }),
     nameParameters: nameParameters(extensions),
     resultTypes,
     filters: byFilter,
@@ -130,12 +138,12 @@ const unique = <A>(
   values: ReadonlyArray<A>,
   key: (value: A) => string,
   what: string,
-  core: ReadonlyMap<string, unknown> = new Map()
+  isTaken: (value: A) => boolean = () => false
 ): ReadonlyMap<string, A> => {
   const found = new Map<string, A>()
   for (const value of values) {
     const name = key(value)
-    if (core.has(name) || found.has(name)) throw twice(`${what} "${name}"`)
+    if (isTaken(value) || found.has(name)) throw twice(`${what} "${name}"`)
     found.set(name, value)
   }
   return found

@@ -39,10 +39,12 @@ export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHe
   const marked = (schema: JsonObject, path: ReadonlyArray<string>): string | undefined => {
     const name = schema[MARK]
     if (path.length === 0) return "the schema of the arguments itself is marked"
-    const at = path.join(".")
-    if (typeof name !== "string" || !token.test(name)) return `the mark of "${at}" is not a valid header name`
+    // The names are the server's, and may be long: they are joined for the one reason that is given.
+    if (typeof name !== "string" || !token.test(name)) {
+      return `the mark of "${path.join(".")}" is not a valid header name`
+    }
     if (names.has(name.toLowerCase())) return `two properties are marked with "${name}"`
-    if (!primitive.has(schema.type)) return `"${at}" is not a string, an integer or a boolean`
+    if (!primitive.has(schema.type)) return `"${path.join(".")}" is not a string, an integer or a boolean`
     names.add(name.toLowerCase())
     found.push({ header: PREFIX + name, path: path as ParamHeader["path"] })
     return undefined

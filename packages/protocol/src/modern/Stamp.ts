@@ -25,12 +25,16 @@ export interface Options {
   readonly serverInfo?: Implementation | undefined
   /** For results whose handlers give none. Default: `Caching.noCache`. */
   readonly hints?: Partial<Caching.CacheHints> | undefined
+  /** Whether results carry hints. Default: those of the methods of the core that do. */
+  readonly isCacheable?: boolean | undefined
 }
 
 /** The function that stamps the results of a method; made once for each method and server. */
-export const make = (method: string, { hints = {}, serverInfo }: Options = {}): Stamp => {
+export const make = (
+  method: string,
+  { hints = {}, isCacheable = Caching.isCacheable(method), serverInfo }: Options = {}
+): Stamp => {
   const own = serverInfo === undefined ? undefined : { [Meta.keys.serverInfo]: serverInfo }
-  const cacheable = Caching.isCacheable(method)
   return (result) => {
     const { _meta, cacheScope = hints.cacheScope, resultType = COMPLETE, ttlMs = hints.ttlMs } = result
     // The new members come before the spread: up to Node 22, adding them to a copy takes ten times as long.
@@ -39,7 +43,7 @@ export const make = (method: string, { hints = {}, serverInfo }: Options = {}): 
       : { resultType, _meta: own, ...result as {} }
     stamped.resultType = resultType
     if (own !== undefined) stamped._meta = _meta === undefined ? own : { ..._meta, ...own }
-    if (cacheable && resultType === COMPLETE) Object.assign(stamped, Caching.of({ ttlMs, cacheScope }))
+    if (isCacheable && resultType === COMPLETE) Object.assign(stamped, Caching.of({ ttlMs, cacheScope }))
     return stamped as typeof result & { readonly resultType: string }
   }
 }

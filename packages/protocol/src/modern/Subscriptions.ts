@@ -102,6 +102,23 @@ export const changes = (
 export const isAtOrBelow = (uri: string, above: string): boolean =>
   uri === above || (above !== "" && uri.startsWith(above.endsWith("/") ? above : `${above}/`))
 
+/** How many URIs above a URI are found, and how many characters they have: a client may subscribe to a URI of any length. */
+const limits = { above: 512, characters: 8192 } as const
+
+/**
+ * The URIs whose subscriptions include this one: itself, and those above it. Of very many, only the upper ones: 512, with at
+ * most 8,192 characters each.
+ */
+export const atOrAbove = (uri: string): ReadonlySet<string> => {
+  const found = new Set([uri])
+  for (let at = uri.indexOf("/"); at !== -1; at = uri.indexOf("/", at + 1)) {
+    if (at >= limits.characters || found.size >= limits.above) break
+    if (at > 0) found.add(uri.slice(0, at))
+    found.add(uri.slice(0, at + 1))
+  }
+  return found
+}
+
 /** Parameters of a notification with the id of its subscription. */
 export const withId = <P extends { readonly _meta?: Meta.Meta | undefined }>(
   id: string | number,

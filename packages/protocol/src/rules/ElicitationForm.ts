@@ -82,7 +82,7 @@ const problemOf = (field: PrimitiveSchema, value: ElicitValue): string | undefin
     case "integer":
       return numberProblem(field, value)
     case "array":
-      return listProblem(field, enumValues(field)!, value)
+      return listProblem(field, new Set(enumValues(field)), value)
     case "string":
       return typeof value !== "string" ? "expected text" : textProblem(field, value)
   }
@@ -104,10 +104,10 @@ const numberProblem = (
 
 const listProblem = (
   { maxItems = Infinity, minItems = 0 }: Of<"array">,
-  offered: ReadonlyArray<string>,
+  offered: ReadonlySet<string>,
   value: ElicitValue
 ): string | undefined =>
-  typeof value !== "object" || !value.every((one) => offered.includes(one))
+  typeof value !== "object" || !value.every((one) => offered.has(one))
     ? "expected some of the choices"
     : value.length < minItems
     ? `expected at least ${minItems} of the choices`
@@ -120,8 +120,7 @@ const textProblem = (field: Of<"string">, value: string): string | undefined => 
   if (offered !== undefined) return offered.includes(value) ? undefined : "expected one of the choices"
   if ("oneOf" in field || "enum" in field) return undefined
   const { format, maxLength = Infinity, minLength = 0 } = field
-  // Counts characters as JSON Schema does, not UTF-16 units.
-  const length = maxLength === Infinity && minLength === 0 ? 0 : [...value].length
+  const length = maxLength === Infinity && minLength === 0 ? 0 : charactersOf(value)
   return length < minLength
     ? `expected at least ${minLength} characters`
     : length > maxLength
@@ -131,14 +130,22 @@ const textProblem = (field: Of<"string">, value: string): string | undefined => 
     : undefined
 }
 
+/** Counts characters as JSON Schema does, not UTF-16 units. */
+const charactersOf = (text: string): number => {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
 /**
  * An answer that fits a form, or the fields that do not fit. A text is accepted for a list, because a peer of
  * 2025-06-18 receives such a field as a choice of one. Values for fields that the form does not have stay, unchecked.
  */
 export const check = (
-  { properties, required = [] }: RequestedSchema,
+  { properties, required }: RequestedSchema,
   content: ElicitContent
 ): Either.Either<ElicitContent, ReadonlyArray<Place>> => {
+  const mustHave = new Set(required)
   const lists = Object.entries(properties).filter(([name, { type }]) =>
     type === "array" && Object.hasOwn(content, name) && typeof content[name] === "string"
   )
@@ -146,7 +153,7 @@ export const check = (
     ? content
     : { ...content, ...Object.fromEntries(lists.map(([name]) => [name, [content[name] as string]])) }
   const wrong = Object.entries(properties).flatMap(([path, field]) => {
-    if (!Object.hasOwn(answer, path)) return required.includes(path) ? [{ path, message: "is missing" }] : []
+    if (!Object.hasOwn(answer, path)) return mustHave.has(path) ? [{ path, message: "is missing" }] : []
     const message = problemOf(field, answer[path]!)
     return message === undefined ? [] : [{ path, message }]
   })

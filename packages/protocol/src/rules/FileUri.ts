@@ -51,14 +51,21 @@ const isClean = (name: string): boolean => {
 export const below = (folder: string, uri: string): Option.Option<ReadonlyArray<string>> => {
   const above = segments(folder)
   const names = segments(uri)
-  return Either.isRight(above) && Either.isRight(names) && above.right.every((name, i) => names.right[i] === name)
+  return Either.isRight(above) && Either.isRight(names) && beginsWith(names.right, above.right)
     ? Option.some(names.right.slice(above.right.length))
     : Option.none()
 }
 
+const beginsWith = (names: ReadonlyArray<string>, above: ReadonlyArray<string>): boolean =>
+  above.every((name, i) => names[i] === name)
+
 /** Whether a URI is one of these folders or lies in one: for instance in a root of the client. */
 export const isWithin = (folders: ReadonlyArray<string>, uri: string): boolean =>
-  folders.some((folder) => Option.isSome(below(folder, uri)))
+  Either.match(segments(uri), {
+    onLeft: () => false,
+    onRight: (names) =>
+      folders.some((folder) => Option.exists(Either.getRight(segments(folder)), (above) => beginsWith(names, above)))
+  })
 
 const machine = /^file:\/\/[^/]+\//i
 

@@ -59,6 +59,35 @@ export const problem = (key: string): string | undefined => {
     : undefined
 }
 
+const defined: ReadonlySet<string> = new Set(Object.values(keys))
+
+/** Whether the specification defines the key itself. */
+export const isDefined = (key: string): boolean => defined.has(key)
+
+/** How many keys are named. */
+const MAX_NAMED = 10
+
+/**
+ * What is wrong with the keys that an application gave in `_meta`; `undefined` when nothing is. `valid` is without the keys
+ * that MUST NOT be sent: a reserved one may be of an extension that this library does not know.
+ */
+export const flaw = (
+  meta: { readonly [key: string]: unknown }
+): { readonly reason: string; readonly valid: { readonly [key: string]: unknown } } | undefined => {
+  const wrong = Object.keys(meta).flatMap((key) => {
+    const why = defined.has(key) ? undefined : problem(key)
+    return why === undefined ? [] : [{ key, why: isValid(key) ? why : `${why} and was left out` }]
+  })
+  if (wrong.length === 0) return undefined
+  const more = wrong.length > MAX_NAMED ? `; ${wrong.length - MAX_NAMED} more` : ""
+  return {
+    reason: wrong.slice(0, MAX_NAMED).map(({ key, why }) => `_meta ${shown(key)}: ${why}`).join("; ") + more,
+    valid: Object.fromEntries(Object.entries(meta).filter(([key]) => isValid(key)))
+  }
+}
+
+const shown = (key: string): string => JSON.stringify(key.length > 128 ? `${key.slice(0, 128)}…` : key)
+
 /**
  * Whether a key may identify an extension: it needs a prefix and a name.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions

@@ -1,6 +1,6 @@
 /**
  * Compiles a schema of the vocabulary into a decoder that forgives. A value that passes its check is returned as it is,
- * for the cost of the check. Any other value is mended once, and checked again.
+ * for the cost of the check. Any other value is mended, in one walk that also finds whether the result conforms.
  *
  * Both sides read `null` in an optional member as its absence. A client mends more in what a server sent: the
  * annotations of `Mendable` say where. Everything that a client left out or filled in is a loss, which it can report.
@@ -28,28 +28,36 @@ export type Decoder<A> = (u: unknown, onLoss?: (losses: Losses) => void) => Eith
 /** The decoder of a schema. It is given what was mended in a value that it accepts. */
 export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A> => {
   const conforms = SchemaCheck.compile(schema)
-  const decode = SchemaCheck.decoder(schema)
+  const refuse = SchemaCheck.refusal(schema)
   let mend: Mend | undefined
   return (u, onLoss) => {
     if (conforms(u)) return Either.right(u)
     const log = new Log()
     mend ??= mendOf(schema.ast, reader)
-    const decoded = decode(mend(u, log, undefined))
-    if (log.count > 0 && onLoss !== undefined && Either.isRight(decoded)) onLoss(log)
-    return decoded
+    const mended = mend(u, log, undefined)
+    if (!log.fits) return Either.left(refuse(mended))
+    if (log.count > 0 && onLoss !== undefined) onLoss({ count: log.count, places: log.places })
+    return Either.right(mended as A)
   }
 }
 
-/** Returns the value with everything mended that can be, or the same value. */
+/** Returns the value with everything mended that can be, or the same value, and writes into the log whether it fits. */
 type Mend = (value: unknown, log: Log, at: Path) => unknown
 
 type Path = { readonly parent: Path; readonly key: string | number } | undefined
 
 const MAX_PLACES = 10
 
-/** Its fields grow while one value is mended; `rewind` forgets what was written since `count` had an earlier value. */
-class Log implements Losses {
+/** A larger object is not mended: a copy of very many members costs more than parsing them. */
+const MAX_MEMBERS = 10_000
+
+/**
+ * Its fields grow while one value is mended; `rewind` forgets what was written since `count` had an earlier value.
+ * `fits` is whether what the last mend returned conforms to its schema.
+ */
+class Log {
   count = 0
+  fits = false
   readonly places: Array<Issue.Place> = []
 
   add(at: Path, message: () => string): void {
@@ -60,6 +68,12 @@ class Log implements Losses {
     this.count = count
     this.places.length = Math.min(this.places.length, count)
   }
+
+  /** The value that a mend returns, which fits or does not. */
+  end(fits: boolean, value: unknown): unknown {
+    this.fits = fits
+    return value
+  }
 }
 
 const keysOf = (at: Path): Array<string | number> => {
@@ -67,8 +81,6 @@ const keysOf = (at: Path): Array<string | number> => {
   for (let one = at; one !== undefined; one = one.parent) keys.unshift(one.key)
   return keys
 }
-
-const identity: Mend = (value) => value
 
 const compiled = { client: new WeakMap<AST.AST, Mend>(), server: new WeakMap<AST.AST, Mend>() }
 
@@ -81,7 +93,7 @@ const mendOf = (ast: AST.AST, reader: Reader): Mend => {
 }
 
 const make = (ast: AST.AST, reader: Reader): Mend => {
-  if (Mendable.isExact(ast)) return identity
+  if (Mendable.isExact(ast)) return asItIs(ast)
   switch (ast._tag) {
     case "TypeLiteral":
       return struct(ast, reader)
@@ -90,13 +102,27 @@ const make = (ast: AST.AST, reader: Reader): Mend => {
     case "Union":
       return union(ast, reader)
     case "Refinement":
-      return mendOf(ast.from, reader)
+      return refinement(ast, reader)
     case "Suspend": {
       let inner: Mend | undefined
       return (value, log, at) => (inner ??= mendOf(ast.f(), reader))(value, log, at)
     }
     default:
-      return identity
+      return asItIs(ast)
+  }
+}
+
+/** Mends nothing. */
+const asItIs = (ast: AST.AST): Mend => {
+  const conforms = SchemaCheck.compileAst(ast)
+  return (value, log) => log.end(conforms(value), value)
+}
+
+const refinement = (ast: AST.Refinement, reader: Reader): Mend => {
+  const from = mendOf(ast.from, reader)
+  return (value, log, at) => {
+    const mended = from(value, log, at)
+    return log.end(log.fits && SchemaCheck.passes(ast, mended), mended)
   }
 }
 
@@ -106,25 +132,43 @@ const struct = (ast: AST.TypeLiteral, reader: Reader): Mend => {
   const element = rest === undefined || AST.isUnknownKeyword(rest)
     ? undefined
     : elementOf(rest, reader, Mendable.isSieved(ast))
-  const mendsRest = element !== undefined && element !== identity
-  if (members.length === 0 && !mendsRest) return identity
   const named = new Set(members.map(({ name }) => name))
   return (value, log, at) => {
-    if (!isObject(value)) return value
+    if (!isObject(value)) return log.end(false, value)
+    const before = log.count
     let copy: Record<string, unknown> | undefined
-    const set = (name: string, after: unknown) => {
-      if (after === value[name]) return
-      copy ??= { ...value }
+    let fits = true
+    // Whether a member could be replaced.
+    const set = (name: string, after: unknown): boolean => {
+      if (after === value[name]) return true
+      if (copy === undefined) {
+        if (Object.keys(value).length > MAX_MEMBERS) return false
+        copy = { ...value }
+      }
       if (after === undefined) delete copy[name]
       else copy[name] = after
+      return true
     }
-    for (const { mend, name } of members) set(name, mend(value[name], log, { parent: at, key: name }))
-    if (mendsRest) {
+    const unmended = () => {
+      log.rewind(before)
+      return log.end(false, value)
+    }
+    for (const { mend, name } of members) {
+      const after = mend(value[name], log, { parent: at, key: name })
+      fits &&= log.fits
+      if (!set(name, after)) return unmended()
+    }
+    // What follows a member that does not fit changes neither the outcome nor its explanation.
+    if (fits && element !== undefined) {
       for (const key of Object.keys(value)) {
-        if (!named.has(key)) set(key, element(value[key], log, { parent: at, key }))
+        if (named.has(key)) continue
+        const after = element(value[key], log, { parent: at, key })
+        fits = log.fits
+        if (!set(key, after)) return unmended()
+        if (!fits) break
       }
     }
-    return copy ?? value
+    return log.end(fits, copy ?? value)
   }
 }
 
@@ -134,107 +178,114 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Mends the value of one member; `undefined` leaves the member out. */
 const member = (property: AST.PropertySignature, reader: Reader): { readonly name: string; readonly mend: Mend } => {
   const { isOptional, type } = property
-  const conforms = SchemaCheck.compileAst(type)
-  const inner = mendOf(type, reader)
   const name = String(property.name)
-  const isIn = (value: unknown): boolean => value === undefined ? isOptional : conforms(value)
-  if (reader === "server") {
-    return {
-      name,
-      mend: (value, log, at) => isIn(value) ? value : value === null && isOptional ? undefined : inner(value, log, at)
-    }
+  const whole = mendOf(type, reader)
+  const inner: Mend = (value, log, at) =>
+    value === undefined && isOptional ? log.end(true, value) : whole(value, log, at)
+  /** A value of the schema stays, also where it is `null`. */
+  const orAbsent: Mend = (value, log, at) => {
+    const mended = inner(value, log, at)
+    return !log.fits && value === null && isOptional ? log.end(true, undefined) : mended
   }
+  if (reader === "server") return { name, mend: orAbsent }
   const { absent, isHarmless, read } = Mendable.leniencyOf(property)
   return {
     name,
     mend: (value, log, at) => {
-      if (isIn(value)) return value
-      if (value === null && isOptional) return undefined
+      const before = log.count
+      const mended = orAbsent(read === undefined ? value : read(value), log, at)
+      if (log.fits) return mended
       if (absent !== undefined && (value === null || (value === undefined && absent.isForMissing))) {
         log.add(
           at,
           () => `${value === null ? "is null" : "is missing"}; the client reads it as ${describe(absent.value)}`
         )
-        return absent.value
+        return log.end(true, absent.value)
       }
-      const before = log.count
-      const mended = inner(read === undefined ? value : read(value), log, at)
-      // A value that is not changed does not fit now either.
-      if (!isHarmless || (mended !== value && isIn(mended))) return mended
+      if (!isHarmless) return mended
       log.rewind(before)
       log.add(at, () => `was left out: ${why(type, value)}`)
-      return absent?.value
+      return log.end(absent !== undefined || isOptional, absent?.value)
     }
   }
 }
 
 /** Mends an element of a list; `undefined` leaves it out. */
 const elementOf = (type: AST.AST, reader: Reader, isSieved: boolean): Mend => {
-  const conforms = SchemaCheck.compileAst(type)
   const inner = mendOf(type, reader)
-  const mayDrop = isSieved && reader === "client"
-  if (inner === identity && !mayDrop) return identity
+  if (!isSieved || reader === "server") return inner
   return (value, log, at) => {
-    if (conforms(value)) return value
     const before = log.count
     const mended = inner(value, log, at)
-    if (!mayDrop || (mended !== value && conforms(mended))) return mended
+    if (log.fits) return mended
     log.rewind(before)
     log.add(at, () => `was left out: ${why(type, mended)}`)
-    return undefined
+    return log.end(true, undefined)
   }
 }
 
 const list = (ast: AST.TupleType, reader: Reader): Mend => {
   const element = elementOf(ast.rest[0]!.type, reader, Mendable.isSieved(ast))
-  if (element === identity) return identity
   return (value, log, at) => {
-    if (!Array.isArray(value)) return value
+    if (!Array.isArray(value)) return log.end(false, value)
     let copy: Array<unknown> | undefined
     for (let i = 0; i < value.length; i++) {
       const before: unknown = value[i]
       const after = element(before, log, { parent: at, key: i })
       if (after !== before && copy === undefined) copy = value.slice(0, i)
       if (copy !== undefined && after !== undefined) copy.push(after)
+      if (!log.fits) return log.end(false, copy === undefined ? value : copy.concat(value.slice(i + 1)))
     }
-    return copy ?? value
+    return log.end(true, copy ?? value)
   }
 }
 
 const union = (ast: AST.Union, reader: Reader): Mend => {
   const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
-  if (types.length === 1) return mendOf(types[0]!, reader)
-  const members = types.map((type) => ({ conforms: SchemaCheck.compileAst(type), mend: mendOf(type, reader) }))
-  if (members.every(({ mend }) => mend === identity)) return identity
-  const tagged = types.length === ast.types.length ? SchemaCheck.tag(ast) : undefined
-  if (tagged !== undefined) {
-    const byTag = new Map<unknown, Mend>(tagged.values.map((value, i) => [value, members[i]!.mend]))
-    return (value, log, at) => isObject(value) ? (byTag.get(value[tagged.name]) ?? identity)(value, log, at) : value
+  if (types.length === ast.types.length) return tagged(ast, reader) ?? firstOf(types, reader)
+  const present = types.length === 1 ? mendOf(types[0]!, reader) : firstOf(types, reader)
+  return (value, log, at) => value === undefined ? log.end(true, value) : present(value, log, at)
+}
+
+const tagged = (ast: AST.Union, reader: Reader): Mend | undefined => {
+  const tag = SchemaCheck.tag(ast)
+  if (tag === undefined) return undefined
+  const byTag = new Map<unknown, Mend>(tag.values.map((value, i) => [value, mendOf(ast.types[i]!, reader)]))
+  return (value, log, at) => {
+    const mend = isObject(value) ? byTag.get(value[tag.name]) : undefined
+    return mend === undefined ? log.end(false, value) : mend(value, log, at)
   }
+}
+
+/** A type that the value has without mending, or else the first that it can be mended to. */
+const firstOf = (types: ReadonlyArray<AST.AST>, reader: Reader): Mend => {
+  const members = types.map((type) => mendOf(type, reader))
   return (value, log, at) => {
     const before = log.count
-    for (const { conforms, mend } of members) {
+    let found: { readonly value: unknown } | undefined
+    for (const mend of members) {
+      const count = log.count
       const mended = mend(value, log, at)
-      if (mended !== value && conforms(mended)) return mended
-      log.rewind(before)
+      if (log.fits && mended === value) {
+        log.rewind(before)
+        return mended
+      }
+      if (log.fits && found === undefined) found = { value: mended }
+      else log.rewind(count)
     }
-    return value
+    return log.end(found !== undefined, found === undefined ? value : found.value)
   }
 }
 
 /** Why a value does not conform, without anything of the value. */
-const why = (ast: AST.AST, value: unknown): string => {
-  const decoded = explainer(ast)(value)
-  return Either.isRight(decoded)
-    ? "does not conform"
-    : Issue.explain(decoded.left.issue, { quotes: false }).sentence
-}
+const why = (ast: AST.AST, value: unknown): string =>
+  Issue.explain(refusalOf(ast)(value).issue, { quotes: false }).sentence
 
-const explainers = new WeakMap<AST.AST, (value: unknown) => Either.Either<unknown, ParseResult.ParseError>>()
+const refusals = new WeakMap<AST.AST, (value: unknown) => ParseResult.ParseError>()
 
-const explainer = (ast: AST.AST) => {
-  let found = explainers.get(ast)
-  if (found === undefined) explainers.set(ast, found = SchemaCheck.decoder(Schema.make(ast)))
+const refusalOf = (ast: AST.AST) => {
+  let found = refusals.get(ast)
+  if (found === undefined) refusals.set(ast, found = SchemaCheck.refusal(Schema.make(ast)))
   return found
 }
 

@@ -28,6 +28,12 @@ class CheckError extends ParseResult.ParseError {
 /** A decoder that returns the value itself, or the error of Effect's decoder. */
 export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, ParseResult.ParseError> => {
   const conforms = compile(schema)
+  const refuse = refusal(schema)
+  return (u) => conforms(u) ? Either.right(u) : Either.left(refuse(u))
+}
+
+/** The error of Effect's decoder for a value that does not conform. */
+export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => ParseResult.ParseError => {
   const decode = ParseResult.decodeUnknownEither(schema)
   const generic = (u: unknown): ParseResult.ParseIssue => new ParseResult.Type(schema.ast, u, "does not conform")
   const explain = (u: unknown): ParseResult.ParseIssue =>
@@ -36,7 +42,7 @@ export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Eit
       Either.flatMap((decoded) => decoded),
       Either.match({ onLeft: (issue) => issue, onRight: () => generic(u) })
     )
-  return (u) => conforms(u) ? Either.right(u) : Either.left(new CheckError({ issue: explain(u) }))
+  return (u) => new CheckError({ issue: explain(u) })
 }
 
 export const compileAst = (ast: AST.AST): SchemaCheck => checkOf(ast)
@@ -85,8 +91,12 @@ const make = (ast: AST.AST): SchemaCheck => {
 
 const refinement = (ast: AST.Refinement): SchemaCheck => {
   const from = checkOf(ast.from)
-  return (u) => from(u) && Option.isNone(ast.filter(u, AST.defaultParseOption, ast))
+  return (u) => from(u) && passes(ast, u)
 }
+
+/** Whether a value that conforms to what is refined passes the filter. */
+export const passes = (ast: AST.Refinement, u: unknown): boolean =>
+  Option.isNone(ast.filter(u, AST.defaultParseOption, ast))
 
 const array = (ast: AST.TupleType): SchemaCheck => {
   if (ast.elements.length > 0 || ast.rest.length !== 1) {

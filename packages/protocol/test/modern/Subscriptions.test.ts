@@ -1,5 +1,6 @@
 import { keys } from "@effect-mcp/protocol/Meta"
 import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
+import * as fc from "effect/FastCheck"
 import { describe, expect, it } from "vitest"
 import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 
@@ -66,5 +67,28 @@ describe("modern/Subscriptions", () => {
     const is = SchemaCheck.compile(Subscriptions.SubscriptionFilter)
     expect([{}, all, { taskIds: ["t"] }].map(is)).toEqual([true, true, true])
     expect([null, { toolsListChanged: 1 }, { resourceSubscriptions: "a:b" }].map(is)).toEqual([false, false, false])
+  })
+
+  it("include a resource by every URI at or above it, and by no other", () => {
+    const part = fc.constantFrom("", "a", "b", "test:", "é")
+    const uri = fc.array(part, { maxLength: 6 }).map((parts) => parts.join("/"))
+    fc.assert(
+      fc.property(uri, uri, (one, other) => {
+        expect(Subscriptions.atOrAbove(one).has(other)).toBe(Subscriptions.isAtOrBelow(one, other))
+      }),
+      { numRuns: 2000 }
+    )
+  })
+
+  it("look up no more than the upper levels of a URI, however long it is", () => {
+    const start = process.cpuUsage().user
+    for (const level of ["/", "/a", `/${"a".repeat(1000)}`]) {
+      const uri = `file://${level.repeat(5_000_000 / level.length)}`
+      const found = Subscriptions.atOrAbove(uri)
+      expect(found.has(uri)).toBe(true)
+      expect(found.has(`file://${level}`)).toBe(true)
+      expect(found.size).toBeLessThan(520)
+    }
+    expect(process.cpuUsage().user - start).toBeLessThan(1_000_000)
   })
 })

@@ -82,6 +82,21 @@ describe("an answer", () => {
     expect(Either.getOrThrow(ElicitationForm.check(required, content))).toBe(content)
   })
 
+  it("costs no more than its length, however many choices and fields the form has", () => {
+    const names = Array.from({ length: 20_000 }, (_, i) => `name ${i}`)
+    const choices = form({ type: "array", items: { type: "string", enum: names } })
+    const fields: RequestedSchema = {
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
+      required: names.slice().reverse()
+    }
+    const start = process.cpuUsage().user
+    const answer = { a: Array.from({ length: 200_000 }, () => "name 19999") }
+    expect(Either.isRight(ElicitationForm.check(choices, answer))).toBe(true)
+    expect(Either.isLeft(ElicitationForm.check(fields, {}))).toBe(true)
+    expect(process.cpuUsage().user - start).toBeLessThan(2_000_000)
+  })
+
   it("SHOULD have the defaults of the form", () => {
     const { properties } = Canonical.requestedSchema
     const filled = ElicitationForm.withDefaults(Canonical.requestedSchema as RequestedSchema, { number: 7, more: 1 })

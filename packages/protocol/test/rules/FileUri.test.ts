@@ -66,6 +66,13 @@ describe("a folder", () => {
     expect(FileUri.isWithin(["file:///else", folder], uri)).toBe(names !== undefined)
   })
 
+  it("is looked for in many folders at the cost of their length", () => {
+    const folders = Array.from({ length: 2000 }, (_, i) => `file:///folder/${i}`)
+    const start = process.cpuUsage().user
+    expect(FileUri.isWithin(folders, `file://${"/a".repeat(30_000)}`)).toBe(false)
+    expect(process.cpuUsage().user - start).toBeLessThan(1_000_000)
+  })
+
   it("contains nothing when there are no folders", () => expect(FileUri.isWithin([], "file:///a")).toBe(false))
 })
 

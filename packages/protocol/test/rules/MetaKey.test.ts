@@ -90,4 +90,21 @@ describe("a key of an application", () => {
     ["com.mcp.tools/x", "the specification reserves the prefix of the key"],
     ["a b", "the key is not valid"]
   ])("MUST NOT have a reserved prefix: %s", (key, problem) => expect(MetaKey.problem(key)).toBe(problem))
+
+  it("is left out where it is not valid, and reported where it should not be used", () => {
+    expect(MetaKey.flaw({ traceparent: "x", "com.example/a": 1 })).toBeUndefined()
+    expect(MetaKey.flaw({ "a b": 1, "io.modelcontextprotocol/x": 2, c: 3 })).toEqual({
+      reason: "_meta \"a b\": the key is not valid and was left out; " +
+        "_meta \"io.modelcontextprotocol/x\": the specification reserves the prefix of the key",
+      valid: { "io.modelcontextprotocol/x": 2, c: 3 }
+    })
+  })
+
+  it("is named in a report of bounded length, however many and long the keys are", () => {
+    const keys = Array.from({ length: 12 }, (_, n) => `${n} ${"x".repeat(1000)}`)
+    const flaw = MetaKey.flaw(Object.fromEntries(keys.map((key) => [key, 1])))
+    expect(flaw?.reason).toMatch(/; 2 more$/)
+    expect(flaw?.reason.length).toBeLessThan(2_000)
+    expect(flaw?.valid).toEqual({})
+  })
 })

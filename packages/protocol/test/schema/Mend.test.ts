@@ -29,6 +29,10 @@ const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 
 const reader = (part: MessageParts.MessagePart): Mend.Reader =>
   (part.part === "params" ? part.method.from === "server" : part.method.from === "client") ? "client" : "server"
 
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const wide = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 0]))
+
 const withoutNulls = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(withoutNulls)
@@ -243,6 +247,22 @@ describe("a client", () => {
     })
   })
 
+  it("mends an object of 10,000 members, and leaves out a larger one", () => {
+    const facts = (count: number) => ({
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: { ...wide(count - 1), listChanged: 7 } },
+      serverInfo: { name: "s", version: "1" }
+    })
+    const kept = mended(Methods.initialize.decodeResult, facts(10_000))
+    expect(kept.value).toMatchObject({ capabilities: { tools: { k0: 0, k9998: 0 } } })
+    expect(kept.losses).toEqual(["capabilities.tools.listChanged: was left out: Expected boolean, actual a number"])
+    expect(mended(Methods.initialize.decodeResult, facts(10_001))).toEqual({
+      value: { ...facts(0), capabilities: {} },
+      error: undefined,
+      losses: ["capabilities.tools: was left out: listChanged: Expected boolean, actual a number"]
+    })
+  })
+
   it("mends nothing that changes the meaning", () => {
     const refused: ReadonlyArray<readonly [Method.Request, unknown]> = [
       [Methods.callTool, { content: "text" }],
@@ -324,5 +344,38 @@ describe("the cost", () => {
       return process.cpuUsage(start).user / 1000
     }
     expect(Math.min(took(), took(), took(), took(), took())).toBeLessThan(10)
+  })
+
+  it("of an object with very many members is a few walks over them, whatever else is wrong, at every depth", () => {
+    let walks = 0
+    const many = wide(10_001)
+    const widened = (value: object): object =>
+      new Proxy({ ...many, ...value }, {
+        ownKeys: (target) => {
+          walks++
+          return Reflect.ownKeys(target)
+        }
+      })
+    const withWide = (value: unknown, [key, ...rest]: Mutants.Path): unknown =>
+      key === undefined
+        ? widened(value as object)
+        : Object.assign(Array.isArray(value) ? [...value as Array<unknown>] : { ...value as object }, {
+          [key]: withWide((value as Record<string | number, unknown>)[key], rest)
+        })
+    const [, facts] = Canonical.legacy.initialize!
+    const [question] = Canonical.legacy["sampling/createMessage"]!
+    for (
+      const [value, decode] of [
+        [facts, Methods.initialize.decodeResult],
+        [question, Methods.createMessage.decodeParams]
+      ] as const
+    ) {
+      const objects = Mutants.paths(value).filter((path) => isObject(path.reduce<any>((at, key) => at[key], value)))
+      for (const path of objects) {
+        walks = 0
+        decode({ ...withWide(value, path) as object, _meta: null })
+        expect(walks, path.join(".")).toBeLessThanOrEqual(4)
+      }
+    }
   })
 })

@@ -7,20 +7,26 @@
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type { Side } from "@effect-mcp/jsonrpc/Side"
+import type { Channel, Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
+import type { Caller } from "../Authenticator.js"
 import * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
+import * as SessionFacts from "../legacy/SessionFacts.js"
+import type { Authenticate } from "../runtime/Authentication.js"
 import * as Defects from "../runtime/Defects.js"
+import * as Metrics from "../runtime/Metrics.js"
 import * as Release from "../runtime/Release.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { Server } from "../runtime/Server.js"
 
 /** A conversation whose transport the server reads. */
@@ -34,8 +40,11 @@ export interface ReadConversation {
 }
 
 export interface Conversations {
-  /** Begins a conversation and reads its transport. After the server has closed, the transport is not read. */
-  readonly read: (transport: Transport) => ReadConversation
+  /**
+   * Begins a conversation and reads its transport, once the caller is authenticated. After the server has closed, the
+   * transport is not read.
+   */
+  readonly read: (transport: Transport, caller?: Caller) => ReadConversation
   /** Begins a conversation that its caller feeds. `onEnd` runs when the server closes it. */
   readonly feed: Dispatcher.DispatcherService["open"]
   /** Runs an effect for each open conversation. */
@@ -45,7 +54,7 @@ export interface Conversations {
 }
 
 export const make = (
-  server: Pick<Server, "session">,
+  server: Pick<Server, "authenticate" | "session">,
   /** The server's side of a conversation that may have these revisions. */
   side: (connection: Connection, versions: ReadonlyArray<Version.Version> | undefined) => Side,
   options: Dispatcher.Options
@@ -54,7 +63,14 @@ export const make = (
     const begin = yield* Conversation.factory
     const runtime = yield* Effect.runtime<never>()
     const serverScope = yield* Effect.scope
-    const connections = new Set<Connection>()
+    const connections = new Map<Connection, { readonly inFlight: () => number }>()
+    const sum = (of: (connection: Connection, inFlight: () => number) => number): number => {
+      let total = 0
+      for (const [connection, { inFlight }] of connections) total += of(connection, inFlight)
+      return total
+    }
+    yield* Metrics.requests.observe(() => sum((_, inFlight) => inFlight()))
+    yield* Metrics.subscriptions.observe(() => sum(({ subscriptions }) => subscriptions?.size ?? 0))
     const closes = new Set<Effect.Effect<void>>()
     const report = Defects.report(options)
     let closing = false
@@ -81,14 +97,20 @@ export const make = (
           batches: () => connection.accepted && Version.hasBatches(connection.version)
         }
       )
-      connections.add(connection)
+      connections.set(connection, conversation)
       let releasing: Deferred.Deferred<void> | undefined
       // After the handlers have ended: they use the services of the session to their end.
       const release = Effect.suspend(() => {
         if (releasing !== undefined) return Deferred.await(releasing)
         const released = releasing = Deferred.unsafeMake<void>(FiberId.none)
         connections.delete(connection)
-        const stopping = connection.stopAnnouncing(options.closeTimeout)
+        const closeSession = connection.closeSession()
+        const stopping = Effect.zipRight(
+          connection.stopAnnouncing(options.closeTimeout),
+          closeSession === undefined
+            ? Effect.void
+            : Release.within(closeSession, "What features keep for a client", options.closeTimeout)
+        )
         return Effect.uninterruptible(Effect.intoDeferred(
           scope === undefined ? stopping : Effect.zipRight(
             stopping,
@@ -100,9 +122,12 @@ export const make = (
       return { connection, conversation, release }
     }
 
-    const read = (transport: Transport): ReadConversation => {
+    const read: Conversations["read"] = (transport, caller = { _tag: "Other" }) => {
       if (closing) return { ended: Effect.void, close: Effect.void, onEnd: (callback) => callback() }
-      const { conversation, release } = start(transport)
+      const identified = server.authenticate === undefined
+        ? { transport, before: Effect.void }
+        : identify(server.authenticate, transport, caller)
+      const { conversation, release } = start(identified.transport)
       const ended = Deferred.unsafeMake<void>(FiberId.none)
       const end = Effect.onExit(release, () =>
         Effect.sync(() => {
@@ -112,7 +137,7 @@ export const make = (
       const reader = Runtime.runFork(
         runtime,
         Effect.onExit(
-          Effect.interruptible(conversation.read),
+          Effect.interruptible(Effect.zipRight(identified.before, conversation.read)),
           () =>
             conversation.close.pipe(Effect.zipRight(Effect.catchAll(conversation.ended, logged)), Effect.zipRight(end))
         )
@@ -129,8 +154,10 @@ export const make = (
       return { ended: Deferred.await(ended), close, onEnd: (callback) => reader.addObserver(callback) }
     }
 
-    const feed: Conversations["feed"] = (transport, onEnd, { versions } = {}) => {
+    const feed: Conversations["feed"] = (transport, onEnd, { shared, versions } = {}) => {
       const { connection, conversation, release } = start(transport, versions)
+      if (shared?.facts !== undefined) SessionFacts.restore(connection, shared.facts)
+      if (shared !== undefined) connection.persist = Effect.suspend(() => shared.store(SessionFacts.toJson(connection)))
       let ending = false
       const watching = options.heartbeat === undefined ? undefined : Runtime.runFork(
         runtime,
@@ -167,10 +194,47 @@ export const make = (
     return {
       read,
       feed,
-      forEach: (run) => Effect.suspend(() => Effect.forEach([...connections], run, { discard: true })),
+      forEach: (run) => Effect.suspend(() => Effect.forEach([...connections.keys()], run, { discard: true })),
       size: () => connections.size
     }
   })
+
+/** A transport whose messages have the user of the caller, after `before` has run. */
+const identify = (
+  authenticate: Authenticate,
+  transport: Transport,
+  caller: Caller
+): { readonly transport: Transport & Channel; readonly before: Effect.Effect<void> } => {
+  const { canRequest, run } = transport
+  let origin: RequestOrigin.RequestOrigin = caller._tag === "Http"
+    ? { ...RequestOrigin.none, headers: caller.request.headers }
+    : RequestOrigin.none
+  return {
+    transport: {
+      incoming: transport.incoming,
+      send: (message) => transport.send(message),
+      unsafeSend: (message, options) => transport.unsafeSend(message, options),
+      ...(run === undefined ? undefined : { run: (receive) => transport.run!(receive) }),
+      ...(canRequest === undefined ? undefined : { canRequest: () => transport.canRequest!() }),
+      canResume: transport.canResume,
+      hasExchanges: transport.hasExchanges,
+      isResumed: transport.isResumed,
+      get origin() {
+        return origin
+      }
+    },
+    before: Effect.async<void>((resume) => {
+      const interrupt = authenticate(caller, (found) => {
+        origin = Either.match(found, {
+          onLeft: (refusal) => ({ ...origin, refusal }),
+          onRight: ({ principal, user }) => ({ ...origin, principal, user })
+        })
+        resume(Effect.void)
+      })
+      return Effect.sync(interrupt)
+    })
+  }
+}
 
 const logged = (error: TransportError): Effect.Effect<void> =>
   Effect.logDebug(`A conversation ended: ${error.message}`, error)

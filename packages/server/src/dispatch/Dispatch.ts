@@ -3,21 +3,24 @@
  * the notifications of changes to all of them.
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Listener } from "@effect-mcp/jsonrpc/Transport"
+import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { Caller } from "../Authenticator.js"
+import type { Change } from "../ChangeBus.js"
 import type { DispatcherService, Options } from "../Dispatcher.js"
 import * as LegacyChanges from "../legacy/Changes.js"
 import * as LegacyServe from "../legacy/Serve.js"
 import * as StatelessConversation from "../legacy/StatelessConversation.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
 import * as ModernServe from "../modern/Serve.js"
-import type { RegistryService } from "../Registry.js"
-import * as Changes from "../runtime/Changes.js"
+import type { Kind, RegistryService } from "../Registry.js"
 import * as Exchanges from "../runtime/Exchanges.js"
+import * as Metrics from "../runtime/Metrics.js"
+import * as NodeChanges from "../runtime/NodeChanges.js"
 import type { Server } from "../runtime/Server.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
@@ -32,6 +35,7 @@ export const make = (
     const { versions } = server
     const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server) : undefined
     const modern = versions.some(Version.isModern) ? ModernServe.make(server) : undefined
+    if (modern !== undefined) yield* Metrics.subscriptions.observe(() => modern.subscriptions.size)
     const conversations = yield* Conversations.make(
       server,
       (connection, only = versions) =>
@@ -44,22 +48,44 @@ export const make = (
     )
     const legacyExchange = legacy === undefined ? undefined : yield* StatelessConversation.make(legacy, options)
     const modernExchange = modern === undefined ? undefined : yield* Exchanges.make(
-      { onRequest: modern.request, onNotification: modern.notification, hasOwnLimit: modern.hasOwnLimit },
+      {
+        onRequest: modern.request,
+        onNotification: modern.notification,
+        neverWaits: modern.neverWaits,
+        hasOwnLimit: modern.hasOwnLimit
+      },
       options
     )
-    yield* Changes.announce(registry, (kind) =>
+    const announce = (kind: Kind) =>
       Effect.zipRight(
         conversations.forEach((connection) => LegacyChanges.announce(connection, kind)),
         modern?.subscriptions.announce(kind) ?? Effect.void
-      ))
-    yield* registry.onUpdate((uri) =>
-      Effect.zipRight(
-        conversations.forEach((connection) => Subscriptions.updated(connection, uri)),
-        modern?.subscriptions.updated(uri) ?? Effect.void
       )
-    )
-
-    if (modern !== undefined) yield* registry.onNotify((notification) => modern.subscriptions.extended(notification))
+    const deliver = (change: Change): Effect.Effect<void> => {
+      switch (change._tag) {
+        case "List":
+          return change.principal === undefined
+            ? announce(change.kind)
+            : modern?.subscriptions.announceTo(change.principal, change.kind) ?? Effect.void
+        case "Resource":
+          return Effect.zipRight(
+            conversations.forEach((connection) => Subscriptions.updated(connection, change.uri)),
+            modern?.subscriptions.updated(change.uri) ?? Effect.void
+          )
+        case "Extension":
+          return modern?.subscriptions.extended(change.notification) ?? Effect.void
+        case "Unknown":
+          return Effect.all([
+            Effect.forEach(kinds.filter(registry.offers), announce, { discard: true }),
+            conversations.forEach(Subscriptions.allUpdated),
+            modern?.subscriptions.allUpdated ?? Effect.void
+          ], { discard: true })
+      }
+    }
+    const changed = yield* NodeChanges.deliver(registry, deliver)
+    if (modern !== undefined) {
+      modern.subscriptions.deliver = (kind, principal) => changed({ _tag: "List", kind, principal })
+    }
 
     let listeners = 0
     const unused = Effect.unsafeMakeLatch(true)
@@ -70,14 +96,17 @@ export const make = (
     const end = Effect.sync(() => {
       if (--listeners === 0) unused.unsafeOpen()
     })
-    const listen = <E, R>(listener: Listener<E, R>): Effect.Effect<void, E, R> =>
+    const listen = <E, R>(
+      listener: Listener<E, R>,
+      caller?: (transport: Transport) => Caller
+    ): Effect.Effect<void, E, R> =>
       Effect.acquireUseRelease(
         Effect.map(begin, () => new Set<ReadConversation>()),
         (clients) =>
           Effect.zipRight(
             Stream.runForEach(listener, (transport) =>
               Effect.sync(() => {
-                const client = conversations.read(transport)
+                const client = conversations.read(transport, caller?.(transport))
                 clients.add(client)
                 client.onEnd(() => clients.delete(client))
               })),
@@ -91,12 +120,15 @@ export const make = (
       )
 
     return {
-      accept: (transport) =>
+      accept: (transport, caller) =>
         Effect.suspend(() => {
-          const { close, ended } = conversations.read(transport)
+          const { close, ended } = conversations.read(transport, caller)
           return Effect.onInterrupt(ended, () => close)
         }),
       listen,
+      authenticate: server.authenticate,
+      documents: server.documents,
+      requiredScopes: server.requiredScopes,
       open: conversations.feed,
       exchange: (incoming, channel, version) => {
         if (Version.isLegacy(version) && legacyExchange !== undefined) return legacyExchange(incoming, channel, version)
@@ -118,3 +150,5 @@ export const make = (
       conversations: conversations.size
     }
   })
+
+const kinds: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]

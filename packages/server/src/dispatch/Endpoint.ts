@@ -5,22 +5,25 @@
  * `HttpEndpoint`, `WebHandler`, and `HttpServer` of the node package, call it with an `HttpExchange` for each request. They
  * own the sockets; the dispatcher owns the fibers of the handlers.
  */
-import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Events from "@effect-mcp/jsonrpc/Sse"
+import * as Era from "@effect-mcp/protocol/Era"
 import * as Version from "@effect-mcp/protocol/Version"
-import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import type { Caller, Refuses } from "../Authenticator.js"
 import { Dispatcher } from "../Dispatcher.js"
+import * as Documents from "../http/Documents.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
-import type { BodyFault, Headers, HttpExchange } from "../http/HttpExchange.js"
+import * as Health from "../http/Health.js"
+import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import { pathOf, repeated } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
+import * as PostHeaders from "../http/PostHeaders.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpOptions } from "../HttpOptions.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
@@ -29,35 +32,50 @@ import * as HttpContext from "../legacy/HttpContext.js"
 import * as Sse from "../legacy/Sse.js"
 import * as Stateless from "../legacy/Stateless.js"
 import * as ModernHttp from "../modern/Http.js"
+import type { Routed } from "../nodes/Routing.js"
 import type { Principal } from "../Principal.js"
+import * as Metrics from "../runtime/Metrics.js"
+import * as Permission from "../runtime/Permission.js"
+import * as RefusalFault from "../runtime/RefusalFault.js"
+import * as Reply from "../runtime/Reply.js"
+import * as SecretId from "../runtime/SecretId.js"
 import * as EraOfPost from "./EraOfPost.js"
+import * as Leaving from "./Leaving.js"
 
 export interface Endpoint {
   /** Answers a request, at once or later. */
   readonly handle: (exchange: HttpExchange) => void
   /**
-   * Ends the endpoint before its scope does: streams end, running requests are interrupted and answered with -32000, new
-   * requests are refused with 503. Waits until the sessions have ended, for `closeTimeout` at most. Can be run again.
+   * Ends the endpoint before its scope does, after `drain`: streams end, running requests are interrupted and answered with
+   * -32000, new requests are refused with 503. Waits until the sessions have ended, for `closeTimeout` at most. Can be run
+   * again.
    */
   readonly close: Effect.Effect<void>
+  /**
+   * Is not ready from now on, and serves as before for the time that load balancers get. Then it refuses new requests with 503,
+   * gives its sessions to other nodes, and waits until no request runs, for `drainTimeout` at most. Can be run again.
+   */
+  readonly drain: Effect.Effect<void>
   /** How many sessions there are, those of HTTP+SSE included. */
   readonly sessions: () => number
 }
 
 /** An endpoint that serves until the scope closes. With an `EventStore` in the context, clients can resume streams. */
-export const make = <R = never>(
-  options: HttpOptions<R> = {}
-): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope | R> =>
-  Effect.zipRight(
-    Effect.flatMap(Dispatcher, ({ listening }) => listening),
-    Effect.acquireRelease(
-      Effect.map(
-        Effect.flatMap(EndpointContext.make(options), HttpContext.make),
-        (context) => endpoint(context, Guard.make(options))
-      ),
-      ({ close }) => close
-    )
-  )
+export const make = (
+  options: HttpOptions = {}
+): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope> =>
+  Effect.gen(function*() {
+    yield* Effect.flatMap(Dispatcher, ({ listening }) => listening)
+    const context = yield* Effect.flatMap(EndpointContext.make(options), HttpContext.make)
+    const { nodes, sweeper } = context
+    const isMember = () => nodes === undefined || nodes.place() !== undefined
+    const health = yield* Health.make(options, sweeper, isMember)
+    const made = yield* Metrics.timed(endpoint(context, Guard.make(options), health), () => sweeper.now())
+    yield* Metrics.sessions.observe(made.sessions)
+    yield* Metrics.streams.observe(() => context.openStreams)
+    yield* Effect.addFinalizer(() => made.close)
+    return made
+  })
 
 type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void
 
@@ -71,19 +89,45 @@ interface ServedPath {
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
 }
 
-const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoint => {
+const endpoint = (
+  context: HttpContext.HttpContext,
+  guard: Guard.Guard,
+  health: Health.Health | undefined
+): Endpoint => {
   const { options } = context
-  const { authenticate, maxBodyBytes, path, responses, sessions, ssePath } = options
-  const { versions } = context.dispatcher
+  const { maxBodyBytes, path, responses, sessions, ssePath } = options
+  const { requiredScopes, versions } = context.dispatcher
+  const documents = Documents.make(guard, context.dispatcher.documents, options.documents)
   const hasLegacy = versions.some(Version.isLegacy)
   const http = hasLegacy && sessions ? Http.make(context) : undefined
   const stateless = hasLegacy && !sessions ? Stateless.make(context) : undefined
   const sse = ssePath === undefined || !hasLegacy ? undefined : Sse.make(context)
-  const legacy = http ?? stateless
   const modern = versions.some(Version.isModern) ? ModernHttp.make(context) : undefined
   let closing = false
+  let addedToAll: Headers | undefined
+  /** Whether the operator has been warned of a request whose Host or Origin was refused. */
+  let hasWarned = false
   /** Whether closing has gone on without sessions that did not end in time. */
   let abandoned = false
+
+  const { nodes } = context
+  const leaving = Leaving.make({
+    timeout: options.drainTimeout ?? (nodes === undefined ? 0 : Leaving.TIMEOUT),
+    hasOthers: nodes !== undefined,
+    begin: () => {
+      nodes?.leave(Events.encode({ retry: options.retry }))
+      http?.leave()
+      modern?.endSubscriptions()
+    },
+    release: () => {
+      const released = [http?.release(), sse?.release(), nodes?.isIdle(), !stateless?.size(), !modern?.size()]
+      return !released.includes(false)
+    }
+  })
+
+  /** Nothing of the request is at this node: any other one can serve it. */
+  const unlessDraining = (post: EraOfPost.Post): EraOfPost.Post => (exchange, incoming, principal) =>
+    leaving.hasBegun() ? Refusal.send(exchange, Refusal.closing) : post(exchange, incoming, principal)
 
   const main: ServedPath = {
     allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
@@ -94,7 +138,11 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
       if (json && (events || responses === "json")) return undefined
       return responses === "json" ? "application/json" : "application/json and text/event-stream"
     },
-    post: EraOfPost.post(legacy?.post, modern?.post, versions)
+    post: EraOfPost.post(
+      http?.post ?? (stateless && unlessDraining(stateless.post)),
+      modern && unlessDraining(modern.post),
+      versions
+    )
   }
   // Only 2024-11-05 has this transport, so there is no era to choose.
   const ofSse: ServedPath | undefined = sse === undefined ? undefined : {
@@ -114,64 +162,189 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
     return path === undefined || at === mainPath ? main : undefined
   }
 
-  const serve = (exchange: HttpExchange, target: ServedPath, principal: Principal | undefined): void => {
+  /** `given` is the body, if it was read before. */
+  const serve = (
+    exchange: HttpExchange,
+    target: ServedPath,
+    principal: Principal | undefined,
+    isNowhere: boolean,
+    given?: string
+  ): void => {
     // Closing may have begun while the client was authenticated.
     if (closing) return Refusal.send(exchange, Refusal.closing)
-    if (exchange.method === "GET") return target.get!(exchange, principal)
-    if (exchange.method === "DELETE") return target.delete!(exchange, principal)
+    if (!isNowhere && hasMoved(exchange, target, principal, given)) return
+    if (exchange.method !== "POST") {
+      const refused = Permission.refusal(exchange.user, [])
+      if (refused !== undefined) return refuse(exchange, refused)
+      exchange.begins?.()
+      return (exchange.method === "GET" ? target.get! : target.delete!)(exchange, principal)
+    }
     const refusal = refusalOfBody(exchange.headers, target)
     if (refusal !== undefined) return Refusal.send(exchange, refusal)
-    exchange.body(maxBodyBytes, (body) => {
-      if (typeof body !== "string") return Refusal.send(exchange, refusalOfFault(body, maxBodyBytes))
+    const post = (body: string) => {
       if (closing) return Refusal.send(exchange, Refusal.closing)
-      target.post(exchange, MessageText.parse(body, options), principal)
-    })
+      if (!isNowhere && hasMoved(exchange, target, principal, body)) return
+      const incoming = MessageText.parse(body, options)
+      const refused = exchange.user === undefined
+        ? undefined
+        : Permission.refusal(exchange.user, requiredScopes(incoming))
+      if (refused !== undefined) return refuse(exchange, refused, incoming)
+      exchange.begins?.()
+      target.post(exchange, incoming, principal)
+    }
+    if (given !== undefined) post(given)
+    else read(exchange, post)
   }
 
-  /** The refusal of a POST that its headers alone decide, before the body is read. */
-  const refusalOfBody = (headers: Headers, { accepts }: ServedPath): HttpRefusal | undefined => {
-    const types = accepts(headers)
-    if (types !== undefined) return Refusal.notAcceptable(types)
-    // Node removes the last coding, which must be chunked, and leaves the others to us.
-    const coding = headers["transfer-encoding"]
-    if (coding !== undefined && coding.trim().toLowerCase() !== "chunked") return Refusal.unsupportedTransferCoding
-    if (!MediaType.isJson(headers)) return Refusal.unsupportedMediaType
-    return Number(headers["content-length"] ?? 0) > maxBodyBytes ? Refusal.tooLarge(maxBodyBytes) : undefined
+  const read = (exchange: HttpExchange, then: (body: string) => void): void =>
+    exchange.body(maxBodyBytes, (body) => {
+      if (typeof body !== "string") return Refusal.send(exchange, Refusal.ofBody(body, maxBodyBytes))
+      then(body)
+    })
+
+  /** What finds the node of a request whose session this one does not serve. */
+  const elsewhere = ({ headers, url }: HttpExchange, target: ServedPath): ((request: Routed) => void) | undefined => {
+    if (nodes === undefined) return undefined
+    if (target === main) {
+      const session = headers["mcp-session-id"] ?? ""
+      if (http === undefined || http.has(session) || !SecretId.isSession(session)) return undefined
+      return (request) => nodes.toSession(session, request)
+    }
+    const session = Sse.sessionOf(url)
+    const node = session === undefined || sse!.has(session) ? undefined : Sse.nodeOf(session)
+    return node === undefined ? undefined : (request) => nodes.toNode(node, request)
   }
+
+  /**
+   * Whether the session of a request has left this node since the request arrived: this node has lost its lease, or gives its
+   * sessions away. Nothing of the request has run, so the node that serves the session is looked for again.
+   */
+  const hasMoved = (
+    exchange: HttpExchange,
+    target: ServedPath,
+    principal: Principal | undefined,
+    body: string | undefined
+  ): boolean => {
+    const to = elsewhere(exchange, target)
+    if (to === undefined) return false
+    // A proof of DPoP is accepted once, and the authenticator of this node has had it.
+    const isSpent = context.dispatcher.authenticate !== undefined && exchange.headers["dpop"] !== undefined
+    if (exchange.elsewhere !== undefined && !isSpent) exchange.elsewhere(leaving.hasBegun())
+    else if (leaving.hasBegun()) Refusal.send(exchange, Refusal.closing)
+    else if (isSpent) Refusal.send(exchange, Refusal.nodeLost)
+    else {
+      to({
+        exchange,
+        read: exchange.method !== "POST" ? undefined : (then) => body === undefined ? read(exchange, then) : then(body),
+        local: (given = body) => serve(exchange, target, principal, isElsewhere(exchange, target), given)
+      })
+    }
+    return true
+  }
+
+  const isElsewhere = (exchange: HttpExchange, target: ServedPath): boolean => elsewhere(exchange, target) !== undefined
+
+  const route = (to: (request: Routed) => void, exchange: HttpExchange, target: ServedPath): void => {
+    const local = (body?: string) => authenticated(exchange, target, isElsewhere(exchange, target), body)
+    if (exchange.method !== "POST") return to({ exchange, read: undefined, local })
+    const refusal = refusalOfBody(exchange.headers, target)
+    if (refusal !== undefined) return Refusal.send(exchange, refusal)
+    // Its body is read when there is such a session: the client may have no right to send one.
+    to({ exchange, read: (then) => read(exchange, then), local })
+  }
+
+  const refuse = (exchange: HttpExchange, refused: Refuses, incoming?: Message.Incoming): void => {
+    const refusal = Refusal.of(refused)
+    const fault = RefusalFault.of(refusal)
+    if (fault !== undefined) {
+      Runtime.runFork(context.runtime, Effect.logError(fault.message))
+      return Refusal.send(exchange, Refusal.failed)
+    }
+    if (incoming === undefined || Message.isMalformed(incoming) || !Message.isRequest(incoming)) {
+      return Refusal.send(exchange, refusal)
+    }
+    const error = Reply.errorOf(refusal, Era.ofMessage(incoming, exchange.headers["mcp-protocol-version"]))
+    Refusal.failure(exchange, refusal.status, Message.failure(incoming.id, error), refusal.headers)
+  }
+
+  const refusalOfBody = (headers: Headers, { accepts }: ServedPath): HttpRefusal | undefined =>
+    PostHeaders.refusal(headers, accepts(headers), maxBodyBytes)
+
+  /** A session that `isNowhere` was looked for in vain: its request gets the refusal of one that is unknown. */
+  const authenticated = (exchange: HttpExchange, target: ServedPath, isNowhere: boolean, body?: string): void => {
+    const { authenticate } = context.dispatcher
+    if (authenticate === undefined) return serve(exchange, target, undefined, isNowhere, body)
+    let waiting = true
+    const interrupt = authenticate(callerOf(exchange), (found) => {
+      waiting = false
+      if (Either.isRight(found)) {
+        exchange.user = found.right.user
+        return serve(exchange, target, found.right.principal, isNowhere, body)
+      }
+      refuse(exchange, found.left)
+    })
+    if (waiting) exchange.onGone(() => waiting && interrupt())
+  }
+
+  nodes?.serve({
+    has: (id) => http?.has(id) === true,
+    ids: () => http?.ids() ?? [],
+    adopt: (entry, membership) => http?.adopt(entry, membership) !== false,
+    abandon: () => {
+      http?.abandon()
+      sse?.abandon()
+    },
+    handle: (exchange) => {
+      const target = find(exchange.url)
+      if (target === undefined || isElsewhere(exchange, target)) exchange.elsewhere?.(leaving.hasBegun())
+      else authenticated(exchange, target, false)
+    }
+  })
+
+  const drain = Effect.suspend(() => {
+    addedToAll = LAST
+    return closing ? Effect.void : health?.drain ?? Effect.void
+  }).pipe(Effect.zipRight(leaving.run))
 
   return {
+    drain,
     handle: (exchange) => {
       const { headers, method, url } = exchange
+      exchange.added = addedToAll
+      if (health !== undefined && (method === "GET" || method === "HEAD") && health.answers(exchange)) return
       exchange.slowReaders = context
-      const refusal = guard.check(headers)
-      if (refusal !== undefined) return Refusal.send(exchange, refusal)
-      if (headers.origin !== undefined) exchange.added = guard.cors(headers)
+      const document = documents?.(exchange.path)
+      // A document is for the pages of every origin.
+      const refusal = guard.check(document === undefined ? headers : { ...headers, origin: undefined }, exchange)
+      if (refusal !== undefined) {
+        if (!hasWarned) Runtime.runFork(context.runtime, Effect.logWarning(`${refusal.message}. ${ALLOW}`))
+        hasWarned = true
+        return Refusal.send(exchange, refusal)
+      }
+      if (headers.origin !== undefined) {
+        exchange.added = { ...addedToAll, ...(document === undefined ? guard.cors(headers) : Guard.anyOrigin) }
+      }
       if (closing) return Refusal.send(exchange, Refusal.closing)
+      if (document !== undefined) return document(exchange)
       const target = find(url)
       if (target === undefined) return Refusal.send(exchange, Refusal.notFound(pathOf(url)))
       const { allow } = target
       if (method === "OPTIONS") return exchange.reply(204, guard.preflight(headers, allow), "")
       if (!isAllowed(allow, method)) return Refusal.send(exchange, Refusal.methodNotAllowed(method, allow))
-      if (authenticate === undefined) return serve(exchange, target, undefined)
       // Which of them identifies the client would be a guess. A single one may have a comma, too.
-      if (headers.authorization?.includes(",") === true && isRepeated(exchange, "authorization")) {
+      const isAmbiguous = context.dispatcher.authenticate !== undefined && headers.authorization?.includes(",") === true
+      if (isAmbiguous && isRepeated(exchange, "authorization")) {
         return Refusal.send(exchange, Refusal.repeatedHeader("Authorization"))
       }
-      const { services } = exchange
-      const found = Effect.suspend(() => authenticate({ method, url, headers }))
-      const authenticating = services === undefined
-        ? found
-        : Effect.mapInputContext(found, (own: Context.Context<never>) => Context.merge(own, services))
-      Runtime.runFork(context.runtime, Effect.tapErrorCause(authenticating, logDefect)).addObserver((exit) => {
-        if (exit._tag === "Success") return serve(exchange, target, exit.value)
-        const refusal = Option.getOrElse(Cause.failureOption(exit.cause), () => Refusal.failed)
-        const sent = Either.try(() => Refusal.send(exchange, refusal))
-        if (Either.isRight(sent)) return
-        Runtime.runFork(context.runtime, Effect.logError(UNSENDABLE, sent.left))
-        Refusal.send(exchange, Refusal.failed)
-      })
+      leaving.onRequest()
+      const routed = method === "GET" && target === ofSse ? undefined : elsewhere(exchange, target)
+      if (leaving.hasBegun() && (method === "GET" || routed !== undefined)) {
+        return Refusal.send(exchange, Refusal.closing)
+      }
+      if (routed === undefined) return authenticated(exchange, target, false)
+      route(routed, exchange, target)
     },
-    close: Effect.suspend(() => {
+    close: Effect.flatMap(drain, () => {
       if (abandoned) return Effect.void
       closing = true
       stateless?.close()
@@ -193,15 +366,25 @@ const endpoint = (context: HttpContext.HttpContext, guard: Guard.Guard): Endpoin
   }
 }
 
+/** From the begin of the shutdown on: a proxy that used the connection again might do so when it is closed. */
+const LAST: Headers = { connection: "close" }
+
+const ALLOW =
+  "If its client should be served, name the value in the options allowedHosts or allowedOrigins of the endpoint. " +
+  "This warning is not repeated"
+
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"
 
-const UNSENDABLE =
-  "authenticate has refused a request with a status or a header that HTTP does not allow; the client got " +
-  "500. A status is from 200 to 599, and a header has no line break and no character beyond Latin-1"
-
-const refusalOfFault = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
-  fault === "size" ? Refusal.tooLarge(maxBodyBytes) : fault === "encoding" ? Refusal.notUtf8 : Refusal.unreadable
+const callerOf = ({ encrypted, headers, method, path, remoteAddress, services, url }: HttpExchange): Caller => {
+  const query = url.indexOf("?")
+  return {
+    _tag: "Http",
+    // A router may have removed the beginning of the path.
+    request: { method, url: query === -1 ? path : path + url.slice(query), headers, remoteAddress, encrypted },
+    services
+  }
+}
 
 const isRepeated = ({ rawHeaders }: HttpExchange, name: string): boolean =>
   rawHeaders !== undefined && repeated(rawHeaders)?.[name] !== undefined
@@ -211,8 +394,3 @@ const withoutSlash = (path: string): string => path.length > 1 && path.endsWith(
 
 const isAllowed = (allow: string, method: string): boolean =>
   (method === "POST" || method === "GET" || method === "DELETE") && allow.includes(method)
-
-const logDefect = (cause: Cause.Cause<HttpRefusal>): Effect.Effect<void> =>
-  Option.isSome(Cause.failureOption(cause)) || Cause.isInterruptedOnly(cause)
-    ? Effect.void
-    : Effect.logError("authenticate died", cause)

@@ -35,7 +35,11 @@ export const side = ({ legacy, modern }: Eras, connection: Connection, versions:
         ? modern.notification(notification, channel)
         : legacy.notification(connection, notification, channel),
     neverWaits: legacy.neverWaits,
-    hasOwnLimit: (request) => modern.hasOwnLimit(request) && EraOfMessage.of(request, versions) === "modern",
+    // The names of the methods come first: for most requests nothing else is looked at.
+    hasOwnLimit: (request) =>
+      modern.hasOwnLimit(request)
+        ? EraOfMessage.of(request, versions) === "modern"
+        : legacy.hasOwnLimit(request) && EraOfMessage.of(request, versions) === "legacy",
     unavailableCode: (request) => codeIn(EraOfMessage.of(request, versions))
   }
 }
@@ -48,7 +52,8 @@ const onlyLegacy = (legacy: Legacy, connection: Connection, versions: ReadonlyAr
       : legacy.refuse(connection, request, incoming, error)
   },
   onNotification: (notification, channel) => legacy.notification(connection, notification, channel),
-  neverWaits: legacy.neverWaits
+  neverWaits: legacy.neverWaits,
+  hasOwnLimit: legacy.hasOwnLimit
 })
 
 const onlyModern = (modern: Modern, versions: ReadonlyArray<Version>): Side => ({
@@ -58,6 +63,7 @@ const onlyModern = (modern: Modern, versions: ReadonlyArray<Version>): Side => (
       ? modern.refuse(request, incoming, EraOfMessage.unsupported(request, versions))
       : modern.request(request, incoming),
   onNotification: modern.notification,
+  neverWaits: modern.neverWaits,
   hasOwnLimit: modern.hasOwnLimit,
   unavailableCode: () => codeIn("modern")
 })

@@ -4,7 +4,7 @@
  */
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { RegistryService } from "../Registry.js"
+import type { Description, RegistryService } from "../Registry.js"
 import * as Completion from "./Completion.js"
 
 /** The capabilities that a server has at the moment: the same object until an entry is added or removed. */
@@ -12,14 +12,17 @@ export const make = (
   registry: RegistryService,
   options: Parameters<typeof capabilities>[1]
 ): () => ServerCapabilities => {
-  const { handlers, prompts, resources, templates, tools } = registry
+  const { descriptions, handlers, prompts, resources, templates, tools } = registry
   let known: ServerCapabilities = {}
   let revision = -1
+  let described: ReadonlyArray<Description> = []
+  const isDescribed = () => described.length === descriptions.size && described.every((one) => descriptions.has(one))
   return () => {
     // Revisions only grow, so their sum changes with each of them.
     const now = tools.revision + resources.revision + templates.revision + prompts.revision + handlers.revision
-    if (now !== revision) {
+    if (now !== revision || !isDescribed()) {
       revision = now
+      described = [...descriptions]
       known = capabilities(registry, options)
     }
     return known
@@ -31,6 +34,7 @@ export const capabilities = (
   options: {
     readonly logging: boolean
     readonly subscriptions: boolean
+    readonly tasks: boolean
     /** The capabilities that the application adds; they replace computed ones of the same name. */
     readonly also: ServerCapabilities | undefined
   }
@@ -45,7 +49,10 @@ export const capabilities = (
       ? { resources: { listChanged: true, ...(options.subscriptions ? { subscribe: true } : undefined) } }
       : {},
     registry.offers("prompts") ? { prompts: { listChanged: true } } : {},
-    Completion.isOffered(registry) ? { completions: {} } : {},
+    Completion.isOffered(registry) || [...registry.descriptions].some(({ offers }) => offers.includes("completions"))
+      ? { completions: {} }
+      : {},
+    options.tasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {},
     ...handled.map(fromPath),
     (options.also ?? {}) as JsonObject
   ].reduce<JsonObject>(merge, {})
@@ -60,8 +67,14 @@ export const withExtensions = (
     ? capabilities
     : { ...capabilities, extensions: { ...capabilities.extensions, ...extensions } }
 
+export const withoutTaskList = (capabilities: ServerCapabilities): ServerCapabilities => {
+  if (capabilities.tasks?.list === undefined) return capabilities
+  const { list: _, ...tasks } = capabilities.tasks
+  return { ...capabilities, tasks }
+}
+
 /** The capability at a path such as `resources.subscribe`. */
-const fromPath = (path: string): JsonObject => {
+export const fromPath = (path: string): JsonObject => {
   const [first, ...rest] = path.split(".")
   return { [first!]: Object.fromEntries(rest.map((key) => [key, booleans.has(key) ? true : {}])) }
 }
@@ -80,3 +93,10 @@ const merge = (into: JsonObject, more: JsonObject): JsonObject => ({
 })
 
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
+
+/** The instructions of the server, and those that features add. */
+export const instructions = (own: string | undefined, registry: RegistryService) => (): string | undefined => {
+  const all = [own, ...[...registry.descriptions].map(({ instructions }) => instructions)]
+  const given = all.filter((one) => one !== undefined)
+  return given.length === 0 ? undefined : given.join("\n\n")
+}

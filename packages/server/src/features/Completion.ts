@@ -12,6 +12,7 @@ import type { Completers, Registered, RegistryService } from "../Registry.js"
 import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
 import * as Subject from "../runtime/Subject.js"
+import * as Surroundings from "./Surroundings.js"
 import * as TemplateMatches from "./TemplateMatches.js"
 
 /** Whether the server has, at the moment, an argument that it can complete. */
@@ -23,12 +24,18 @@ export const routes = (registry: RegistryService): ReadonlyArray<Route.Route> =>
   isTrusted: false,
   isStable: false,
   serve: ({ argument, context, ref }: Completion.CompleteParams) => {
-    const found = find(registry, ref)
-    return Effect.isEffect(found)
-      ? Route.served(found)
-      : found.names.has(argument.name)
-      ? { effect: complete(found.entry, argument, context?.arguments ?? {}), context: found.entry.context }
-      : Route.failed(unknownArgument(argument.name, found.subject))
+    const others = context?.arguments ?? {}
+    const [found, ...more] = find(registry, ref)
+    const unknown = Effect.fail(unknownRef(ref))
+    if (found === undefined) return Route.served(unknown)
+    return more.length === 0
+      ? Surroundings.serve(found.entry, complete(found, argument, others), unknown)
+      : Route.served(
+        [found, ...more].reduceRight<Effect.Effect<unknown, unknown>>(
+          (next, one) => Surroundings.run<unknown>(one.entry, complete(one, argument, others), next),
+          unknown
+        )
+      )
   }
 }]
 
@@ -53,11 +60,20 @@ export const unknownPrompt = (name: string): InvalidParams =>
 
 const none: Completion.CompleteResult = { completion: { values: [], total: 0, hasMore: false } }
 
+/** What has arguments to complete. */
+interface Completable {
+  readonly entry: Registered & { readonly completers: Completers }
+  /** The names of its arguments; `undefined` for a resource with a fixed URI, which has none to complete. */
+  readonly names: ReadonlySet<string> | undefined
+  readonly subject: string
+}
+
 const complete = (
-  { completers }: Registered & { readonly completers: Completers },
+  { entry: { completers }, names, subject }: Completable,
   { name, value }: Completion.CompleteParams["argument"],
   others: Readonly<Record<string, string>>
 ): Effect.Effect<Completion.CompleteResult, unknown, any> => {
+  if (names?.has(name) === false) return Effect.fail(unknownArgument(name, subject))
   const completer = completers.get(name)
   return completer === undefined
     ? Effect.succeed(none)
@@ -67,34 +83,34 @@ const complete = (
     )
 }
 
-/** What has arguments to complete. */
-interface Completable {
-  readonly entry: Registered & { readonly completers: Completers }
-  /** The names of its arguments. */
-  readonly names: ReadonlySet<string>
-  readonly subject: string
-}
-
-const find = (
-  registry: RegistryService,
-  ref: Completion.CompleteParams["ref"]
-): Completable | Effect.Effect<Completion.CompleteResult, InvalidParams> => {
+/** What a reference names; where it is several templates, the most specific first. */
+const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]): ReadonlyArray<Completable> => {
   if (ref.type === "ref/prompt") {
     const entry = registry.prompts.get(ref.name)
-    if (entry === undefined) return Effect.fail(unknownPrompt(ref.name))
-    return { entry, names: namesOf(entry.advertised.arguments), subject: Subject.prompt(ref.name) }
+    return entry === undefined
+      ? []
+      : [{ entry, names: namesOf(entry.advertised.arguments), subject: Subject.prompt(ref.name) }]
   }
+  const { uri } = ref
   // By the template itself, or by a URI that it matches.
-  const entry = registry.templates.get(ref.uri) ?? TemplateMatches.find(registry, ref.uri)[0]?.template
-  if (entry !== undefined) {
-    const { template, variables } = entry.template
-    return { entry, names: namesOf(variables), subject: Subject.template(template) }
+  const exact = registry.templates.get(uri)
+  const templates = exact === undefined ? TemplateMatches.find(registry, uri).map(({ template }) => template) : [exact]
+  if (templates.length > 0) {
+    return templates.map((entry) => {
+      const { template, variables } = entry.template
+      return { entry, names: namesOf(variables), subject: Subject.template(template) }
+    })
   }
-  return registry.resources.has(ref.uri)
-    // A resource with a fixed URI has no arguments to complete.
-    ? Effect.succeed(none)
-    : Effect.fail(new InvalidParams({ message: `Unknown resource template: ${Subject.quotable(ref.uri)}` }))
+  const resource = registry.resources.get(uri)
+  return resource === undefined
+    ? []
+    : [{ entry: { ...resource, completers: new Map() }, names: undefined, subject: Subject.resource(uri) }]
 }
+
+const unknownRef = (ref: Completion.CompleteParams["ref"]): InvalidParams =>
+  ref.type === "ref/prompt"
+    ? unknownPrompt(ref.name)
+    : new InvalidParams({ message: `Unknown resource template: ${Subject.quotable(ref.uri)}` })
 
 const namesOf = (named: ReadonlyArray<{ readonly name: string }> = []): ReadonlySet<string> =>
   new Set(named.map(({ name }) => name))

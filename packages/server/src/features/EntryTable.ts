@@ -2,15 +2,21 @@
  * A table of entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. It does
  * not know what the entries mean. A result that was made from entries is valid until `revision` changes.
  *
- * The fields change together: each change of `byKey` increments `revision` and then calls the listeners.
+ * The fields change together: each change of `byKey` increments `revision`, and then the listeners are called. `yielding` has
+ * the entries that give way to others, `behind` those of them that another entry has displaced, in the order of their turn.
  */
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
+import { FeatureError } from "../FeatureError.js"
+import * as Batch from "./Batch.js"
 
 export class EntryTable<in out A> {
   private readonly byKey = new Map<string, A>()
+  private readonly yielding = new WeakSet<object>()
+  private readonly behind = new Map<string, ReadonlyArray<A>>()
   private readonly listeners = new Set<() => void>()
   revision = 0
+  private isClosed = false
 
   constructor(
     /** The kind of the entries, as the error message of a duplicate names it: `tools named`. */
@@ -46,21 +52,64 @@ export class EntryTable<in out A> {
     return this.byKey.entries()
   }
 
-  register(entry: A): Effect.Effect<void, never, Scope.Scope> {
-    return Effect.acquireRelease(
-      Effect.suspend(() => {
-        const key = this.keyOf(entry)
-        if (this.byKey.has(key)) return Effect.dieMessage(`Two features of this server are ${this.kind} "${key}"`)
-        this.byKey.set(key, entry)
-        this.changed()
-        return Effect.void
-      }),
-      () =>
-        Effect.sync(() => {
-          this.byKey.delete(this.keyOf(entry))
-          this.changed()
-        })
+  register(entry: A, options?: { readonly yields?: boolean }): Effect.Effect<void, never, Scope.Scope> {
+    // Not `acquireRelease`: it would run the removal in the batch of the registration.
+    return Effect.uninterruptible(
+      Effect.flatMap(Effect.scope, (scope) =>
+        Effect.zipRight(
+          this.add(entry, options?.yields === true),
+          Scope.addFinalizer(scope, this.remove(this.keyOf(entry), entry))
+        ))
     )
+  }
+
+  /** Refuses every entry from now on. */
+  close(): void {
+    this.isClosed = true
+  }
+
+  /** Calls the listeners, at the end of the batch if there is one. */
+  get announce(): Effect.Effect<void> {
+    return Batch.add(this.callListeners)
+  }
+
+  private add(entry: A, yields: boolean): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const key = this.keyOf(entry)
+      const what = `${this.kind} "${key}"`
+      if (this.isClosed) {
+        const message = `The server has shut down and takes no more features: ${what} came too late`
+        return Effect.die(new FeatureError({ reason: "Closed", message }))
+      }
+      const present = this.byKey.get(key)
+      if (yields) this.yielding.add(entry as object)
+      if (present !== undefined) {
+        if (yields) return Effect.sync(() => this.behind.set(key, [...this.behind.get(key) ?? [], entry]))
+        if (!this.yielding.has(present as object)) {
+          const message = `Two features of this server are ${what}: rename one, or remove the other before`
+          return Effect.die(new FeatureError({ reason: "Taken", message }))
+        }
+        this.behind.set(key, [present, ...this.behind.get(key) ?? []])
+      }
+      this.byKey.set(key, entry)
+      this.revision++
+      return this.announce
+    })
+  }
+
+  private remove(key: string, entry: A): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const [next, ...rest] = this.behind.get(key) ?? []
+      const isPresent = this.byKey.get(key) === entry
+      const behind = isPresent ? rest : (this.behind.get(key) ?? []).filter((one) => one !== entry)
+      if (behind.length === 0) this.behind.delete(key)
+      else this.behind.set(key, behind)
+      if (!isPresent) return Effect.void
+      if (next === undefined) this.byKey.delete(key)
+      else this.byKey.set(key, next)
+      this.revision++
+      return this.announce
+    })
   }
 
   onChange(listener: () => void): Effect.Effect<void, never, Scope.Scope> {
@@ -70,8 +119,7 @@ export class EntryTable<in out A> {
     )
   }
 
-  private changed(): void {
-    this.revision++
+  private readonly callListeners = (): void => {
     for (const listener of this.listeners) listener()
   }
 }

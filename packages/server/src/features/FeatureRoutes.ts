@@ -4,12 +4,16 @@
  */
 import type { RegistryService } from "../Registry.js"
 import type { Route } from "../runtime/Route.js"
+import type { TaskRunner } from "../runtime/TaskRunner.js"
 import * as Completion from "./Completion.js"
 import * as Prompts from "./Prompts.js"
 import * as Resources from "./Resources.js"
 import * as Tools from "./Tools.js"
 
-export const make = (registry: RegistryService, options: { readonly pageSize: number }): ReadonlyArray<Route> => [
+export const make = (
+  registry: RegistryService,
+  options: { readonly pageSize: number; readonly tasks: TaskRunner | undefined }
+): ReadonlyArray<Route> => [
   ...Tools.routes(registry, options),
   ...Resources.routes(registry, options),
   ...Prompts.routes(registry, options),

@@ -6,21 +6,75 @@
  * `Page` decides where a page begins and ends.
  */
 import type { InvalidParams } from "@effect-mcp/protocol/McpError"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type { Entries } from "../Registry.js"
+import * as CacheOptions from "../CacheOptions.js"
+import type { Entries, Registered } from "../Registry.js"
+import * as Route from "../runtime/Route.js"
 import * as Page from "./Page.js"
+import * as Surroundings from "./Surroundings.js"
 
 /** The page after a cursor, as the result of a method: the same object as long as no entry changes. */
 export type PagedList<R> = (cursor: string | undefined) => Either.Either<R, InvalidParams>
 
-export const make = <A, B, R>(options: {
+interface Options<A, B, R> {
   /** The name that cursors of this list begin with. */
   readonly list: string
   readonly entries: Pick<Entries<A>, "revision" | typeof Symbol.iterator>
   readonly pageSize: number
   readonly advertised: (entry: A) => B
   readonly result: (items: ReadonlyArray<B>) => R
-}): PagedList<R & { readonly nextCursor?: string }> => {
+}
+
+/** Serves the list: to each request the entries that it sees. Only a list that is the same for all requests is cached. */
+export const serve = <A extends Registered, B, R extends object>(
+  options: Options<A, B, R>
+): (cursor: string | undefined) => Route.Served => {
+  const { entries } = options
+  const list = make(options)
+  let revision = -1
+  let isFiltered = false
+  return (cursor) => {
+    if (revision !== entries.revision) {
+      revision = entries.revision
+      isFiltered = [...entries].some(([, entry]) => Surroundings.mayBeHidden(entry))
+    }
+    return isFiltered
+      ? {
+        ...Route.served(
+          Effect.flatMap(
+            Surroundings.visible(entries),
+            (visible) => page(options, listed(visible).map(([key, entry]) => [key, options.advertised(entry)]), cursor)
+          )
+        ),
+        hints: CacheOptions.onlyForSender
+      }
+      : Route.served(list(cursor))
+  }
+}
+
+const listed = <A>(entries: Iterable<readonly [key: string, entry: A]>): ReadonlyArray<readonly [string, A]> =>
+  [...entries].filter(([, entry]) => (entry as Partial<Registered>).isListed !== false)
+
+/** A page of items that are not cached, in any order. */
+export const page = <B, R extends object>(
+  { list, pageSize, result }: Pick<Options<never, B, R>, "list" | "pageSize" | "result">,
+  items: Iterable<readonly [key: string, item: B]>,
+  cursor: string | undefined
+): Either.Either<R & { readonly nextCursor?: string }, InvalidParams> =>
+  Either.map(Page.make(list, Page.sorted(items), cursor, pageSize), (page) => resultOf(page, result))
+
+const resultOf = <B, R extends object>(
+  { items, nextCursor }: Page.Page<B>,
+  result: (items: ReadonlyArray<B>) => R
+): R & { readonly nextCursor?: string } => ({
+  ...result(items),
+  ...(nextCursor === undefined ? undefined : { nextCursor })
+})
+
+export const make = <A, B, R extends object>(
+  options: Options<A, B, R>
+): PagedList<R & { readonly nextCursor?: string }> => {
   const { advertised, entries, list, result } = options
   const size = Page.atLeastOne(options.pageSize)
   const pages = new Map<number, R & { readonly nextCursor?: string }>()
@@ -30,16 +84,13 @@ export const make = <A, B, R>(options: {
     if (revision !== entries.revision) {
       revision = entries.revision
       pages.clear()
-      sorted = Page.sorted(entries)
+      sorted = Page.sorted(listed(entries))
     }
     return Either.map(Page.start(list, sorted, cursor), (index) => {
       const known = pages.get(index)
       if (known !== undefined) return known
       const { items, nextCursor } = Page.at(list, sorted, index, size)
-      const page = {
-        ...result(items.map(advertised)),
-        ...(nextCursor === undefined ? undefined : { nextCursor })
-      }
+      const page = resultOf({ items: items.map(advertised), nextCursor }, result)
       if (index % size === 0) pages.set(index, page)
       return page
     })

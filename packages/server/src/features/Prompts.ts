@@ -18,12 +18,13 @@ import * as Route from "../runtime/Route.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Completion from "./Completion.js"
 import * as PagedList from "./PagedList.js"
+import * as Surroundings from "./Surroundings.js"
 
 export const routes = (
   registry: RegistryService,
   options: { readonly pageSize: number }
 ): ReadonlyArray<Route.Route> => {
-  const list = PagedList.make({
+  const list = PagedList.serve({
     list: "prompts",
     entries: registry.prompts,
     pageSize: options.pageSize,
@@ -35,7 +36,7 @@ export const routes = (
       method: "prompts/list",
       isTrusted: true,
       isStable: true,
-      serve: ({ cursor }: PaginatedParams) => Route.served(list(cursor))
+      serve: ({ cursor }: PaginatedParams) => list(cursor)
     },
     {
       method: "prompts/get",
@@ -44,9 +45,11 @@ export const routes = (
       isStable: false,
       serve: (params: Prompts.GetPromptParams) => {
         const prompt = registry.prompts.get(params.name)
-        return prompt === undefined
-          ? Route.failed(Completion.unknownPrompt(params.name))
-          : { effect: prompt.get(params.arguments ?? {}), context: prompt.context }
+        if (prompt === undefined) return Route.failed(Completion.unknownPrompt(params.name))
+        const get = prompt.get(params.arguments ?? {})
+        return prompt.around === undefined
+          ? { effect: get, context: prompt.context }
+          : Surroundings.serve(prompt, get, Effect.fail(Completion.unknownPrompt(params.name)))
       }
     }
   ]
@@ -54,14 +57,16 @@ export const routes = (
 
 /** The registry entry of a prompt, from its definition, its handler and its completers. */
 export const entry = (
-  { advertised, codec, enumValues, name }: Prompt.Prompt.Any,
+  definition: Prompt.Prompt.Any,
   handler: (parameters: any) => Effect.Effect<Prompt.Messages, unknown, any>,
   complete: Completer.Completers<string> | undefined,
   context: Context.Context<never>
 ): RegisteredPrompt => {
+  const { advertised, codec, enumValues, name } = definition
   const subject = Subject.prompt(name)
   const actor = `The handler of ${subject}`
   return {
+    ...Surroundings.ofDefinition(definition),
     advertised,
     context,
     get: (args) =>

@@ -7,36 +7,38 @@
 import * as Resource from "@effect-mcp/definition/Resource"
 import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import type * as UriTemplate from "@effect-mcp/definition/UriTemplate"
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { ResourceNotFound } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as ContentRules from "@effect-mcp/protocol/unstable/ContentRules"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Hints } from "../CacheOptions.js"
+import * as CacheOptions from "../CacheOptions.js"
 import type * as Completer from "../Completer.js"
-import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService } from "../Registry.js"
+import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService, Subscribable } from "../Registry.js"
+import * as Permission from "../runtime/Permission.js"
 import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Completion from "./Completion.js"
-import * as Page from "./Page.js"
 import * as PagedList from "./PagedList.js"
+import * as Surroundings from "./Surroundings.js"
 import * as TemplateMatches from "./TemplateMatches.js"
 
 export const routes = (
   registry: RegistryService,
-  options: { readonly pageSize: number }
+  { pageSize }: { readonly pageSize: number }
 ): ReadonlyArray<Route.Route> => {
-  const { pageSize } = options
-  const list = PagedList.make({
-    list: "resources",
+  const options = { list: "resources", pageSize, result }
+  const list = PagedList.serve({
+    ...options,
     entries: registry.resources,
-    pageSize,
-    advertised: ({ advertised }) => advertised,
-    result: (resources): Resources.ListResourcesResult => ({ resources })
+    advertised: ({ advertised }) => advertised
   })
-  const listTemplates = PagedList.make({
+  const listTemplates = PagedList.serve({
     list: "templates",
     entries: registry.templates,
     pageSize,
@@ -49,17 +51,15 @@ export const routes = (
       isTrusted: false,
       isStable: true,
       serve: ({ cursor }: PaginatedParams) =>
-        Route.served(
-          [...registry.templates.values()].some((template) => template.list !== undefined)
-            ? listAll(registry, cursor, pageSize)
-            : list(cursor)
-        )
+        [...registry.templates.values()].some((template) => template.list !== undefined)
+          ? listAll(registry, cursor, options)
+          : list(cursor)
     },
     {
       method: "resources/templates/list",
       isTrusted: true,
       isStable: true,
-      serve: ({ cursor }: PaginatedParams) => Route.served(listTemplates(cursor))
+      serve: ({ cursor }: PaginatedParams) => listTemplates(cursor)
     },
     {
       method: "resources/read",
@@ -70,7 +70,7 @@ export const routes = (
         const resource = registry.resources.get(uri)
         return resource === undefined
           ? readFromTemplates(registry, uri)
-          : { effect: resource.read, context: resource.context, hints: resource.hints }
+          : { ...Surroundings.serve(resource, resource.read, notFound(uri)), hints: hintsOf(resource) }
       }
     }
   ]
@@ -87,31 +87,33 @@ const problem = ({ contents }: Resources.ReadResourceResult): string | undefined
 
 /** The registry entry of a resource. */
 export const entry = (
-  { advertised, uri }: Resource.Resource.Any,
+  { advertised, contentMeta, requires, uri }: Resource.Resource.Any,
   read: Effect.Effect<Resource.Contents, unknown, any>,
   context: Context.Context<never>,
   hints?: Hints
 ): RegisteredResource => ({
+  ...Surroundings.ofDefinition({ requires }),
   advertised,
   context,
   hints,
-  read: contentsOf(read, uri, advertised.mimeType, `The handler of ${Subject.resource(uri)}`)
+  read: contentsOf(read, uri, advertised.mimeType, `The handler of ${Subject.resource(uri)}`, contentMeta)
 })
 
 const contentsOf = <E, R>(
   read: Effect.Effect<Resource.Contents, E, R>,
   uri: string,
   mimeType: string | undefined,
-  actor: string
+  actor: string,
+  meta?: JsonObject
 ): Effect.Effect<Resources.ReadResourceResult, E, R> =>
   Effect.map(
     Returned.value(Returned.effect(read, actor), actor),
-    (contents) => Resource.toResult(contents, uri, mimeType)
+    (contents) => Resource.toResult(contents, uri, mimeType, meta)
   )
 
 /** The registry entry of a resource template. */
 export const templateEntry = (
-  { advertised, codec, enumValues, template }: ResourceTemplate.ResourceTemplate.Any,
+  definition: ResourceTemplate.ResourceTemplate.Any,
   read: (parameters: any, uri: string) => Effect.Effect<Resource.Contents, unknown, any>,
   options: {
     readonly complete?: Completer.Completers<string> | undefined
@@ -120,9 +122,11 @@ export const templateEntry = (
   },
   context: Context.Context<never>
 ): RegisteredTemplate => {
+  const { advertised, codec, enumValues, template } = definition
   const subject = Subject.template(advertised.uriTemplate)
   const [reader, lister] = [`The handler of ${subject}`, `The list of ${subject}`]
   return {
+    ...Surroundings.ofDefinition(definition),
     advertised,
     template,
     context,
@@ -151,63 +155,97 @@ export const templateEntry = (
 /**
  * Whether a resource or a template has this URI. A template may still find, on reading, that there is no such resource.
  */
-export const isKnown = (registry: RegistryService, uri: string): boolean =>
-  registry.resources.has(uri) ||
-  TemplateMatches.find(registry, uri).length > 0
+export const isKnown = (registry: RegistryService, uri: string): boolean => at(registry, uri).length > 0
+
+/**
+ * Those of the URIs of which the request sees nothing. What surrounds the entries of several of them runs once. Fails when
+ * the user has not the scopes that the others require.
+ */
+export const hidden = (
+  registry: RegistryService,
+  uris: ReadonlyArray<string>
+): Effect.Effect<ReadonlySet<string>, unknown> =>
+  Effect.suspend(() => {
+    const checked = uris.flatMap((uri) => {
+      const found = at(registry, uri)
+      return found.every(Surroundings.mayBeHidden) ? found.map((entry) => [uri, entry] as const) : []
+    })
+    return Effect.flatMap(Surroundings.visible(checked), (visible) => {
+      const hidden = new Set(checked.map(([uri]) => uri))
+      for (const [uri] of visible) hidden.delete(uri)
+      const scopes = uris.flatMap((uri) => hidden.has(uri) ? [] : at(registry, uri).flatMap(Surroundings.scopesOf))
+      return Effect.as(scopes.length === 0 ? Effect.void : Permission.check([...new Set(scopes)]), hidden)
+    })
+  })
+
+/** What reads a URI. A resource comes before all templates, also where the request does not see it. */
+const at = (registry: RegistryService, uri: string): ReadonlyArray<Registered> => {
+  const resource = registry.resources.get(uri)
+  return resource === undefined ? TemplateMatches.find(registry, uri).map(({ template }) => template) : [resource]
+}
+
+/** The entry that a client subscribes to with this URI: a resource, or else the most specific template. */
+export const subscribable = (registry: RegistryService, uri: string): Subscribable | undefined =>
+  registry.resources.get(uri) ?? TemplateMatches.find(registry, uri)[0]?.template
 
 /** A page of all resources, where templates list resources too: their effects run anew for each page. */
-const listAll = (registry: RegistryService, cursor: string | undefined, pageSize: number) =>
-  Effect.flatMap(
-    Effect.forEach(
-      [...registry.templates.values()],
-      (template) => template.list === undefined ? Effect.succeed([]) : withServices(template, template.list),
-      { concurrency: "unbounded" }
-    ),
-    (lists) => {
-      const all = new Map(lists.flat().map((resource) => [resource.uri, resource]))
-      for (const [uri, { advertised }] of registry.resources) all.set(uri, advertised)
-      return Effect.map(
-        Page.make("resources", Page.sorted(all), cursor, pageSize),
-        ({ items, nextCursor }): Resources.ListResourcesResult => ({
-          resources: items,
-          ...(nextCursor === undefined ? undefined : { nextCursor })
-        })
-      )
-    }
+const listAll = (
+  { resources, templates }: RegistryService,
+  cursor: string | undefined,
+  options: Parameters<typeof PagedList.page<Resources.Resource, Resources.ListResourcesResult>>[0]
+): Route.Served => {
+  const lists = concurrently(
+    [...templates.values()].flatMap((template) =>
+      template.list === undefined ? [] : [Surroundings.runUnlessRefused(template, template.list, none)]
+    )
   )
+  const effect = Effect.zipWith(lists, Surroundings.visible(resources), (lists, visible) => {
+    const all = new Map(lists.flat().map((resource) => [resource.uri, resource]))
+    // What a request does not see, a template does not read either.
+    const seen = new Map(visible)
+    for (const uri of resources.keys()) if (!seen.has(uri)) all.delete(uri)
+    for (const [uri, { advertised, isListed }] of seen) if (isListed !== false) all.set(uri, advertised)
+    return all
+  })
+  const isFiltered = [...templates.values(), ...resources.values()].some(Surroundings.mayBeHidden)
+  return {
+    ...Route.served(Effect.flatMap(effect, (all) => PagedList.page(options, all, cursor))),
+    hints: isFiltered ? CacheOptions.onlyForSender : undefined
+  }
+}
 
-/** Runs an effect of an entry with the services of its feature, and those of the request. */
-const withServices = <A, E>({ context }: Registered, effect: Effect.Effect<A, E, any>): Effect.Effect<A, E> =>
-  Effect.mapInputContext(
-    effect as Effect.Effect<A, E>,
-    (request: Context.Context<never>) => Context.merge(context, request)
-  )
+const result = (resources: ReadonlyArray<Resources.Resource>): Resources.ListResourcesResult => ({ resources })
+
+const none: Effect.Effect<ReadonlyArray<Resources.Resource>> = Effect.succeed([])
+
+/** The hints of an entry; only for the sender where the content is not for every client. */
+const hintsOf = (entry: Registered & { readonly hints?: Hints | undefined }): Hints | undefined =>
+  Surroundings.mayBeHidden(entry) ? { ...entry.hints, ...CacheOptions.onlyForSender } : entry.hints
 
 const readFromTemplates = (registry: RegistryService, uri: string): Route.Served => {
   const found = TemplateMatches.find(registry, uri)
   const [only] = found
   if (found.length === 1) {
     const { template, variables } = only!
-    return {
-      effect: Effect.flatMap(
-        template.read(variables, uri),
-        (result) => result === undefined ? notFound(uri) : Effect.succeed(result)
-      ),
-      context: template.context,
-      hints: template.hints
-    }
+    const read = Effect.flatMap(
+      template.read(variables, uri),
+      (result) => result === undefined ? notFound(uri) : Effect.succeed(result)
+    )
+    return { ...Surroundings.serve(template, read, notFound(uri)), hints: hintsOf(template) }
   }
   // The most specific template reads first; where it does not accept the variables, the next one reads.
-  return Route.served(
-    found.reduceRight<Effect.Effect<unknown, unknown>>(
-      (next, { template, variables }) =>
-        Effect.flatMap(
-          withServices(template, template.read(variables, uri)),
-          (result) => result === undefined ? next : Effect.succeed(result)
-        ),
-      notFound(uri)
-    )
+  const effect = found.reduceRight<Effect.Effect<unknown, unknown>>(
+    (next, { template, variables }) =>
+      Effect.flatMap(
+        Surroundings.run(template, template.read(variables, uri), Effect.succeed(undefined)),
+        (result) => result === undefined ? next : Effect.succeed(result)
+      ),
+    notFound(uri)
   )
+  return {
+    ...Route.served(effect),
+    hints: found.some(({ template }) => Surroundings.mayBeHidden(template)) ? CacheOptions.onlyForSender : undefined
+  }
 }
 
 const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))

@@ -19,14 +19,19 @@ import type { RegisteredTool, RegistryService } from "../Registry.js"
 import * as Reply from "../runtime/Reply.js"
 import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
+import { ANY } from "../runtime/Router.js"
 import * as Subject from "../runtime/Subject.js"
+import * as TaskCall from "../runtime/TaskCall.js"
+import type { TaskCapable } from "../runtime/TaskDialect.js"
+import type { TaskRunner } from "../runtime/TaskRunner.js"
 import * as PagedList from "./PagedList.js"
+import * as Surroundings from "./Surroundings.js"
 
 export const routes = (
   registry: RegistryService,
-  options: { readonly pageSize: number }
+  options: { readonly pageSize: number; readonly tasks: TaskRunner | undefined }
 ): ReadonlyArray<Route.Route> => {
-  const list = PagedList.make({
+  const list = PagedList.serve({
     list: "tools",
     entries: registry.tools,
     pageSize: options.pageSize,
@@ -38,29 +43,67 @@ export const routes = (
       method: "tools/list",
       isTrusted: true,
       isStable: true,
-      serve: ({ cursor }: PaginatedParams) => Route.served(list(cursor))
+      serve: ({ cursor }: PaginatedParams) => list(cursor)
     },
     {
       method: "tools/call",
       isTrusted: false,
       isStable: false,
-      serve: (params: Tools.CallToolParams) => {
-        const tool = registry.tools.get(params.name)
-        return tool === undefined
-          ? Route.failed(new InvalidParams({ message: `Unknown tool: ${Subject.quotable(params.name)}` }))
-          : { effect: tool.call(params.arguments), context: tool.context }
+      serve: (params: Tools.CallToolParams, session) => {
+        const tool = registry.tools.get(params.name) ?? registry.tools.get(ANY)
+        if (tool === undefined) return Route.failed(unknown(params.name))
+        const call = () => tool.call(params.arguments, params.name)
+        const isPlain = tool.task === undefined && params.task === undefined
+        const tasks = isPlain ? undefined : options.tasks
+        if (tool.around === undefined && tasks === undefined) return { effect: call(), context: tool.context }
+        const served = Surroundings.serve(
+          tool,
+          TaskCall.begun(tool.task, Effect.suspend(call)),
+          Effect.fail(unknown(params.name)),
+          (end) => tool.failed === undefined ? end : Effect.catchAllCause(end, tool.failed)
+        )
+        return tasks === undefined
+          ? served
+          : { ...served, effect: TaskCall.run(tasks, session as TaskCapable, tool.task, served.effect) }
       }
     }
   ]
 }
+
+/** See `Server.unseenTool`. */
+export const unseen = (
+  { tools }: Pick<RegistryService, "tools">,
+  name: string
+): Effect.Effect<InvalidParams | undefined, unknown> | undefined => {
+  const tool = tools.get(name)
+  return tool === undefined || !Surroundings.mayBeHidden(tool)
+    ? undefined
+    : Effect.map(Surroundings.isVisible(tool), (visible) => visible ? undefined : unknown(name))
+}
+
+const unknown = (name: string): InvalidParams =>
+  new InvalidParams({ message: `Unknown tool: ${Subject.quotable(name)}` })
 
 /** The registry entry of a tool, from its definition and its handler. */
 export const entry = (
   tool: Tool.Tool.Any,
   handler: (parameters: any) => Effect.Effect<any, any, any>,
   context: Context.Context<never>,
-  registry: RegistryService
-): RegisteredTool => ({ advertised: tool.advertised, context, call: call(tool, handler, registry) })
+  registry: RegistryService,
+  startsTask: boolean
+): RegisteredTool => ({
+  advertised: tool.advertised,
+  context,
+  call: call(tool, handler, registry),
+  task: taskOf(tool.advertised, startsTask),
+  ...Surroundings.ofDefinition(tool),
+  failed: failed(tool.codec, (failure, encoded) => Effect.catchAllDefect(encoded, () => Effect.die(failure)))
+})
+
+const taskOf = ({ execution }: Tools.Tool, startsInHandler: boolean): RegisteredTool["task"] => {
+  const support = execution?.taskSupport
+  return support === undefined || support === "forbidden" ? undefined : { support, startsInHandler }
+}
 
 const call = (
   { codec, name }: Tool.Tool.Any,
@@ -99,13 +142,20 @@ const call = (
   }
 }
 
-const failed =
-  (codec: Tool.Tool.Any["codec"]) => (cause: Cause.Cause<unknown>): Effect.Effect<Tools.CallToolResult, unknown> => {
-    // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
-    const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
-    if (Option.isNone(failure)) return Effect.failCause(cause)
-    return Reply.isProtocolError(failure.value) ? Effect.fail(failure.value) : codec.encodeFailure(failure.value)
-  }
+type Failed = Effect.Effect<Tools.CallToolResult, unknown>
+
+const failed = (
+  codec: Tool.Tool.Any["codec"],
+  declared: (failure: unknown, encoded: Failed) => Failed = (_, encoded) => encoded
+) =>
+(cause: Cause.Cause<unknown>): Failed => {
+  // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
+  const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
+  if (Option.isNone(failure)) return Effect.failCause(cause)
+  return Reply.isProtocolError(failure.value)
+    ? Effect.fail(failure.value)
+    : declared(failure.value, codec.encodeFailure(failure.value))
+}
 
 // Also up to 2025-06-18, whose hosts show their model results, and no errors.
 const refused = (name: string, issue: ParseResult.ParseIssue): Tools.CallToolResult => ({

@@ -11,6 +11,7 @@ import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Chunk from "effect/Chunk"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -36,7 +37,9 @@ export class AppExchange implements HttpExchange {
     /** Interrupts the fiber that answers. */
     private readonly abort: () => void,
     /** The exchanges whose body is being read: none of their handlers runs. */
-    private readonly reading = new Set<AppExchange>()
+    private readonly reading = new Set<AppExchange>(),
+    readonly services: Context.Context<never> | undefined = undefined,
+    private readonly listensOnLoopback: () => boolean | undefined = () => undefined
   ) {
     this.method = request.method
     this.url = request.url
@@ -44,6 +47,19 @@ export class AppExchange implements HttpExchange {
     this.rawHeaders = rawHeaders
     const joined = rawHeaders === undefined ? undefined : repeated(rawHeaders)
     this.headers = joined === undefined ? hostOf(request) : { ...request.headers, ...joined }
+  }
+
+  get isLocal(): boolean | undefined {
+    return this.listensOnLoopback()
+  }
+
+  get remoteAddress(): string | undefined {
+    return Option.getOrUndefined(this.request.remoteAddress)
+  }
+
+  get encrypted(): boolean | undefined {
+    const { socket } = this.request.source as { readonly socket?: { readonly encrypted?: boolean } }
+    return socket === undefined ? undefined : socket.encrypted === true
   }
 
   get path(): string {
@@ -68,6 +84,7 @@ export class AppExchange implements HttpExchange {
       return this.slowReaders.sendLong(this, status, headers, body)
     }
     const all = clean(headers, this.added)
+    if (body !== "") this.watch(body.length)
     this.next!(Effect.succeed(
       body === ""
         ? HttpServerResponse.empty({ status, headers: all })
@@ -105,12 +122,28 @@ export class AppExchange implements HttpExchange {
     socket?.destroy?.()
   }
 
+  /** On Node, watches an answer that has to wait on its connection: for answers before it, or for the client. */
+  private watch(held: number): void {
+    const { response } = this.request as { readonly response?: NodeResponse | undefined }
+    if (this.slowReaders === undefined || typeof response?.on !== "function") return
+    if (response.socket !== null && response.socket.writableLength === 0) return
+    const stop = this.slowReaders.watch(held, () => this.disconnect())
+    response.on("finish", stop)
+    response.on("close", stop)
+  }
+
   private readonly gone = (): void => {
     if (this.isGone) return
     this.isGone = true
     this.reading.delete(this)
     this.onLeave?.()
   }
+}
+
+/** What is used of Node's response. It has a socket once the answers before it on its connection were sent. */
+interface NodeResponse {
+  readonly socket: { readonly writableLength: number } | null
+  readonly on: (event: "finish" | "close", listener: () => void) => void
 }
 
 /** How many characters may wait to be pulled before `write` returns `false`. */

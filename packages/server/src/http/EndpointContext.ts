@@ -3,9 +3,12 @@
  * `legacy/HttpContext` adds what only the legacy era needs.
  */
 import * as Effect from "effect/Effect"
-import type * as Runtime from "effect/Runtime"
+import * as FiberId from "effect/FiberId"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { HttpOptions } from "../HttpOptions.js"
+import * as Metrics from "../runtime/Metrics.js"
+import * as SecretId from "../runtime/SecretId.js"
 import * as EventStream from "./EventStream.js"
 import type { Headers, HttpExchange, SlowReaders } from "./HttpExchange.js"
 import * as ResolvedOptions from "./ResolvedOptions.js"
@@ -14,6 +17,7 @@ import { Unsent } from "./Unsent.js"
 
 export class EndpointContext implements SlowReaders {
   private readonly unsent: Unsent
+  private open = 0
 
   constructor(
     readonly options: ResolvedOptions.ResolvedOptions,
@@ -29,11 +33,15 @@ export class EndpointContext implements SlowReaders {
     onClose: (unsent: ReadonlyArray<string>) => void,
     headers?: Headers
   ): EventStream.EventStream {
+    this.open++
     return new EventStream.EventStream(exchange, {
       ...this.limits(),
       headers: headers === undefined ? EventStream.HEADERS : { ...EventStream.HEADERS, ...headers },
       keepAlive: this.options.keepAlive,
-      onClose
+      onClose: (unsent) => {
+        this.open--
+        onClose(unsent)
+      }
     })
   }
 
@@ -49,9 +57,47 @@ export class EndpointContext implements SlowReaders {
     stream.end()
   }
 
-  watch(cut: () => void): () => void {
-    const scheduled = this.sweeper.schedule(this.options.stallTimeout, cut)
-    return () => this.sweeper.unwatch(scheduled)
+  watch(held: number, cut: () => void): () => void {
+    const holder = {
+      held,
+      lastWrite: this.sweeper.now(),
+      cut: () => {
+        stop()
+        cut()
+      }
+    }
+    const scheduled = this.sweeper.schedule(this.options.stallTimeout, () => {
+      Metrics.add(Metrics.slowReaders)
+      holder.cut()
+    })
+    const stop = () => {
+      this.sweeper.unwatch(scheduled)
+      const before = holder.held
+      holder.held = 0
+      if (before > 0) this.unsent.change(holder, -before)
+    }
+    this.unsent.change(holder, held)
+    return stop
+  }
+
+  tick(): () => void {
+    const { keepAlive } = this.options
+    if (keepAlive === Infinity) return () => {}
+    const catchUp = Effect.sync(() => this.sweeper.catchUp())
+    // A sweep that came just before may have been too early for this request.
+    const sweep = Effect.flatMap(
+      catchUp,
+      (swept) => swept ? Effect.void : Effect.delay(Effect.asVoid(catchUp), Sweeper.RESOLUTION)
+    )
+    // The runtime may be that of an uninterruptible fiber.
+    const ticking = Effect.interruptible(Effect.forever(Effect.delay(sweep, keepAlive)))
+    const fiber = Runtime.runFork(this.runtime, ticking)
+    return () => fiber.unsafeInterruptAsFork(FiberId.none)
+  }
+
+  /** How many event streams are open. */
+  get openStreams(): number {
+    return this.open
   }
 
   /** How many characters wait for clients. */
@@ -65,13 +111,14 @@ export class EndpointContext implements SlowReaders {
   }
 }
 
-export const make = <R = never>(
-  options: HttpOptions<R>
-): Effect.Effect<EndpointContext, never, Scope.Scope | R> =>
-  Effect.zipWith(
-    Sweeper.make,
-    Effect.runtime<R>(),
-    (sweeper, runtime) =>
-      // This runtime has the services that `authenticate` requires.
-      new EndpointContext(ResolvedOptions.make(options), sweeper, runtime as Runtime.Runtime<never>)
-  )
+export const make = (options: HttpOptions): Effect.Effect<EndpointContext, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const resolved = ResolvedOptions.make(options)
+    if (!SecretId.isPrefix(resolved.idPrefix)) {
+      return yield* Effect.dieMessage(
+        "The option legacy.sessions.idPrefix may have at most 64 letters, digits and '.', '_', '~', '-', because session ids " +
+          `stand in headers and URLs; it is ${JSON.stringify(resolved.idPrefix.slice(0, 80))}`
+      )
+    }
+    return new EndpointContext(resolved, yield* Sweeper.make, yield* Effect.runtime<never>())
+  })

@@ -9,6 +9,7 @@
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Effect from "effect/Effect"
+import * as Metrics from "../runtime/Metrics.js"
 import type { Headers, HttpExchange, Reader, Writer } from "./HttpExchange.js"
 import { PIECE } from "./HttpExchange.js"
 import type { Expirable, Sweeper } from "./Sweeper.js"
@@ -135,6 +136,7 @@ export class EventStream implements Reader, Expirable, Holder {
     const { keepAlive, stallTimeout } = this.options
     if (!this.flowing) {
       if (now - this.lastWrite < stallTimeout) return this.lastWrite + stallTimeout
+      Metrics.add(Metrics.slowReaders)
       this.cut()
       return Infinity
     }

@@ -3,18 +3,21 @@
  * requests to a server on the user's machine (DNS rebinding). It also makes the headers that browsers require of a server
  * that pages of other origins may use (CORS).
  *
- * It does not identify the sender: `authenticate` does. `dispatch/Endpoint` calls it for every request.
+ * It does not identify the sender: the `Authenticator` does. `dispatch/Endpoint` calls it for every request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
 import type { HttpOptions } from "../HttpOptions.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
-import type { Headers } from "./HttpExchange.js"
+import type { Headers, HttpExchange } from "./HttpExchange.js"
 import * as Refusal from "./Refusal.js"
 
 export interface Guard {
-  /** The refusal of the request, unless its Host and Origin are allowed. */
-  readonly check: (headers: Headers) => HttpRefusal | undefined
+  /**
+   * The refusal of the request, unless its Host and Origin are allowed. Any host is allowed where the options name none, and
+   * the server is known to listen on other interfaces than loopback.
+   */
+  readonly check: (headers: Headers, server?: Pick<HttpExchange, "isLocal">) => HttpRefusal | undefined
   /** The CORS headers of every answer to a page; none for a request without an Origin. */
   readonly cors: (headers: Headers) => Headers | undefined
   /** The headers of the answer to a preflight request. */
@@ -36,12 +39,15 @@ export const isLoopback = (address: string): boolean =>
 
 export const make = (options: Pick<HttpOptions, "allowedHosts" | "allowedOrigins"> = {}): Guard => {
   const isHost = matcher(options.allowedHosts ?? loopbackHosts)
+  const isAny = matcher(["*"])
+  const isOpen = (host: string, server: Pick<HttpExchange, "isLocal"> | undefined): boolean =>
+    options.allowedHosts === undefined && server?.isLocal === false && isAny(host)
   const isOrigin = matcher(options.allowedOrigins ?? loopbackOrigins)
   return {
-    check: (headers) => {
+    check: (headers, server) => {
       // HTTP/2 has the pseudo-header `:authority` in place of Host.
       const host = headers.host ?? headers[":authority"]
-      if (host === undefined || !isHost(host)) return Refusal.forbidden("Host", host)
+      if (host === undefined || !(isHost(host) || isOpen(host, server))) return Refusal.forbidden("Host", host)
       const { origin } = headers
       // MUST answer 403 to an Origin that is present and invalid (2025-11-25 basic/transports#security-warning)
       return origin === undefined || isOrigin(origin) ? undefined : Refusal.forbidden("Origin", origin)
@@ -65,13 +71,18 @@ export const make = (options: Pick<HttpOptions, "allowedHosts" | "allowedOrigins
   }
 }
 
-const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
+/** The CORS headers of an answer to the pages of every origin, which may not send cookies with the request. */
+export const anyOrigin: Headers = { "access-control-allow-origin": "*" }
+
+const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After"
 
 const ALLOWED = [
   "Accept",
   "Authorization",
+  "b3",
   "baggage",
   "Content-Type",
+  "DPoP",
   "Last-Event-ID",
   "Mcp-Method",
   "Mcp-Name",

@@ -10,8 +10,11 @@ import type * as Context from "effect/Context"
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** Why a body was not read: it is too large, it is not UTF-8, or it cannot be read. */
-export type BodyFault = { readonly fault: "size" | "encoding" | "unreadable" }
+/**
+ * Why a body was not read: it is too large, it is not UTF-8, it cannot be read, or another reader has taken it, such as a body
+ * parser of the application.
+ */
+export type BodyFault = { readonly fault: "size" | "encoding" | "unreadable" | "taken" }
 
 export interface HttpExchange {
   readonly method: string
@@ -28,6 +31,13 @@ export interface HttpExchange {
   slowReaders: SlowReaders | undefined
   /** The services that the application gave with this request; none where the platform has no place for them. */
   readonly services?: Context.Context<never> | undefined
+  /** The user that the endpoint has found, as a service. The endpoint sets it before it serves the request. */
+  user?: Context.Context<never> | undefined
+  /** The address of the other end of the connection, and whether the connection is encrypted, where the platform tells. */
+  readonly remoteAddress?: string | undefined
+  readonly encrypted?: boolean | undefined
+  /** Whether the server listens on the loopback interface alone, where that is known. */
+  readonly isLocal?: boolean | undefined
   /** Whether the client has disconnected: nothing reaches it any more. */
   readonly isGone: boolean
   /** Reads the body, once. Calls back at most once, and never when the client disconnects meanwhile. */
@@ -36,16 +46,31 @@ export interface HttpExchange {
   readonly reply: (status: number, headers: Headers, body: string) => void
   /** Begins an answer in pieces. The headers leave at once; the reader is called only after this returns. */
   readonly stream: (status: number, headers: Headers, reader: Reader) => Writer
-  /** Calls back when the client disconnects before it was answered. At most one listener. */
+  /** Calls back when the client disconnects before it was answered. A listener replaces the one before it. */
   readonly onGone: (listener: () => void) => void
+  /**
+   * For a request that arrived at another node, and of which nothing has run: instead of an answer, that node looks again for the
+   * node that serves the session. With `isLeaving` it waits until this node has given the session away.
+   */
+  readonly elsewhere?: ((isLeaving: boolean) => void) | undefined
+  /** For a request that arrived at another node: from now on something of it may have run. */
+  readonly begins?: (() => void) | undefined
 }
 
 /** How the endpoint treats readers that are slow. */
 export interface SlowReaders {
   /** Sends a body that is longer than `PIECE` in pieces, as fast as the client takes them. */
   readonly sendLong: (exchange: HttpExchange, status: number, headers: Headers, body: string) => void
-  /** Calls back when `stallTimeout` has passed, unless the function that it returns is called before. */
-  readonly watch: (cut: () => void) => () => void
+  /**
+   * Counts so many characters as not taken by the client, and calls back when `stallTimeout` has passed or the endpoint holds too
+   * much, unless the function that it returns is called before.
+   */
+  readonly watch: (held: number, cut: () => void) => () => void
+  /**
+   * Keeps the deadlines of streams with a timer that belongs to the request that is running, until the function that it
+   * returns is called: where the platform ends a timer with the request that started it, the shared timer may have ended.
+   */
+  readonly tick: () => () => void
 }
 
 /** How many bytes beyond the limit of a body are read and dropped, so that the client can read the answer. */

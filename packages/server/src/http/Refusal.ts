@@ -6,21 +6,35 @@
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Duration from "effect/Duration"
+import type { Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
+import * as Metrics from "../runtime/Metrics.js"
+import * as StoreFailure from "../runtime/StoreFailure.js"
 import { quotable } from "../runtime/Subject.js"
-import type { Headers, HttpExchange } from "./HttpExchange.js"
+import type { BodyFault, Headers, HttpExchange } from "./HttpExchange.js"
 
 /** Refuses the request. */
 export const send = (exchange: HttpExchange, { error, headers, status }: HttpRefusal): void =>
   failure(exchange, status, Message.failure(undefined, error), headers)
 
 /** Answers with a JSON-RPC error and this status. */
-export const failure = (exchange: HttpExchange, status: number, error: Message.Failure, headers?: Headers): void =>
+export const failure = (exchange: HttpExchange, status: number, error: Message.Failure, headers?: Headers): void => {
+  Metrics.rejectHttp(status)
   exchange.reply(
     status,
     { ...headers, "content-type": "application/json" },
     Json.stringify(error) ?? ""
   )
+}
+
+/** The refusal of a request that the authenticator has refused. */
+export const of = (refuses: Refuses): HttpRefusal => {
+  if (refuses._tag === "HttpRefusal") return refuses
+  const error = McpError.toWire(refuses, "legacy")
+  return new HttpRefusal({ status: refuses._tag === "InternalError" ? 500 : 403, error })
+}
 
 export const make = (status: number, code: number, message: string, headers?: Headers): HttpRefusal =>
   new HttpRefusal({ status, headers, error: { code, message } })
@@ -34,7 +48,7 @@ export const forbidden = (header: "Host" | "Origin", value: string | undefined):
     JsonRpcError.UNAVAILABLE,
     value === undefined
       ? `Forbidden: the ${header} header is missing`
-      : `Forbidden: the ${header} "${quotable(value)}" is not among those that this server allows`
+      : `Forbidden: the ${header} "${quotable(value)}" is not among the \`allowed${header}s\` of this server`
   )
 
 export const notFound = (path: string): HttpRefusal =>
@@ -68,11 +82,77 @@ export const notUtf8: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse e
 
 export const unreadable: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body cannot be read")
 
+export const taken: HttpRefusal = make(
+  500,
+  JsonRpcError.INTERNAL_ERROR,
+  "Internal error: the application has read the body of this request before the MCP endpoint: it must mount the endpoint " +
+    "before its body parser, or pass the body on"
+)
+
+/** The refusal of a request whose body was not read. */
+export const ofBody = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal => {
+  switch (fault) {
+    case "size":
+      return tooLarge(maxBodyBytes)
+    case "encoding":
+      return notUtf8
+    case "unreadable":
+      return unreadable
+    case "taken":
+      return taken
+  }
+}
+
 export const closing: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
   "Service Unavailable: the server is closing",
   { "retry-after": "1", connection: "close" }
+)
+
+/** Where several nodes serve an endpoint. */
+export const nodeLost: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: the node that serves this session cannot be reached; try again",
+  { "retry-after": "1" }
+)
+
+/** The sender has sent too many requests. An error alone names the seconds, too, for transports without headers. */
+export const tooMany = (wait: Duration.Duration): HttpRefusal => {
+  const seconds = Math.ceil(Math.min(Duration.toSeconds(wait), MAX_WAIT))
+  return new HttpRefusal({
+    status: 429,
+    headers: { "retry-after": String(seconds) },
+    error: {
+      code: JsonRpcError.UNAVAILABLE,
+      message: `Too Many Requests: send the next one in ${seconds} s`,
+      data: { retryAfter: seconds }
+    }
+  })
+}
+
+/** A day, in seconds. */
+const MAX_WAIT = 86_400
+
+/** A store that the request needs did not answer. */
+export const storeAway = (what: string): HttpRefusal =>
+  make(503, JsonRpcError.UNAVAILABLE, `Service Unavailable: ${StoreFailure.sentence(what)}`, { "retry-after": "1" })
+
+/** What a client has missed of a stream cannot be read now. */
+export const streamAway: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: the events of this stream cannot be read at the moment; try again",
+  { "retry-after": "1" }
+)
+
+/** The application has given services with a request that another node should serve. */
+export const staysHere: HttpRefusal = make(
+  421,
+  JsonRpcError.UNAVAILABLE,
+  "Misdirected Request: another node serves this session, and the user that the application hands over cannot be passed on to " +
+    "it: requests must reach the nodes by their Mcp-Session-Id, or the authenticator must find the user in the headers"
 )
 
 export const failed: HttpRefusal = make(500, JsonRpcError.INTERNAL_ERROR, JsonRpcError.internal.message)

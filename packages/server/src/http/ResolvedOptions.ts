@@ -6,6 +6,7 @@ import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type { HttpOptions } from "../HttpOptions.js"
+import * as Release from "../runtime/Release.js"
 
 export interface ResolvedOptions {
   readonly path: string | undefined
@@ -16,6 +17,7 @@ export interface ResolvedOptions {
   readonly maxPerPrincipal: number
   readonly idleTimeout: number
   readonly handshakeTimeout: number
+  readonly idPrefix: string
   readonly maxBodyBytes: number
   readonly maxDepth: number
   readonly maxNodes: number
@@ -28,10 +30,13 @@ export interface ResolvedOptions {
   readonly retry: number
   readonly abandonAfter: number
   readonly closeTimeout: number
-  readonly authenticate: HttpOptions["authenticate"]
+  /** `undefined` for the default, which depends on the services of the endpoint. */
+  readonly drainTimeout: number | undefined
+  /** The texts of the documents beside the endpoint, by their paths. */
+  readonly documents: ReadonlyMap<string, string> | undefined
 }
 
-export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
+export const make = (options: HttpOptions): ResolvedOptions => {
   const legacy = options.legacy ?? {}
   const sessions = typeof legacy.sessions === "object" ? legacy.sessions : {}
   const maxSessions = sessions.max ?? 10_000
@@ -44,6 +49,7 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     maxPerPrincipal: sessions.maxPerPrincipal ?? Math.ceil(maxSessions / 10),
     idleTimeout: DeadlineTimer.millis(sessions.idleTimeout ?? "30 minutes"),
     handshakeTimeout: DeadlineTimer.millis(sessions.handshakeTimeout ?? "30 seconds"),
+    idPrefix: sessions.idPrefix ?? "",
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
     maxNodes: options.maxNodes ?? Json.MAX_NODES,
@@ -55,8 +61,10 @@ export const make = <R = never>(options: HttpOptions<R>): ResolvedOptions => {
     stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),
     retry: DeadlineTimer.millis(legacy.retry ?? "1 second"),
     abandonAfter: DeadlineTimer.millis(legacy.abandonAfter ?? "30 seconds"),
-    closeTimeout: DeadlineTimer.millis(options.closeTimeout ?? "5 seconds"),
-    // The runtime of the endpoint provides what it requires.
-    authenticate: options.authenticate as HttpOptions["authenticate"]
+    closeTimeout: DeadlineTimer.millis(options.closeTimeout ?? Release.TIMEOUT),
+    drainTimeout: options.drainTimeout === undefined ? undefined : DeadlineTimer.millis(options.drainTimeout),
+    documents: options.documents === undefined
+      ? undefined
+      : new Map(Object.entries(options.documents).map(([path, document]) => [path, JSON.stringify(document)]))
   }
 }

@@ -2,8 +2,8 @@
  * One timer for everything of an endpoint that expires: idle sessions, silent streams, stalled readers. Each
  * of them has its own deadline; the sweeper calls its `sweep` when that may have passed, at most once in `RESOLUTION`.
  *
- * A mutable set and one fiber, which sleeps without a deadline while nothing is watched: with a sleeping fiber for each
- * session and stream (`Effect.sleep`, `Schedule`) an idle session would take twice its memory.
+ * A mutable set, the time of the last sweep, and one fiber, which sleeps without a deadline while nothing is watched: with a
+ * sleeping fiber for each session and stream (`Effect.sleep`, `Schedule`) an idle session would take twice its memory.
  */
 import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import * as Effect from "effect/Effect"
@@ -20,6 +20,7 @@ export interface Expirable {
 
 export class Sweeper {
   private readonly watched = new Set<Expirable>()
+  private swept = -Infinity
 
   constructor(private readonly timer: DeadlineTimer.DeadlineTimer) {}
 
@@ -58,7 +59,16 @@ export class Sweeper {
     return scheduled
   }
 
+  /** Sweeps for one of many other timers, unless there was a sweep within `RESOLUTION`. Gives whether it has swept. */
+  catchUp(): boolean {
+    const now = this.now()
+    if (now - this.swept < RESOLUTION) return false
+    this.sweep(now)
+    return true
+  }
+
   sweep(now: number): number {
+    this.swept = now
     let next = Infinity
     for (const expirable of this.watched) next = Math.min(next, expirable.sweep(now))
     return next === Infinity ? next : Math.max(next, now + RESOLUTION)

@@ -5,6 +5,7 @@
  * A mutable set, because each write to a slow reader passes here. `total` is the sum of `held` over all holders, and
  * `holders` are those that hold anything. `EventStream` reports what it holds.
  */
+import * as Metrics from "../runtime/Metrics.js"
 
 export interface Holder {
   /** How many characters it holds. */
@@ -31,7 +32,10 @@ export class Unsent {
     this.total += by
     if (holder.held > 0) this.holders.add(holder)
     else this.holders.delete(holder)
-    while (this.total > this.max && this.holders.size > 0) this.slowest().cut()
+    while (this.total > this.max && this.holders.size > 0) {
+      Metrics.add(Metrics.slowReaders)
+      this.slowest().cut()
+    }
   }
 
   private slowest(): Holder {

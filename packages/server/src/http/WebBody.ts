@@ -2,6 +2,7 @@
  * Reads the body of a web `Request` within a limit of bytes, for `WebExchange` and for `AppExchange` on a platform whose
  * requests are web requests. `Request.arrayBuffer` has no limit, so it reads only bodies that declare their length.
  */
+import { ByteBuffer } from "@effect-mcp/jsonrpc/unstable/ByteBuffer"
 import * as Either from "effect/Either"
 import type { BodyFault } from "./HttpExchange.js"
 import { MAX_DISCARDED } from "./HttpExchange.js"
@@ -11,7 +12,12 @@ import { MAX_DISCARDED } from "./HttpExchange.js"
  * not call back.
  */
 export const read = (request: Request, maxBytes: number, then: (body: string | BodyFault) => void): () => void =>
-  isShort(request, maxBytes) ? readShort(request, maxBytes, then) : readLong(request, maxBytes, then)
+  // Another reader has it, or had it: an application that has parsed the body before.
+  request.bodyUsed || (request.body?.locked === true)
+    ? answer(then, { fault: "taken" })
+    : isShort(request, maxBytes)
+    ? readShort(request, maxBytes, then)
+    : readLong(request, maxBytes, then)
 
 /** Whether a header declares a length within the limit. HTTP allows no more bytes than it declares. */
 const isShort = ({ headers }: Request, maxBytes: number): boolean => {
@@ -35,15 +41,13 @@ const readShort = (request: Request, maxBytes: number, then: (body: string | Bod
 }
 
 const readLong = (
-  { body, bodyUsed }: Request,
+  { body }: Request,
   maxBytes: number,
   then: (body: string | BodyFault) => void
 ): () => void => {
-  // Another reader has it, or had it: an application that has parsed the body before.
-  if (bodyUsed || body?.locked === true) return answer(then, { fault: "unreadable" })
   if (body === null) return answer(then, "")
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
-  let chunks: Array<Uint8Array> = []
+  const buffer = new ByteBuffer(maxBytes)
   let size = 0
   let settled = false
   const settle = (body: string | BodyFault): void => {
@@ -52,12 +56,12 @@ const readLong = (
     then(body)
   }
   const take = ({ done, value }: ReadableStreamReadResult<Uint8Array>): void => {
-    if (done) return settle(decode(chunks, size))
+    if (done) return settle(text(buffer.all))
     size += value.byteLength
-    if (size <= maxBytes) chunks.push(value)
+    if (size <= maxBytes) buffer.add(value)
     else {
       // Answers at once, but reads on: a server that closes a connection with unread bytes may discard the answer.
-      chunks = []
+      buffer.clear()
       settle({ fault: "size" })
     }
     if (size - maxBytes > MAX_DISCARDED) return cancel()
@@ -83,14 +87,3 @@ const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 /** The text of bytes that must be UTF-8. */
 export const text = (bytes: ArrayBuffer | Uint8Array): string | BodyFault =>
   Either.getOrElse(Either.try(() => strict.decode(bytes)), () => ({ fault: "encoding" }) as const)
-
-const decode = (chunks: ReadonlyArray<Uint8Array>, size: number): string | BodyFault => {
-  if (chunks.length === 1) return text(chunks[0]!)
-  const all = new Uint8Array(size)
-  let end = 0
-  for (const chunk of chunks) {
-    all.set(chunk, end)
-    end += chunk.byteLength
-  }
-  return text(all)
-}

@@ -23,6 +23,7 @@ export class WebExchange implements HttpExchange {
   private done = false
   private onLeave: (() => void) | undefined
   private stopReading: (() => void) | undefined
+  private stopTicking: (() => void) | undefined
   private writer: WebWriter | undefined
 
   constructor(
@@ -85,6 +86,7 @@ export class WebExchange implements HttpExchange {
       return writer
     }
     this.writer = writer
+    this.stopTicking = this.slowReaders?.tick()
     this.settle(new Response(writer.readable, { status, headers: allHeaders(headers, this.added) }))
     return writer
   }
@@ -115,7 +117,12 @@ export class WebExchange implements HttpExchange {
   finish(): void {
     this.done = true
     this.stopReading?.()
-    this.stopReading = this.onLeave = this.writer = undefined
+    this.stopTicking?.()
+    this.stopReading =
+      this.stopTicking =
+      this.onLeave =
+      this.writer =
+        undefined
     this.request.signal.removeEventListener("abort", this.leave)
     this.onDone(this)
   }
@@ -177,7 +184,7 @@ class WebWriter implements Writer {
     this.state = "ended"
     if (this.pulled) this.flush()
     // Closed when the last text is pulled, so that a reader that does not pull it can be cut.
-    if (this.state === "ended") this.stopWatching = this.exchange.slowReaders?.watch(this.cut)
+    if (this.state === "ended") this.stopWatching = this.exchange.slowReaders?.watch(0, this.cut)
   }
 
   readonly cut = (): void => {

@@ -23,6 +23,7 @@ import * as Tracer from "effect/Tracer"
 import type { Question } from "../Ask.js"
 import type { Server } from "../runtime/Server.js"
 import type { AskError } from "../ServerSession.js"
+import type { TaskQuestion } from "../TaskStore.js"
 import type { Connection } from "./Connection.js"
 
 const methods = {
@@ -38,35 +39,57 @@ export const ask = <A>(
   connection: Connection,
   outbound: Outbound,
   settings: Settings,
-  { decode, kind, params, problem, requires }: Question<A>,
+  question: Question<A>,
   options?: RequestOptions
 ): Effect.Effect<A, AskError> =>
   Effect.suspend(() => {
-    const { clientCapabilities, version } = connection
-    const method = methods[kind] as Method.Request<string, JsonObject, unknown>
-    const missing = Capabilities.missing(clientCapabilities, requires)
-    if (missing !== undefined) return Effect.fail(new McpError.MissingClientCapability({ required: missing }))
-    if (problem !== undefined) {
-      return Effect.fail(new McpError.InternalError({ message: `"${method.name}" cannot be sent: ${problem}` }))
-    }
-    const narrowed = withoutContext(method.narrowParams(version)(params) as JsonObject, connection)
+    const encoded = encode(connection, question)
+    if (Either.isLeft(encoded)) return Effect.fail(encoded.left)
     // A person needs longer than a program.
-    const timeout = options?.timeout ?? (kind === "elicit" ? settings.elicitationTimeout : undefined)
-    return Effect.matchEffect(
-      Effect.contextWithEffect((context: Context.Context<never>) =>
-        send(connection, outbound, settings, method.name, traced(narrowed, context), { ...options, timeout })
-      ),
-      {
-        onFailure: (error): Effect.Effect<A, AskError> => Effect.fail(fromCall(error)),
-        onSuccess: (answer: Params) => {
-          const result = method.decodeResult(answer)
-          return Either.isLeft(result)
-            ? Effect.fail(invalid(method.name, Issue.sentence(result.left.issue)))
-            : Effect.mapError(decode(result.right), (why) => invalid(method.name, why))
-        }
-      }
+    const timeout = options?.timeout ?? (question.kind === "elicit" ? settings.elicitationTimeout : undefined)
+    return Effect.flatMap(
+      post(connection, outbound, settings, encoded.right, { ...options, timeout }),
+      (answer) => decode(question, answer)
     )
   })
+
+/** Sends the request of a handler, with the trace context of the handler's current span, if it has one. */
+export const post = (
+  connection: Connection,
+  outbound: Outbound,
+  settings: Settings,
+  { method, params }: TaskQuestion,
+  options?: RequestOptions
+): Effect.Effect<Params, AskError> =>
+  Effect.mapError(
+    Effect.contextWithEffect((context: Context.Context<never>) =>
+      send(connection, outbound, settings, method, traced(params, context), options)
+    ),
+    fromCall
+  )
+
+/** The request of a question. Left: the client lacks the capability, or the question is not valid. */
+export const encode = (
+  connection: Connection,
+  { kind, params, problem, requires }: Question<any>
+): Either.Either<TaskQuestion, McpError.McpError> => {
+  const method = methods[kind] as Method.Request
+  const missing = Capabilities.missing(connection.clientCapabilities, requires)
+  if (missing !== undefined) return Either.left(new McpError.MissingClientCapability({ required: missing }))
+  if (problem !== undefined) {
+    return Either.left(new McpError.InternalError({ message: `"${method.name}" cannot be sent: ${problem}` }))
+  }
+  const narrowed = method.narrowParams(connection.version)(params) as JsonObject
+  return Either.right({ method: method.name, params: withoutContext(narrowed, connection) })
+}
+
+export const decode = <A>({ decode, kind }: Question<A>, answer: JsonObject): Effect.Effect<A, AskError> => {
+  const method = methods[kind] as unknown as Method.Request<string, JsonObject, unknown>
+  const result = method.decodeResult(answer)
+  return Either.isLeft(result)
+    ? Effect.fail(invalid(method.name, Issue.sentence(result.left.issue)))
+    : Effect.mapError(decode(result.right), (why) => invalid(method.name, why))
+}
 
 /** How long requests wait, unless they have a timeout. */
 export type Settings = Pick<Server, "elicitationTimeout" | "requestTimeout">
@@ -113,7 +136,6 @@ const withoutContext = (params: JsonObject, { clientCapabilities, version }: Con
     : rest
 }
 
-/** Adds the trace context of the handler's current span, if it has one. */
 const traced = (params: JsonObject, context: Context.Context<never>): JsonObject =>
   Option.match(Context.getOption(context, Tracer.ParentSpan), {
     onNone: () => params,
@@ -127,5 +149,5 @@ export const ping = (outbound: Outbound): Effect.Effect<void, AskError> =>
 const fromCall = (error: JsonRpcError | Exclude<AskError, McpError.McpError>): AskError =>
   error instanceof JsonRpcError ? McpError.fromWire(error) : error
 
-const invalid = (method: string, why: string): TransportError =>
+export const invalid = (method: string, why: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The client's answer to "${method}" is not valid: ${why}` })

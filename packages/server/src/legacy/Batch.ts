@@ -37,3 +37,12 @@ export const requests = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.I
       ? incoming.kind === "request" || incoming.kind === "unknown"
       : Message.isRequest(incoming)
   )
+
+/** The ids of a request, or of the requests of a batch. */
+export const ids = (incoming: Message.Incoming): ReadonlyArray<Message.RequestId> => {
+  const all = Message.isMalformed(incoming) && incoming.batch !== undefined ? requests(incoming.batch) : [incoming]
+  return all.flatMap((one) => {
+    const id = Message.isMalformed(one) ? one.id : Message.isRequest(one) ? one.id : undefined
+    return id === undefined || id === null ? [] : [id]
+  })
+}

@@ -12,6 +12,7 @@ import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import type { InternalError } from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
@@ -19,9 +20,19 @@ import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import { Announcements } from "../runtime/Announcements.js"
+import { NotificationQueue } from "../runtime/NotificationQueue.js"
+
+/** A subscription of the client to a resource. */
+export interface Subscription {
+  readonly end: Effect.Effect<void>
+  /** While the feature of the resource begins it: completed when it has begun, or was refused. */
+  begun: Deferred.Deferred<void> | undefined
+}
 
 export class Connection {
   /** The server has accepted `initialize`, and serves requests. */
@@ -39,14 +50,24 @@ export class Connection {
   serverCapabilities: ServerCapabilities = {}
   /** The lowest level of log messages that the client receives. Until `logging/setLevel` it receives all. */
   level: LoggingLevel | undefined
-  /** The URIs of the resources that the client has subscribed to. */
-  subscriptions: Set<string> | undefined
+  /** The URIs of the resources that the client has subscribed to, and what ends each subscription. */
+  subscriptions: Map<string, Subscription> | undefined
   /** The services that the session layer built for this client. */
   services: Context.Context<never> | undefined
+  /**
+   * Another node has served the session before: the URIs of its subscriptions. What features and the session layer keep for it is
+   * not there yet.
+   */
+  restored: ReadonlyArray<string> | undefined
+  /** Stores what other nodes need to take the session over; `undefined` where no other node can. */
+  persist: Effect.Effect<void, InternalError | HttpRefusal> | undefined
   /** Releases the services, for a handshake that fails after they were built. */
   releaseServices: Effect.Effect<void> | undefined
+  private lazyScope: Scope.CloseableScope | undefined
+  private hasEnded = false
   private whenInitialized: Deferred.Deferred<void> | undefined
   private readonly announcements = new Announcements()
+  private notifications: NotificationQueue | undefined
 
   constructor(
     /** Sends outside of any request. */
@@ -54,6 +75,22 @@ export class Connection {
     /** The scope of the conversation; `undefined` for a request that belongs to no conversation. */
     readonly scope: Scope.Scope | undefined = undefined
   ) {}
+
+  /** Closes with the conversation. It is made when something needs it. */
+  get sessionScope(): Scope.CloseableScope {
+    if (this.lazyScope === undefined) {
+      this.lazyScope = Effect.runSync(Scope.make())
+      // What outlives the conversation finds the scope closed.
+      if (this.hasEnded) Effect.runSync(Scope.close(this.lazyScope, Exit.void))
+    }
+    return this.lazyScope
+  }
+
+  /** Closes the session's scope, if it was made. */
+  closeSession(): Effect.Effect<void> | undefined {
+    this.hasEnded = true
+    return this.lazyScope === undefined ? undefined : Scope.close(this.lazyScope, Exit.void)
+  }
 
   /** The client has sent `notifications/initialized`. */
   onInitialized(): void {
@@ -94,8 +131,19 @@ export class Connection {
     )
   }
 
-  /** Interrupts the announcements that still wait for the client to read, and waits for their end. */
+  /** Sends a notification without waiting for it. It replaces an older one of the key that waits for the client to read. */
+  inform(key: string, name: string, params: JsonObject): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      (this.notifications ??= new NotificationQueue()).add(key, this.outbound.notify(name, params))
+    )
+  }
+
+  /** Interrupts the notifications that still wait for the client to read, and waits for their end. */
   stopAnnouncing(limit: Duration.DurationInput | undefined): Effect.Effect<void> {
-    return this.announcements.stop(limit)
+    return Effect.suspend(() =>
+      this.notifications === undefined
+        ? this.announcements.stop(limit)
+        : Effect.zipRight(this.announcements.stop(limit), this.notifications.stop(limit))
+    )
   }
 }

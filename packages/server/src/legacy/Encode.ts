@@ -29,7 +29,9 @@ export const make = (
     ? (value) => ({ result: narrow(value as {}) })
     : (value) => {
       const outcome = Reply.result(value, method, options.problem)
-      return outcome.result === undefined ? outcome : { result: narrow(outcome.result) }
+      if (outcome.result === undefined) return outcome
+      const result = narrow(outcome.result)
+      return outcome.flaw === undefined ? { result } : { result, flaw: outcome.flaw }
     }
 }
 

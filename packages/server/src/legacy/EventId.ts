@@ -10,6 +10,12 @@ export interface EventPosition {
   readonly position: number
 }
 
+/** How many events of one stream one node may send: greater than any number of them. */
+const PER_EPOCH = 10_000_000_000
+
+/** The position before the first one of an epoch: nodes that serve a session one after another use different ones. */
+export const before = (epoch = 1): number => (epoch - 1) * PER_EPOCH
+
 /**
  * The prefix of a session's event ids: 32 bits of a digest, so that the id of another session does not fit by accident.
  */

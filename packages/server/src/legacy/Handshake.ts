@@ -47,6 +47,30 @@ export const begin = (connection: Connection, work: Work): Work => {
   }
 }
 
+/** The work of a request before which the session is restored; until it is, later messages of the connection wait. */
+export const restoring = (connection: Connection, restore: Effect.Effect<void, unknown>, plan: () => Work): Work => {
+  const ended = Deferred.unsafeMake<void>(FiberId.none)
+  const work = afterRequest(ended, plan)
+  return { ...work, effect: Effect.zipRight(restored(connection, restore, ended), work.effect) }
+}
+
+/** Restores the session of a connection; the next message tries again when this fails. */
+export const restored = (
+  connection: Connection,
+  restore: Effect.Effect<void, unknown>,
+  ended: Deferred.Deferred<void> = Deferred.unsafeMake(FiberId.none)
+): Effect.Effect<void, unknown> => {
+  const uris = connection.restored
+  connection.restored = undefined
+  connection.handshake = ended
+  return Effect.onExit(restore, (exit) =>
+    Effect.sync(() => {
+      if (Exit.isFailure(exit)) connection.restored = uris
+      connection.handshake = undefined
+      Deferred.unsafeDone(ended, Effect.void)
+    }))
+}
+
 /** The work of a request that arrived during the handshake. It is planned when the handshake has ended. */
 export const afterRequest = (handshake: Deferred.Deferred<void>, plan: () => Work): Work => {
   let work: Work | undefined

@@ -8,6 +8,7 @@
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -16,25 +17,39 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
-import * as SecretId from "../http/SecretId.js"
+import type { Sessions } from "../nodes/Nodes.js"
 import type { Principal } from "../Principal.js"
+import * as Metrics from "../runtime/Metrics.js"
+import { DIRECTORY } from "../runtime/NodeServices.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import * as SecretId from "../runtime/SecretId.js"
+import type { Membership, SessionEntry } from "../SessionDirectory.js"
 import * as Batch from "./Batch.js"
 import * as EventId from "./EventId.js"
 import type { HttpContext } from "./HttpContext.js"
-import { HttpSession, STANDALONE } from "./HttpSession.js"
+import { ENDING_AGAIN, HttpSession, STANDALONE } from "./HttpSession.js"
 import { Post } from "./Post.js"
 import * as Refusal from "./Refusal.js"
+import * as SessionFacts from "./SessionFacts.js"
+import { SessionPlace } from "./SessionPlace.js"
 import { SessionStore } from "./SessionStore.js"
 
 export interface Http {
   readonly get: (exchange: HttpExchange, principal: Principal | undefined) => void
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
   readonly delete: (exchange: HttpExchange, principal: Principal | undefined) => void
+  /** From now on no request begins here; where other nodes can go on with the sessions, standalone streams end. */
+  readonly leave: () => void
+  /** Gives the sessions to other nodes of which no request runs; whether no request runs any more. */
+  readonly release: () => boolean
   /** Ends all sessions and waits for them. */
   readonly close: Effect.Effect<void>
   /** How many sessions there are. */
   readonly size: () => number
+  readonly has: Sessions["has"]
+  readonly ids: Sessions["ids"]
+  readonly adopt: Sessions["adopt"]
+  readonly abandon: Sessions["abandon"]
 }
 
 /** A request of a client that has a session. */
@@ -48,6 +63,8 @@ export const make = (context: HttpContext): Http => {
   const { dispatcher, events, options, runtime } = context
   const sessions = new SessionStore<HttpSession>(context.sweeper, { ...options, max: options.maxSessions })
   const closing = new Set<Fiber.RuntimeFiber<void>>()
+  let leaving = false
+  let closed = false
 
   /** The session that a request names; `undefined` when the request has been refused. */
   const find = (exchange: HttpExchange, principal: Principal | undefined): HttpSession | undefined => {
@@ -84,8 +101,14 @@ export const make = (context: HttpContext): Http => {
   }
 
   // A function of its own: a closure in `initialize` would keep the opening request in memory as long as the session.
-  const open = (principal: Principal | undefined): HttpSession => {
-    const session: HttpSession = new HttpSession(context, SecretId.make(), principal?.id, (close) => {
+  const open = (
+    id: string,
+    owner: string | undefined,
+    membership: Membership | undefined,
+    { epoch, facts }: { readonly epoch: number; readonly facts: JsonObject | undefined } = beginning
+  ): HttpSession => {
+    const place = membership && new SessionPlace(membership, id, owner, epoch, facts, () => session.end(true))
+    const session: HttpSession = new HttpSession(context, id, owner, place, (close) => {
       sessions.remove(session)
       const fiber = Runtime.runFork(runtime, close)
       closing.add(fiber)
@@ -94,8 +117,35 @@ export const make = (context: HttpContext): Http => {
     return session
   }
 
+  const adopt = (entry: SessionEntry, membership: Membership): boolean => {
+    if (!SessionFacts.areReadable(entry.facts)) {
+      const ended = Effect.flatMap(
+        Effect.retry(membership.remove(entry.id, entry.epoch), ENDING_AGAIN),
+        (hasEnded) => hasEnded && events !== undefined ? events.forget(entry.id, entry.epoch) : Effect.void
+      )
+      Runtime.runFork(runtime, Effect.zipRight(Effect.logError(UNREADABLE), context.inBackground(ended)))
+      return false
+    }
+    Metrics.add(Metrics.takeovers)
+    const session = open(entry.id, SessionPlace.ownerOf(entry.facts), membership, entry)
+    // It goes on at another node when there is no place for it, or when this node has closed meanwhile.
+    if (closed || sessions.add(session, true) !== undefined) session.end(true)
+    else if (sessions.finish(session) !== undefined) session.end(true)
+    return true
+  }
+
+  /** Refuses a request that another node can serve. */
+  const refuse = (exchange: HttpExchange): void =>
+    exchange.elsewhere === undefined ? HttpRefusal.send(exchange, HttpRefusal.closing) : exchange.elsewhere(true)
+
   const initialize = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
-    const session = open(principal)
+    if (leaving) return refuse(exchange)
+    const { nodes } = context
+    const place = nodes?.place()
+    if (nodes !== undefined && place === undefined) {
+      return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
+    }
+    const session = open(options.idPrefix + SecretId.make(), principal?.id, place?.membership)
     const limit = sessions.add(session)
     if (limit !== undefined) {
       session.end()
@@ -105,6 +155,7 @@ export const make = (context: HttpContext): Http => {
     const post = new Post(context, exchange, {
       principal,
       expected: 1,
+      incoming: request,
       batch: false,
       session,
       headers,
@@ -127,8 +178,9 @@ export const make = (context: HttpContext): Http => {
     expected: number,
     batch: boolean
   ): void => {
+    if (leaving) return refuse(exchange)
     const onDone = () => sessions.touch(session)
-    const post = new Post(context, exchange, { principal, expected, batch, session, onDone })
+    const post = new Post(context, exchange, { principal, expected, incoming, batch, session, onDone })
     if (!session.receive(incoming, post)) return HttpRefusal.send(exchange, Refusal.tooManyMessages)
     if (!post.isDone) post.wait()
   }
@@ -161,8 +213,9 @@ export const make = (context: HttpContext): Http => {
 
   const resume = (exchange: HttpExchange, session: HttpSession, id: string): void => {
     const event = EventId.decode(session.id, id)
-    const refuse = () => HttpRefusal.send(exchange, Refusal.unknownEvent(id))
-    if (event === undefined) return refuse()
+    const refuse = (mayRetry: boolean) =>
+      HttpRefusal.send(exchange, mayRetry ? HttpRefusal.streamAway : Refusal.unknownEvent(id))
+    if (event === undefined) return refuse(false)
     if (event.stream === STANDALONE) return session.standalone.resume(exchange, event.position, refuse)
     const stream = session.findStream(event.stream)
     stream.resume(event.position, stream.opening(exchange), refuse)
@@ -199,13 +252,37 @@ export const make = (context: HttpContext): Http => {
       session.end()
       exchange.reply(200, {}, "")
     },
+    leave: () => {
+      leaving = true
+      if (context.nodes !== undefined) sessions.all().forEach((session) => session.pause())
+    },
+    release: () => {
+      const running = sessions.all().filter((session) => {
+        if (!session.isSettled) return true
+        if (context.nodes !== undefined && sessions.remove(session)) session.end(true)
+        return false
+      })
+      return running.length === 0
+    },
     close: Effect.suspend(() => {
-      sessions.clear()
+      closed = true
+      // Where other nodes serve the endpoint, they go on with the sessions.
+      sessions.clear((session) => session.end(true))
       return Effect.asVoid(Fiber.awaitAll([...closing]))
     }),
-    size: () => sessions.size
+    size: () => sessions.size,
+    has: (id) => sessions.find(id) !== undefined,
+    ids: () => sessions.all().map(({ id }) => id),
+    adopt,
+    abandon: () => sessions.clear((session) => session.abandon())
   }
 }
+
+const UNREADABLE =
+  "This node cannot read what the directory has of a session: the node that has stored it may have another version of this " +
+  "library. The session has ended, and its client begins a new one"
+
+const beginning = { epoch: 1, facts: undefined }
 
 /** The channel of a message whose answer is the status of its POST. */
 const silent: Channel = { send: () => Effect.void, unsafeSend: () => true }

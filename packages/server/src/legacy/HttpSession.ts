@@ -12,15 +12,24 @@ import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import type { FedConversation } from "../Dispatcher.js"
 import type { StreamKey } from "../EventStore.js"
+import { LOST } from "../nodes/Forward.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ResumableStream } from "./ResumableStream.js"
+import type { SessionPlace } from "./SessionPlace.js"
 import type { StoredSession } from "./SessionStore.js"
 import { Standalone } from "./Standalone.js"
+import { logDefect } from "./StreamStore.js"
 
 /** The name of the standalone stream in event ids and in the event store. */
 export const STANDALONE = "g"
+
+/** How the entry of a session that has ended is removed again, after the directory did not answer. */
+export const ENDING_AGAIN = Schedule.jittered(
+  Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
+)
 
 /** A response that is not complete: the client reads it, or has gone. */
 interface Response {
@@ -45,13 +54,16 @@ export class HttpSession implements StoredSession {
     readonly id: string,
     /** The id of the principal that opened it. */
     readonly owner: string | undefined,
+    /** Its entry in the directory that nodes share. */
+    private readonly place: SessionPlace | undefined,
     /** Called once with the work that is left when the session ends. */
     private readonly onEnd: (closing: Effect.Effect<void>) => void
   ) {
     const end = () => this.end()
-    const key = context.events === undefined ? undefined : { session: id, stream: STANDALONE }
-    this.standalone = new Standalone(context, key, end)
-    this.conversation = context.converse(this.standalone, end)
+    const isRestored = place?.facts !== undefined
+    const key = context.events === undefined ? undefined : this.keyOf(STANDALONE)
+    this.standalone = new Standalone(context, key, end, isRestored, this.onLost)
+    this.conversation = context.converse(this.standalone, end, place)
   }
 
   /** The revision that `initialize` agreed on; none before. */
@@ -67,6 +79,12 @@ export class HttpSession implements StoredSession {
 
   get isBusy(): boolean {
     return this.standalone.isAttached || this.conversation.inFlight() > 0
+  }
+
+  /** Whether no request runs, and clients and store have all that was sent: another node can go on with the session. */
+  get isSettled(): boolean {
+    return this.conversation.inFlight() === 0 && this.waiting === undefined && !this.standalone.stream.isStoring &&
+      [...this.streams?.values() ?? []].every(({ isSettled }) => isSettled)
   }
 
   /** A POST waits for its responses. */
@@ -95,21 +113,75 @@ export class HttpSession implements StoredSession {
     return this.standalone.feed.offer(incoming, channel)
   }
 
-  /** Ends it: running requests are interrupted and answered, streams end. Safe to call twice. */
-  end(): void {
+  /** Ends the standalone stream, which the client opens again at another node. */
+  pause(): void {
+    this.standalone.stream.pause()
+  }
+
+  /**
+   * Ends it: running requests are interrupted and answered, streams end. Safe to call twice. With `isLeaving`, another node
+   * goes on with it.
+   */
+  end(isLeaving = false): void {
     if (this.ended) return
     this.ended = true
-    this.standalone.end()
+    if (isLeaving && this.place !== undefined) this.pause()
+    this.standalone.end(isLeaving)
     for (const stream of this.streams?.values() ?? []) stream.stop()
     const { close } = this.conversation
-    const { events } = this.context
-    this.onEnd(events === undefined ? close : Effect.zipRight(close, events.forget(this.id)))
+    const { context: { events }, place } = this
+    const forget = events === undefined
+      ? Effect.void
+      : Effect.catchAllCause(Effect.suspend(() => events.forget(this.id, place?.epoch)), logDefect)
+    // The events of a session that another node serves are its own.
+    const ended = place === undefined
+      ? forget
+      // The next node refuses what this one has not stored.
+      : Effect.zipRight(
+        this.stored,
+        Effect.flatMap(place.end(isLeaving), (hasEnded) => hasEnded ? forget : Effect.void)
+      )
+    // Otherwise the directory would keep it for this node. That of a node that leaves is free when the lease of the node ends.
+    const again = isLeaving ? Effect.void : Effect.retry(ended, ENDING_AGAIN)
+    this.onEnd(Effect.zipRight(close, Effect.catchAll(ended, () => this.context.inBackground(again))))
+  }
+
+  private get stored(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      Effect.forEach([this.standalone.stream, ...this.streams?.values() ?? []], ({ stored }) => stored, {
+        discard: true
+      })
+    )
+  }
+
+  /** Other nodes may serve the session: ends it here only. */
+  abandon(): void {
+    this.place?.lose()
+  }
+
+  /** Another node has taken the session over. */
+  get onLost(): (() => void) | undefined {
+    const { place } = this
+    return place && (() => place.lose())
   }
 
   /** The key of the next stream; none where streams cannot be resumed. */
   nextStreamKey(): StreamKey | undefined {
     if (!this.isResumable) return undefined
-    return { session: this.id, stream: (++this.lastStream).toString(36).padStart(2, "0") }
+    const number = (++this.lastStream).toString(36)
+    const { digits, prefix } = this.streamNames
+    return this.keyOf(prefix + number.padStart(digits, "0"))
+  }
+
+  /** How this node names streams: the nodes that have served the session before have used other names. */
+  private get streamNames(): { readonly prefix: string; readonly digits: number } {
+    const { epoch = 1 } = this.place ?? {}
+    return epoch === 1 ? { prefix: "", digits: 2 } : { prefix: `${epoch.toString(36)}z`, digits: 8 }
+  }
+
+  private keyOf(stream: string): StreamKey {
+    const { id: session, place } = this
+    return place === undefined ? { session, stream } : { session, stream, epoch: place.epoch }
   }
 
   addStream(stream: ResumableStream): void {
@@ -128,10 +200,15 @@ export class HttpSession implements StoredSession {
     if (known !== undefined) return known
     const stored = ResumableStream.stored(
       this.context,
-      { session: this.id, stream: name },
+      this.keyOf(name),
       () => this.removeStream(stored)
     )
     this.addStream(stored)
+    const { digits, prefix } = this.streamNames
+    // The names of later epochs have at least ten characters, and so many streams no node has begun in the first one.
+    const isOwn = prefix === "" ? name.length < 10 : name.startsWith(prefix) && name.length >= prefix.length + digits
+    // A node that has served the session before may have ended while the request ran.
+    if (!isOwn) stored.store?.recover(LOST)
     return stored
   }
 }

@@ -16,12 +16,15 @@ import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
+import type { Principal } from "../Principal.js"
 import type { Server } from "../runtime/Server.js"
+import type { SessionLayer } from "../runtime/SessionLayer.js"
 import type { Connection } from "./Connection.js"
 import type { LegacyServerSession } from "./ServerSession.js"
 
 /**
- * The limit of `protocolVersion`, `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the conversation.
+ * The limit of `protocolVersion`, `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the
+ * conversation.
  */
 export const MAX_FACTS = 65_536
 
@@ -53,20 +56,26 @@ export const serve = (
   connection.clientCapabilities = Narrow.compile(ClientCapabilities, connection.version)(
     params.capabilities
   ) as ClientCapabilities
-  connection.serverCapabilities = offered(server, connection)
+  connection.serverCapabilities = offered(server, connection, session.principal)
   const { scope } = connection
   if (server.session === undefined || scope === undefined) return Effect.succeed(accept(server, session))
-  const layer = server.session
-  return Effect.flatMap(
+  return Effect.map(build(server.session, session, scope), () => accept(server, session))
+}
+
+/** Builds the session layer for the client of a session. */
+export const build = (
+  layer: SessionLayer,
+  session: LegacyServerSession,
+  scope: Scope.Scope
+): Effect.Effect<void, unknown> =>
+  Effect.flatMap(
     Scope.fork(scope, ExecutionStrategy.sequential),
     (own) =>
       Effect.map(layer.build(session, own), (services) => {
-        connection.services = services
-        connection.releaseServices = Scope.close(own, Exit.void)
-        return accept(server, session)
+        session.connection.services = services
+        session.connection.releaseServices = Scope.close(own, Exit.void)
       })
   )
-}
 
 /**
  * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request
@@ -75,21 +84,25 @@ export const serve = (
 export const advertised = (server: Offering, connection: Connection): ServerCapabilities =>
   connection.accepted && connection.scope !== undefined
     ? connection.serverCapabilities
-    : offered(server, connection)
+    : offered(server, connection, undefined)
 
 const offered = (
   { capabilities, extensions }: Offering,
-  { scope, version }: Connection
+  { scope, version }: Connection,
+  principal: Principal | undefined
 ): ServerCapabilities => {
   const all = AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version))
-  return scope === undefined ? withoutNotifications(all) : all
+  // SHOULD NOT declare `tasks.list` where tasks belong to no principal (2025-11-25 basic/utilities/tasks#security).
+  const listed = principal === undefined ? AdvertisedCapabilities.withoutTaskList(all) : all
+  return scope === undefined ? withoutNotifications(listed) : listed
 }
 
 type Offering = Pick<Server, "capabilities" | "extensions">
 
 /**
  * The capabilities of a server that has no conversation with the client: it can send no notifications outside of requests,
- * and it does not know the log level that the client has set, so it MUST NOT send logs either (2025-11-25 server/utilities/logging).
+ * and it does not know the log level that the client has set, so it MUST NOT send logs either (2025-11-25
+ * server/utilities/logging).
  */
 const withoutNotifications = (
   { logging: _, prompts, resources, tools, ...rest }: ServerCapabilities
@@ -105,10 +118,11 @@ const accept = (
   { connection }: LegacyServerSession
 ): Initialize.InitializeResult => {
   connection.accepted = true
+  const text = instructions()
   return {
     protocolVersion: connection.version,
     capabilities: connection.serverCapabilities,
     serverInfo: info,
-    ...(instructions === undefined ? undefined : { instructions })
+    ...(text === undefined ? undefined : { instructions: text })
   }
 }

@@ -13,22 +13,25 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import * as Effect from "effect/Effect"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import type { Expirable } from "../http/Sweeper.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Principal } from "../Principal.js"
+import * as Metrics from "../runtime/Metrics.js"
 import type { RequestOrigin } from "../runtime/RequestOrigin.js"
+import * as Batch from "./Batch.js"
 import type { HttpContext } from "./HttpContext.js"
 import type { HttpSession } from "./HttpSession.js"
 import { ResumableStream } from "./ResumableStream.js"
-
-/** The code of the response to a request that its client has cancelled: a POST can end only with a response. */
-export const REQUEST_CANCELLED = -32800
 
 export interface Options {
   readonly principal: Principal | undefined
   /** How many responses there will be. */
   readonly expected: number
+  /** The request or the batch of a session. */
+  readonly incoming?: Message.Incoming | undefined
   /** Whether the responses are sent as an array. */
   readonly batch: boolean
   /** None where the endpoint keeps no sessions. */
@@ -44,6 +47,8 @@ export interface Options {
 const JSON_HEADERS = { "content-type": "application/json" } as const
 
 export class Post implements Channel {
+  /** Set when the application refuses a request: status and headers of the answer, where no more follows. */
+  refusal: HttpRefusal | undefined
   private stream: ResumableStream | undefined
   private readonly responses: Array<string> = []
   private remaining: number
@@ -70,6 +75,7 @@ export class Post implements Channel {
       headers: this.exchange.headers,
       principal: this.options.principal,
       services: this.exchange.services,
+      user: this.exchange.user,
       closeStream: Effect.sync(() => this.pause())
     }
   }
@@ -146,6 +152,8 @@ export class Post implements Channel {
   /** Begins the stream that a client wants before there is a message, once a request has started. */
   private openEarly(): void {
     if (this.stream !== undefined || this.isJsonOnly || this.waiting?.size === this.remaining) return
+    // The directory of sessions may refuse an `initialize`, and then the response has a status.
+    if (this.options.headers !== undefined) return
     // A client that has an event id can resume if its connection breaks before the response.
     if (this.context.options.responses === "stream" || this.isPrimed) this.open()
   }
@@ -158,8 +166,9 @@ export class Post implements Channel {
     return this.options.session?.isResumable === true
   }
 
+  /** A client that loses the connection of `initialize` begins another session. */
   private get isPrimed(): boolean {
-    return this.options.session?.primesStreams === true
+    return this.options.headers === undefined && this.options.session?.primesStreams === true
   }
 
   /** Closes the response; the client reconnects for the rest. Without an event id it could not, so nothing happens. */
@@ -173,19 +182,24 @@ export class Post implements Channel {
     if (onResponse !== undefined) this.headers = onResponse(response)
     this.remaining--
     if (this.waiting !== undefined) this.waiting.delete(response.id!)
-    if (this.stream === undefined && this.context.options.responses !== "stream") {
+    if (this.refusal !== undefined) Metrics.rejectHttp(this.refusal.status)
+    const isRefused = this.refusal !== undefined && !this.options.batch
+    if (this.stream === undefined && (isRefused || this.context.options.responses !== "stream")) {
       this.responses.push(text)
       if (this.isDone) this.replyJson()
     } else {
-      this.open().push(text)
+      this.open().push(text, this.isDone)
     }
     if (this.isDone) this.done()
     return true
   }
 
   private replyJson(): void {
-    const { exchange, headers, responses } = this
-    const body = this.options.batch ? `[${responses.join(",")}]` : responses[0]!
+    const { exchange, headers, options: { batch }, refusal, responses } = this
+    const body = batch ? `[${responses.join(",")}]` : responses[0]!
+    if (refusal !== undefined && !batch) {
+      return exchange.reply(refusal.status, { ...refusal.headers, ...JSON_HEADERS }, body)
+    }
     exchange.reply(200, headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body)
   }
 
@@ -201,8 +215,10 @@ export class Post implements Channel {
   private open(): ResumableStream {
     if (this.stream !== undefined) return this.stream
     const { session } = this.options
-    const stream = this.stream = new ResumableStream(this.context, session?.nextStreamKey())
+    const stream = this.stream = new ResumableStream(this.context, session?.nextStreamKey(), undefined, session?.onLost)
     if (stream.isResumable) session!.addStream(stream)
+    const { incoming } = this.options
+    if (incoming !== undefined) stream.store?.begin(() => Batch.ids(incoming))
     stream.attach(stream.opening(this.exchange, this.headers), this.isPrimed)
     for (const text of this.responses.splice(0)) stream.push(text)
     return stream

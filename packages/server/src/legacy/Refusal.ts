@@ -42,7 +42,9 @@ export const secondStream: HttpRefusal = make(
 
 export const unknownEvent = (id: string): HttpRefusal =>
   badRequest(
-    `nothing can be resumed after event "${quotable(id)}": it is not of this session, or too old; ` +
+    `nothing can be resumed after event "${
+      quotable(id)
+    }": it is not of this session, or too old, or events after it are lost; ` +
       "open a stream without Last-Event-ID"
   )
 

@@ -8,17 +8,21 @@ import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import * as Method from "@effect-mcp/protocol/Method"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
+import * as Pipeline from "../runtime/Pipeline.js"
 import * as Route from "../runtime/Route.js"
 import type { RequestHandler } from "../runtime/Router.js"
 import type { Server } from "../runtime/Server.js"
 import type { Connection } from "./Connection.js"
 import * as Encode from "./Encode.js"
 import * as Initialize from "./Initialize.js"
+import * as Observers from "./Observers.js"
 import type { LegacyServerSession } from "./ServerSession.js"
 import * as Subscriptions from "./Subscriptions.js"
+import * as Tasks from "./Tasks.js"
 
 /** A route as clients of one revision see it. */
 export interface LegacyRoute {
@@ -54,7 +58,7 @@ export const make = (server: Server): Routes => {
       let table = tables.get(version)
       if (table === undefined) tables.set(version, table = makeTable(server, own, version))
       const handler = router.handler(name)
-      const route = handler === undefined ? table.routes.get(name) : table.ofHandler(handler)
+      const route = table.ofHandler(handler) ?? table.routes.get(name)
       return route !== undefined && route.isOffered(connection) ? route : table.ofHandler(router.fallback())
     }
   }
@@ -78,7 +82,7 @@ const makeTable = (server: Server, own: ReadonlyArray<OwnRoute>, version: Legacy
     isCancellable: options.isCancellable !== false,
     encode: options.encode ?? Encode.make(method, version, {
       // Middleware may replace a result by one of its own.
-      isTrusted: options.isTrusted && server.middleware === undefined,
+      isTrusted: options.isTrusted && Pipeline.leavesResults(server),
       problem: options.problem,
       isStable: options.isStable
     })
@@ -128,7 +132,7 @@ interface OwnRoute {
 
 /** The methods that only this era has. */
 const ownRoutes = (server: Server): ReadonlyArray<OwnRoute> => {
-  const { subscriptions } = server
+  const { pageSize, subscriptions, tasks } = server
   const own = <P, A>(
     method: Method.Request<string, P, A>,
     serve: (params: P, session: LegacyServerSession) => Effect.Effect<A, unknown>,
@@ -143,28 +147,48 @@ const ownRoutes = (server: Server): ReadonlyArray<OwnRoute> => {
     }
   })
   const initializeEncoder = (version: LegacyVersion) =>
-    Encode.make(Methods.initialize, version, { isTrusted: server.middleware === undefined, isStable: false })
+    Encode.make(Methods.initialize, version, { isTrusted: Pipeline.leavesResults(server), isStable: false })
   return [
     // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
-    own(Methods.initialize, (params, session) => Initialize.serve(server, session, params), {
-      isEarly: true,
-      isCancellable: false,
-      // In the revision that it has agreed on, not in the one of the table that it was found in.
-      encode: (result, { version }) => initializeEncoder(version)(result)
-    }),
+    own(
+      Methods.initialize,
+      (params, session) => stored(session.connection, Initialize.serve(server, session, params)),
+      {
+        isEarly: true,
+        isCancellable: false,
+        // In the revision that it has agreed on, not in the one of the table that it was found in.
+        encode: (result, { version }) => initializeEncoder(version)(result)
+      }
+    ),
     own(Methods.ping, () => Effect.succeed({})),
     own(Methods.setLevel, ({ level }, { connection }) => {
       connection.level = level
-      return Effect.succeed({})
+      return stored(connection, Effect.as(Observers.logLevel(server, connection), {}))
     }),
+    ...(tasks === undefined ? [] : [
+      own(TaskMethods.getTask, (params, session) => Tasks.get(tasks.tasks, params, session)),
+      own(TaskMethods.getTaskPayload, (params, session) => Tasks.result(tasks, params, session)),
+      own(TaskMethods.cancelTask, (params, session) => Tasks.cancel(tasks.tasks, params, session)),
+      own(TaskMethods.listTasks, (params, session) => Tasks.list(tasks.tasks, params, session, pageSize))
+    ]),
     ...(subscriptions === undefined ? [] : [
-      own(Methods.subscribe, (params, { connection }) => Subscriptions.subscribe(connection, params, subscriptions)),
-      own(Methods.unsubscribe, (params, { connection }) => Subscriptions.unsubscribe(connection, params))
+      own(
+        Methods.subscribe,
+        (params, session) => stored(session.connection, Subscriptions.subscribe(session, params, subscriptions))
+      ),
+      own(
+        Methods.unsubscribe,
+        (params, { connection }) => stored(connection, Subscriptions.unsubscribe(connection, params))
+      )
     ])
   ]
 }
 
-/** Whether the client of a connection was told of the capability that a method needs in a revision. */
+/** Other nodes know what the request has changed before its client knows. */
+const stored = <A>(connection: Connection, change: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
+  connection.persist === undefined ? change : Effect.zipLeft(change, connection.persist)
+
+/** Whether the server advertised to the client of a connection the capability that a method needs in a revision. */
 const gate = (server: Server, method: Method.Request, version: LegacyVersion): LegacyRoute["isOffered"] => {
   const { capability, gatedSince } = method
   if (capability === undefined || version < gatedSince) return always

@@ -10,21 +10,31 @@ import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import { getTaskPayload } from "@effect-mcp/protocol/legacy/TaskMethods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams, MethodNotFound, MissingClientCapability, ofIssue } from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
+import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
+import type { Refuses } from "../Authenticator.js"
 import * as Pipeline from "../runtime/Pipeline.js"
 import * as Reply from "../runtime/Reply.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { RequestScope } from "../runtime/RequestScope.js"
 import * as Route from "../runtime/Route.js"
 import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
 import type { Connection } from "./Connection.js"
 import * as Handshake from "./Handshake.js"
+import * as Initialize from "./Initialize.js"
+import * as Observers from "./Observers.js"
+import { Post } from "./Post.js"
 import * as Routes from "./Routes.js"
 import { LegacyServerSession } from "./ServerSession.js"
+import * as Subscriptions from "./Subscriptions.js"
+import * as Tasks from "./Tasks.js"
 
 /** How a server serves the messages of any connection. Made once for each server. */
 export interface Serving {
@@ -38,12 +48,20 @@ export interface Serving {
   ) => Effect.Effect<void> | undefined
   /** Whether requests of this method never wait for others to end. */
   readonly neverWaits: (method: string) => boolean
+  /** Whether a request takes no place from others: it waits for the result of a task, and has a limit of its own. */
+  readonly hasOwnLimit: (request: Request) => boolean
 }
 
 export const make = (server: Server): Serving => {
-  const { middleware, router } = server
+  const { authenticate, router } = server
   const routes = Routes.make(server)
   const pipeline = Pipeline.make(server)
+  const facing = {
+    ...server,
+    dialect: server.tasks === undefined
+      ? undefined
+      : (session: LegacyServerSession) => Tasks.isIn(session.version) ? Tasks.dialect(session) : undefined
+  }
 
   const plan = (connection: Connection, request: Request, incoming: IncomingRequest): Work => {
     const route = routes.find(request.method, connection)
@@ -70,9 +88,9 @@ export const make = (server: Server): Serving => {
     error: McpError,
     route?: Routes.LegacyRoute
   ): Work =>
-    middleware === undefined
-      ? { effect: Effect.fail(error), reply: (exit) => Reply.fromExit(exit, "legacy", unchecked) }
-      : work(connection, request, incoming, route, () => Route.failed(error))
+    pipeline.isSurrounded
+      ? work(connection, request, incoming, route, () => Route.failed(error))
+      : failed(error)
 
   const work = (
     connection: Connection,
@@ -81,35 +99,63 @@ export const make = (server: Server): Serving => {
     route: Routes.LegacyRoute | undefined,
     serve: (session: LegacyServerSession) => Route.Served
   ): Work => {
-    const session = new LegacyServerSession(connection, request, incoming, server)
+    const session = new LegacyServerSession(connection, request, incoming, facing)
     const scope = new RequestScope()
     const { accepted, services } = connection
-    const { context, effect } = pipeline.start(session, scope, services, accepted && services === undefined, serve)
+    const { context, effect } = pipeline.start(session, scope, services, accepted, serve)
+    const encode = (result: unknown) =>
+      result instanceof Tasks.CreatedTask
+        ? unchecked(result.result)
+        : route === undefined
+        ? unchecked(result)
+        : route.encode(result, connection)
+    const outcomeOf = (exit: Exit.Exit<unknown, unknown>) => Reply.ofRequest(request, exit, "legacy", encode)
+    session.outcomeOf = outcomeOf
     return {
       effect,
       context,
       cancellable: route?.isCancellable,
       release: (exit) => scope.release(exit),
-      reply: (exit) =>
-        Reply.ofRequest(
-          request,
-          exit,
-          "legacy",
-          (result) => route === undefined ? unchecked(result) : route.encode(result, connection)
-        )
+      reply: (exit) => {
+        if (incoming.channel instanceof Post) incoming.channel.refusal = Reply.refusalOf(exit)
+        return outcomeOf(exit)
+      }
     }
   }
 
-  return {
+  /** What the session layer and the features of resources keep for a client, anew at this node. */
+  const restore = (session: LegacyServerSession): Effect.Effect<void, unknown> => {
+    const { connection: { restored = [], scope }, connection } = session
+    const { session: layer, subscriptions } = server
+    const built = layer === undefined || scope === undefined || connection.services !== undefined
+      ? Effect.void
+      : Initialize.build(layer, session, scope)
+    return subscriptions === undefined ? built : Effect.zipRight(
+      built,
+      // A resource that is gone, or that the client does not see any more, has no subscription.
+      Effect.forEach(restored, (uri) => Effect.ignore(Subscriptions.subscribe(session, { uri }, subscriptions)), {
+        discard: true
+      })
+    )
+  }
+
+  const serving: Serving = {
     refuse,
     // MUST respond promptly (2025-11-25 basic/utilities/ping#behavior-requirements)
-    neverWaits: (method) => method === Methods.ping.name,
+    neverWaits: (method) => method === Methods.ping.name || isBrief(method),
+    hasOwnLimit: ({ method }) => server.tasks !== undefined && method === getTaskPayload.name,
     request: (connection, request, incoming) => {
-      if (pipeline.isBare) return plan(connection, request, incoming)
+      const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
+      if (refusal !== undefined) return failed(refusal)
+      if (connection.restored !== undefined) {
+        const session = new LegacyServerSession(connection, request, incoming, facing)
+        return Handshake.restoring(connection, restore(session), () => plan(connection, request, incoming))
+      }
+      if (pipeline.isBare && connection.handshake === undefined) return plan(connection, request, incoming)
       const { handshake } = connection
       if (handshake !== undefined && request.method !== Methods.ping.name) {
         return request.method === Methods.initialize.name
-          ? { effect: Effect.fail(Handshake.underWay), reply: (exit) => Reply.fromExit(exit, "legacy", unchecked) }
+          ? failed(Handshake.underWay)
           : Handshake.afterRequest(handshake, () => plan(connection, request, incoming))
       }
       const work = plan(connection, request, incoming)
@@ -119,7 +165,15 @@ export const make = (server: Server): Serving => {
     },
     notification: (connection, notification, channel) => {
       const { method, params } = notification
+      if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
       if (!connection.accepted && connection.handshake === undefined) return undefined
+      if (connection.restored !== undefined) {
+        const session = Observers.session(connection, server, notification, channel)
+        return Effect.zipRight(
+          Effect.ignoreLogged(Handshake.restored(connection, restore(session))),
+          Effect.suspend(() => serving.notification(connection, notification, channel) ?? Effect.void)
+        )
+      }
       if (method === Methods.initialized.name && Either.isRight(Methods.initialized.decodeParams(params))) {
         connection.onInitialized()
       }
@@ -127,20 +181,20 @@ export const make = (server: Server): Serving => {
       const isHandled = found !== undefined && Method.isIn(found.method, connection.version) &&
         missing(connection, found.requires) === undefined
       const listener = isHandled ? found : undefined
-      if (listener === undefined && middleware === undefined) return undefined
+      const observed = Observers.ofNotification(server.observers, method)
+      if (listener === undefined && !pipeline.isSurrounded && observed === undefined) return undefined
       const handling = Effect.suspend(() => {
-        const { notify, request } = connection.outbound
-        const session = new LegacyServerSession(connection, notification, { request, notify, channel }, server)
+        const session = Observers.session(connection, server, notification, channel)
         const scope = new RequestScope()
         return Effect.onExit(
-          pipeline.run(session, scope, connection.services, () => {
+          pipeline.run(session, scope, connection.services, connection.accepted, () => {
             const decoded = listener?.method.decodeParams(params)
             // Malformed parameters: a notification has no response that could say so.
             return listener === undefined || decoded === undefined || Either.isLeft(decoded)
               ? Route.served(Effect.void)
               : { effect: listener.run(decoded.right, params, method), context: listener.context }
           }),
-          (exit) => scope.release(exit) ?? Effect.void
+          (exit) => Effect.zipRight(scope.release(exit) ?? Effect.void, observed?.(session) ?? Effect.void)
         )
       })
       return Effect.asVoid(Effect.catchAll(
@@ -150,6 +204,7 @@ export const make = (server: Server): Serving => {
       ))
     }
   }
+  return serving
 }
 
 /** What a client lacks. A request that belongs to no conversation does not tell what its client has declared. */
@@ -158,6 +213,12 @@ const missing = (
   required: ClientCapabilities | undefined
 ): ClientCapabilities | undefined =>
   required === undefined || scope === undefined ? undefined : Capabilities.missing(clientCapabilities, required)
+
+/** The work of a request that fails before any code of the application runs. */
+const failed = (error: Refuses): Work => ({
+  effect: Effect.fail(error),
+  reply: (exit) => Reply.fromExit(exit, "legacy", unchecked)
+})
 
 const unchecked = (result: unknown) => ({ result: result as {} })
 

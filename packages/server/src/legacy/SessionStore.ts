@@ -68,9 +68,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   /**
    * Adds an unfinished session. At the limit of its principal it replaces the principal's session that was idle longest;
    * when too many are unfinished, the oldest of them. Otherwise, and when there will be no place for it once it is
-   * finished, the session is not added, and the limit is returned that it would exceed.
+   * finished, the session is not added, and the limit is returned that it would exceed. One whose client has finished it at
+   * another node does not count among the unfinished.
    */
-  add(session: S): number | undefined {
+  add(session: S, isFinished = false): number | undefined {
     const { handshakeTimeout, max, maxPerPrincipal } = this.limits
     const now = this.sweeper.now()
     const own = this.ownedBy(session)
@@ -79,7 +80,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
       if (idle === undefined) return maxPerPrincipal
       this.evict(idle)
     }
-    if (this.unfinished.size >= this.maxUnfinished) {
+    if (!isFinished && this.unfinished.size >= this.maxUnfinished) {
       const [oldest] = this.unfinished.values()
       if (oldest!.isBusy || now - oldest!.lastUsed < REPLACE_UNFINISHED_AFTER) return this.maxUnfinished
       this.evict(oldest!)
@@ -137,9 +138,16 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return this.sessions.delete(session.id) || this.unfinished.delete(session.id)
   }
 
-  /** Removes and ends all sessions. */
-  clear(): void {
-    for (const session of [...this.sessions.values(), ...this.unfinished.values()]) this.evict(session)
+  all(): ReadonlyArray<S> {
+    return [...this.sessions.values(), ...this.unfinished.values()]
+  }
+
+  /** Removes all sessions, and ends each of them. */
+  clear(end: (session: S) => void): void {
+    for (const session of this.all()) {
+      this.remove(session)
+      end(session)
+    }
   }
 
   readonly sweep = (now: number): number => {

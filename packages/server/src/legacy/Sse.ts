@@ -22,10 +22,11 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
-import * as SecretId from "../http/SecretId.js"
 import type { Expirable } from "../http/Sweeper.js"
 import type { Principal } from "../Principal.js"
+import { DIRECTORY } from "../runtime/NodeServices.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import * as SecretId from "../runtime/SecretId.js"
 import type { HttpContext } from "./HttpContext.js"
 import * as Refusal from "./Refusal.js"
 import { frame } from "./ResumableStream.js"
@@ -33,9 +34,21 @@ import { frame } from "./ResumableStream.js"
 /** The parameter of the query that names the conversation. */
 export const SESSION = "sessionId"
 
+/** The conversation that a URL names. */
+export const sessionOf = (url: string): string | undefined =>
+  new URLSearchParams(url.slice(url.indexOf("?") + 1)).get(SESSION) ?? undefined
+
+/** The node that has the connection of a conversation, where there are several: its name is a part of the id. */
+export const nodeOf = (session: string): string | undefined => /([0-9a-f]{32})\.[0-9a-f]{32}$/.exec(session)?.[1]
+
 export interface SseEndpoint {
   readonly get: (exchange: HttpExchange, principal: Principal | undefined) => void
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  /** Ends the conversations of which no request runs; whether none is left. */
+  readonly release: () => boolean
+  readonly has: (id: string) => boolean
+  /** Ends all conversations: what other nodes pass on cannot reach this one any more. */
+  readonly abandon: () => void
   /** Ends all conversations and waits for them. Running requests are answered before the streams end. */
   readonly close: Effect.Effect<void>
   /** How many conversations there are. */
@@ -43,7 +56,7 @@ export interface SseEndpoint {
 }
 
 export const make = (context: HttpContext): SseEndpoint => {
-  const { options: { maxPerPrincipal, maxSessions }, runtime } = context
+  const { options: { idPrefix, maxPerPrincipal, maxSessions }, runtime } = context
   const connections = new Map<string, SseConnection>()
   const closing = new Set<Fiber.RuntimeFiber<void>>()
 
@@ -52,6 +65,10 @@ export const make = (context: HttpContext): SseEndpoint => {
     let count = 0
     for (const { owner } of connections.values()) if (owner === principal.id) count++
     return count
+  }
+
+  const closeAll = (): void => {
+    for (const connection of [...connections.values()]) connection.close()
   }
 
   return {
@@ -64,7 +81,11 @@ export const make = (context: HttpContext): SseEndpoint => {
       if (countOwned(principal) >= maxPerPrincipal) {
         return HttpRefusal.send(exchange, Refusal.tooManySessions(maxPerPrincipal))
       }
-      const id = SecretId.make()
+      const place = context.nodes?.place()
+      if (context.nodes !== undefined && place === undefined) {
+        return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
+      }
+      const id = `${idPrefix}${place === undefined ? "" : `${place.node}.`}${SecretId.make()}`
       const connection = new SseConnection(context, exchange, principal?.id, (close) => {
         if (!connections.delete(id)) return
         const fiber = Runtime.runFork(runtime, close)
@@ -76,8 +97,8 @@ export const make = (context: HttpContext): SseEndpoint => {
       connection.open(`${exchange.path}?${SESSION}=${id}`)
     },
     post: (exchange, incoming, principal) => {
-      const id = new URLSearchParams(exchange.url.slice(exchange.url.indexOf("?") + 1)).get(SESSION)
-      if (id === null) return HttpRefusal.send(exchange, Refusal.noSseSession)
+      const id = sessionOf(exchange.url)
+      if (id === undefined) return HttpRefusal.send(exchange, Refusal.noSseSession)
       const connection = connections.get(id)
       if (connection === undefined || connection.owner !== principal?.id) {
         return HttpRefusal.send(exchange, Refusal.unknownSseSession)
@@ -91,8 +112,14 @@ export const make = (context: HttpContext): SseEndpoint => {
       if (malformed) return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
       accepted(exchange)
     },
+    release: () => {
+      for (const connection of [...connections.values()]) if (!connection.isBusy) connection.close()
+      return connections.size === 0
+    },
+    has: (id) => connections.has(id),
+    abandon: closeAll,
     close: Effect.suspend(() => {
-      for (const connection of [...connections.values()]) connection.close()
+      closeAll()
       return Effect.asVoid(Fiber.awaitAll([...closing]))
     }),
     size: () => connections.size
@@ -122,6 +149,10 @@ class SseConnection implements FedTransport {
     this.feed = new Feed(close)
     this.stream = context.stream(exchange, close)
     this.conversation = context.converse(this, close)
+  }
+
+  get isBusy(): boolean {
+    return this.conversation.inFlight() > 0
   }
 
   /** Sends the URL for the client's messages. */

@@ -25,7 +25,9 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import * as HttpRefusal from "../http/Refusal.js"
 import type { RequestOrigin } from "../runtime/RequestOrigin.js"
 import type { HttpContext } from "./HttpContext.js"
+import { ReaderNotes } from "./ReaderNotes.js"
 import * as Refusal from "./Refusal.js"
+import type { Reader } from "./ResumableStream.js"
 import { frame, ResumableStream } from "./ResumableStream.js"
 
 /**
@@ -40,10 +42,21 @@ export class Standalone implements FedTransport {
   private queuedChanges: Set<string> | undefined
   private flushes = 0
   private ended = false
+  /** It has ended here, and goes on at another node. */
+  private hasLeft = false
 
-  constructor(private readonly context: HttpContext, key: StreamKey | undefined, onReaderGone?: () => void) {
+  constructor(
+    private readonly context: HttpContext,
+    key: StreamKey | undefined,
+    onReaderGone?: () => void,
+    /** Whether another node has served the session: our requests get ids that it has not used. */
+    readonly isResumed = false,
+    /** Called when another node has taken the session over. */
+    onLost?: () => void
+  ) {
     this.feed = new Feed(onReaderGone)
-    this.stream = new ResumableStream(context, key)
+    const stream = this.stream = new ResumableStream(context, key, undefined, onLost)
+    if (stream.store?.key.epoch !== undefined) stream.notes = new ReaderNotes(stream.store, isResumed)
   }
 
   get incoming(): Transport["incoming"] {
@@ -58,11 +71,14 @@ export class Standalone implements FedTransport {
     return this.stream.response !== undefined
   }
 
-  /** Ends both directions. Safe to call twice. */
-  end(): void {
+  /** Ends both directions, for good or to go on at another node. Safe to call twice. */
+  end(isLeaving = false): void {
     if (this.ended) return
     this.ended = true
+    this.hasLeft = isLeaving
     this.feed.end()
+    if (!isLeaving) this.stream.notes = undefined
+    this.stream.stop()
     this.stream.response?.end()
   }
 
@@ -98,7 +114,7 @@ export class Standalone implements FedTransport {
 
   /** Sends what was buffered, and later messages, to the client that opened this stream. */
   attach(exchange: HttpExchange, prime: boolean): void {
-    this.stream.attach(this.opening(exchange), prime)
+    this.stream.attach(this.opening(exchange), prime, () => HttpRefusal.send(exchange, HttpRefusal.streamAway))
     const { response } = this.stream
     if (response === undefined) return
     for (const event of this.buffered) response.push(event)
@@ -106,15 +122,14 @@ export class Standalone implements FedTransport {
   }
 
   /** Sends what the client has missed since a position, and later messages. */
-  resume(exchange: HttpExchange, position: number, refuse: () => void): void {
+  resume(exchange: HttpExchange, position: number, refuse: (mayRetry: boolean) => void): void {
     this.stream.resume(position, this.opening(exchange), refuse)
   }
 
-  private opening(exchange: HttpExchange): () => EventStream | undefined {
-    return () => {
-      if (exchange.isGone) return undefined
+  private opening(exchange: HttpExchange): Reader {
+    const open = (): EventStream | undefined => {
       if (this.ended) {
-        HttpRefusal.send(exchange, Refusal.unknownSession)
+        HttpRefusal.send(exchange, this.hasLeft ? HttpRefusal.streamAway : Refusal.unknownSession)
         return undefined
       }
       this.queuedChanges = undefined
@@ -126,6 +141,7 @@ export class Standalone implements FedTransport {
       })
       return response
     }
+    return { exchange, open }
   }
 
   /** Whether the same change waits for a reader already. If not, it is recorded as waiting. */

@@ -7,39 +7,105 @@
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { SubscribeParams } from "@effect-mcp/protocol/legacy/Subscriptions"
 import { InvalidRequest, ResourceNotFound } from "@effect-mcp/protocol/McpError"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Scope from "effect/Scope"
+import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
-import type { Connection } from "./Connection.js"
+import type { ServerSessionService } from "../ServerSession.js"
+import type { Connection, Subscription } from "./Connection.js"
+
+/** The session of a request that subscribes. */
+type Subscriber = ServerSessionService & { readonly connection: Connection }
 
 /** The default limit of the subscriptions of one client. */
 export const MAX_SUBSCRIPTIONS = 1024
 
 export const subscribe = (
-  connection: Connection,
+  session: Subscriber,
   { uri }: SubscribeParams,
-  options: { readonly isKnown: (uri: string) => boolean; readonly max: number | undefined }
-): Effect.Effect<{}, InvalidRequest | ResourceNotFound> => {
-  const subscriptions = connection.subscriptions ??= new Set()
-  if (subscriptions.has(uri)) return Effect.succeed({})
-  if (!options.isKnown(uri)) return Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))
+  options: NonNullable<Server["subscriptions"]>
+): Effect.Effect<{}, unknown> => {
+  const notFound = Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))
+  return joined(session.connection, uri, () =>
+    options.isKnown(uri)
+      ? Effect.flatMap(options.hidden([uri]), (hidden) => hidden.has(uri) ? notFound : begin(session, uri, options))
+      : notFound)
+}
+
+/** The subscription that the client has, once it has begun; when it was refused, or there is none, `begin`. */
+const joined = (
+  { subscriptions }: Connection,
+  uri: string,
+  begin: () => Effect.Effect<{}, unknown>
+): Effect.Effect<{}, unknown> => {
+  const present = subscriptions?.get(uri)
+  if (present === undefined) return begin()
+  return present.begun === undefined
+    ? Effect.succeed({})
+    : Effect.zipRight(Deferred.await(present.begun), Effect.suspend(begin))
+}
+
+const begin = (
+  session: Subscriber,
+  uri: string,
+  options: NonNullable<Server["subscriptions"]>
+): Effect.Effect<{}, unknown> => {
+  const { connection } = session
+  const subscriptions = connection.subscriptions ??= new Map()
+  // Another request may have begun it meanwhile.
+  if (subscriptions.has(uri)) return joined(connection, uri, () => begin(session, uri, options))
   const max = options.max ?? MAX_SUBSCRIPTIONS
   if (subscriptions.size >= max) {
     return Effect.fail(new InvalidRequest({ message: `Too many subscriptions: the limit is ${max}` }))
   }
-  subscriptions.add(uri)
-  return Effect.succeed({})
+  const beginning = options.begin(uri, session)
+  if (beginning === undefined) {
+    subscriptions.set(uri, { end: Effect.void, begun: undefined })
+    return Effect.succeed({})
+  }
+  return Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Scope.fork(connection.sessionScope, ExecutionStrategy.sequential), (own) => {
+      const begun = Deferred.unsafeMake<void>(FiberId.none)
+      const subscription: Subscription = { end: Scope.close(own, Exit.void), begun }
+      subscriptions.set(uri, subscription)
+      return restore(Scope.extend(beginning, own)).pipe(
+        Effect.onError((cause) => {
+          if (subscriptions.get(uri) === subscription) subscriptions.delete(uri)
+          return Scope.close(own, Exit.failCause(cause))
+        }),
+        Effect.ensuring(Effect.sync(() => {
+          subscription.begun = undefined
+          Deferred.unsafeDone(begun, Effect.void)
+        })),
+        Effect.as({})
+      )
+    })
+  )
 }
 
 export const unsubscribe = (connection: Connection, { uri }: SubscribeParams): Effect.Effect<{}> => {
+  const end = connection.subscriptions?.get(uri)?.end
   connection.subscriptions?.delete(uri)
-  return Effect.succeed({})
+  return Effect.as(end ?? Effect.void, {})
 }
 
 /** Notifies a client that the content of a resource has changed, if the client has subscribed to it. */
 export const updated = (connection: Connection, uri: string): Effect.Effect<void> =>
-  connection.subscriptions?.has(uri) === true
+  connection.subscriptions?.has(uri) === true || connection.restored?.includes(uri) === true
     ? connection.announce(resourceUpdated, { uri }, uri)
     : Effect.void
+
+/** Notifies a client that all resources that it has subscribed to may have new content. */
+export const allUpdated = (connection: Connection): Effect.Effect<void> =>
+  Effect.forEach(
+    [...connection.subscriptions?.keys() ?? [], ...connection.restored ?? []],
+    (uri) => updated(connection, uri),
+    { discard: true }
+  )
 
 // Without the capability check: a client that could subscribe also receives updates of resources that were added later.
 const resourceUpdated: typeof Methods.resourceUpdated = { ...Methods.resourceUpdated, capability: undefined }

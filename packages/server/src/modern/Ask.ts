@@ -4,7 +4,8 @@
  * handler runs again from its beginning. `RequestState` seals what the next round needs.
  *
  * A class with mutable fields, one for each request that may ask: `given` holds the answers of earlier rounds, `used` the keys
- * of this run, `asked` the questions that end this round. A round with questions has no other outcome.
+ * of this run, `asked` the questions that end this round, `passing` the state of a handler that passes questions on. A round
+ * with questions, or with such a state, has no other outcome.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
@@ -16,14 +17,20 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as Redacted from "effect/Redacted"
 import type { Question } from "../Ask.js"
+import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { RoundOptions } from "../RoundOptions.js"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
+import * as Subject from "../runtime/Subject.js"
+import type { SealKeysService } from "../SealKeys.js"
+import * as SealKeys from "../SealKeys.js"
+import type { PassedRound } from "../ServerSession.js"
+import * as InputQuestion from "./InputQuestion.js"
 import * as Questions from "./Questions.js"
 import * as RequestState from "./RequestState.js"
 
@@ -36,8 +43,12 @@ export interface Rounds {
 /** The default of the number of rounds in which the handler of a request asks. */
 export const MAX_ROUNDS = 10
 
-export const make = (options: RoundOptions = {}): Rounds => ({
-  state: RequestState.make(options),
+/** Dies when a secret is too short. */
+export const make = (
+  options: RoundOptions = {},
+  keys: SealKeysService = SealKeys.fixed(options.secrets ?? [Redacted.make(crypto.getRandomValues(new Uint8Array(32)))])
+): Rounds => ({
+  state: RequestState.make(keys, options),
   max: options.max ?? MAX_ROUNDS
 })
 
@@ -63,24 +74,23 @@ interface Given {
   readonly answer: JsonObject
 }
 
-const methods = {
-  elicit: InputRequired.elicit,
-  sample: InputRequired.createMessage,
-  roots: InputRequired.listRoots
-} as const
-
 export class Round {
   private readonly given = new Map<string, Given>()
   private readonly used = new Set<string>()
   private readonly asked = new Map<string, { readonly request: JsonObject; readonly digest: string }>()
+  /** Why the state could not be sealed: the error of the request. */
+  failure: McpError.InternalError | undefined
   private rounds = 0
   private sealed: string | undefined
+  private passedState: string | undefined
+  private responses: JsonObject | undefined
+  private passing: string | undefined
 
   constructor(private readonly shared: Rounds, private readonly asker: Asker) {}
 
   /** Whether the handler has asked a question that the client has not answered. */
   get hasQuestions(): boolean {
-    return this.asked.size > 0
+    return this.asked.size > 0 || this.passing !== undefined
   }
 
   /** Takes the answers of earlier rounds from the parameters. Fails when their state cannot be opened. */
@@ -89,15 +99,18 @@ export class Round {
       readonly inputResponses?: Readonly<Record<string, unknown>> | undefined
       readonly requestState?: string | undefined
     }
-  ): Effect.Effect<void, McpError.InvalidParams> | undefined {
+  ): Effect.Effect<void, McpError.InternalError | McpError.InvalidParams> | undefined {
+    this.responses = inputResponses
     if (requestState === undefined) {
       for (const [key, answer] of Object.entries(inputResponses)) {
         this.given.set(key, { digest: undefined, answer: answer as JsonObject })
       }
       return undefined
     }
-    return Effect.map(this.shared.state.open(requestState, this.binding), ({ answers, asked, rounds }) => {
+    return Effect.map(this.shared.state.open(requestState, this.binding), ({ answers, asked, passed, rounds }) => {
       this.rounds = rounds
+      this.passedState = passed
+      this.responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(asked, key)))
       for (const [key, [digest, answer]] of Object.entries(answers)) this.given.set(key, { digest, answer })
       for (const [key, digest] of Object.entries(asked)) {
         // The responses to other keys are ignored.
@@ -120,6 +133,38 @@ export class Round {
     })
   }
 
+  /** The round, for a handler that passes questions on. */
+  get passed(): PassedRound {
+    return {
+      state: this.passedState,
+      responses: this.responses,
+      pass: (questions, state) => this.pass(questions, state)
+    }
+  }
+
+  private pass(questions: Parameters<PassedRound["pass"]>[0], state: string): Effect.Effect<never, McpError.McpError> {
+    return Effect.withFiberRuntime((fiber) => {
+      if (this.rounds >= this.shared.max) return Effect.fail(this.tooManyRounds)
+      const asked: Array<readonly [key: string, request: JsonObject]> = []
+      for (const [key, { method: name, params = {} }] of Object.entries(questions)) {
+        const method = InputRequired.inputMethods.get(name)
+        if (method === undefined) return Effect.fail(new McpError.MethodNotFound({ method: Subject.quotable(name) }))
+        const capability = QuestionCapability.of(name, params)
+        if (!Capabilities.declares(this.asker.clientCapabilities, capability)) {
+          return Effect.fail(
+            new McpError.MissingClientCapability({ required: AdvertisedCapabilities.fromPath(capability) })
+          )
+        }
+        const narrowed = InputQuestion.narrow(method as Method.Request, this.asker.version, params)
+        asked.push([key, { method: name, params: narrowed }])
+      }
+      // Only all of them together: where one cannot be sent, the handler goes on.
+      for (const [key, request] of asked) this.asked.set(key, { request, digest: "" })
+      this.passing = state
+      return this.interrupt(fiber)
+    })
+  }
+
   /** The effect that seals the state, if there are questions. */
   get seal(): Effect.Effect<void> | undefined {
     if (!this.hasQuestions) return undefined
@@ -128,10 +173,16 @@ export class Round {
       asked: Object.fromEntries([...this.asked].map(([key, { digest }]) => [key, digest])),
       answers: Object.fromEntries(
         [...this.given].flatMap(([key, { answer, digest }]) => digest === undefined ? [] : [[key, [digest, answer]]])
-      )
+      ),
+      passed: this.passing
     }
-    return Effect.map(this.shared.state.seal(state, this.binding), (sealed) => {
-      this.sealed = sealed
+    return Effect.match(this.shared.state.seal(state, this.binding), {
+      onFailure: (error) => {
+        this.failure = error
+      },
+      onSuccess: (sealed) => {
+        this.sealed = sealed
+      }
     })
   }
 
@@ -139,45 +190,46 @@ export class Round {
   get result(): InputRequired.InputRequiredResult {
     return {
       resultType: ResultType.INPUT_REQUIRED,
-      inputRequests: Object.fromEntries(
-        [...this.asked].map(([key, { request }]) => [key, request as InputRequired.InputRequest])
-      ),
+      ...(this.asked.size === 0 ? undefined : {
+        inputRequests: Object.fromEntries(
+          [...this.asked].map(([key, { request }]) => [key, request as InputRequired.InputRequest])
+        )
+      }),
       requestState: this.sealed
     }
   }
 
   /** Why a question cannot be sent. */
-  private refusal({ kind, problem, requires }: Question<any>): McpError.McpError | NoBackChannel | undefined {
+  private refusal(question: Question<any>): McpError.McpError | NoBackChannel | undefined {
     const { clientCapabilities, hasEnded, method } = this.asker
-    const { name } = methods[kind]
-    if (hasEnded || !InputRequired.mayRequireInput(method)) return new NoBackChannel({ method: name })
-    const missing = Capabilities.missing(clientCapabilities, requires)
-    if (missing !== undefined) return new McpError.MissingClientCapability({ required: missing })
-    return problem === undefined
-      ? undefined
-      : new McpError.InternalError({ message: `"${name}" cannot be sent: ${problem}` })
+    return hasEnded || !InputRequired.mayRequireInput(method)
+      ? new NoBackChannel({ method: InputQuestion.methodOf(question).name })
+      : InputQuestion.refusal(question, clientCapabilities)
   }
 
   /** The effect of the answer to a question; none when the question has to be sent. */
   private find([name, question]: Keyed): ReadonlyArray<Effect.Effect<any, McpError.McpError>> {
-    const method = methods[question.kind] as Method.Request<string, JsonObject, unknown>
-    // This era has no ids of elicitations.
-    const { elicitationId: _, ...params } = method.narrowParams(this.asker.version)(question.params) as JsonObject
+    const method = InputQuestion.methodOf(question)
+    const params = InputQuestion.narrow(method, this.asker.version, question.params)
     const digest = Questions.digest(Questions.canonical([question.kind, params]))
     const key = this.unused(name ?? `${question.kind}-${digest}`)
     const given = this.given.get(key)
     // An answer to another question under the same key is not an answer to this one.
     if (given !== undefined && (given.digest === undefined || given.digest === digest)) {
       this.given.set(key, { ...given, digest })
-      return [answerOf(key, question, method, given.answer)]
+      return [InputQuestion.answer(key, question, given.answer)]
     }
     if (this.rounds >= this.shared.max) {
-      const message = `The handler of "${this.asker.method}" asks in more than ${this.shared.max} rounds`
-      return [Effect.fail(new McpError.InternalError({ message }))]
+      return [Effect.fail(this.tooManyRounds)]
     }
     this.given.delete(key)
     this.asked.set(key, { request: { method: method.name, params }, digest })
     return []
+  }
+
+  private get tooManyRounds(): McpError.McpError {
+    const message = `The handler of "${this.asker.method}" asks in more than ${this.shared.max} rounds`
+    return new McpError.InternalError({ message })
   }
 
   private unused(key: string): string {
@@ -204,20 +256,4 @@ export class Round {
     const { _meta, inputResponses: _, requestState: __, ...repeated } = params
     return Questions.canonical([principal?.id ?? null, method, repeated])
   }
-}
-
-const answerOf = (
-  key: string,
-  question: Question<any>,
-  method: Method.Request<string, JsonObject, unknown>,
-  answer: JsonObject
-): Effect.Effect<any, McpError.McpError> => {
-  const invalid = (why: string) =>
-    new McpError.InvalidParams({
-      message: `Invalid params: the response "${key}" is no answer to "${method.name}": ${why}`
-    })
-  const result = method.decodeResult(answer)
-  return Either.isLeft(result)
-    ? Effect.fail(invalid(Issue.sentence(result.left.issue)))
-    : Effect.mapError(question.decode(result.right), invalid)
 }

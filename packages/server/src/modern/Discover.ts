@@ -12,8 +12,11 @@ import type { Server } from "../runtime/Server.js"
 export const serve = (
   { capabilities, extensions, instructions, versions }: Server,
   version: ModernVersion
-): DiscoverResult => ({
-  supportedVersions: versions,
-  capabilities: AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version)),
-  ...(instructions === undefined ? undefined : { instructions })
-})
+): DiscoverResult => {
+  const text = instructions()
+  return {
+    supportedVersions: versions,
+    capabilities: AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version)),
+    ...(text === undefined ? undefined : { instructions: text })
+  }
+}

@@ -9,6 +9,7 @@ import type { Stamp } from "@effect-mcp/protocol/modern/Stamp"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import type { Hints } from "../CacheOptions.js"
 import * as Reply from "../runtime/Reply.js"
+import type { Route } from "../runtime/Route.js"
 
 /** Encodes one result; "Internal error" when it is not a result of the method. `hints` are those of this result. */
 export type Encoder = (result: unknown, hints?: Hints) => Outcome
@@ -23,15 +24,17 @@ export const make = (
     readonly isTrusted: boolean
     /** Whether the same object comes many times, so that its encoding is cached as long as the object lives. */
     readonly isStable: boolean
+    readonly problem?: Route["problem"] | undefined
   }
 ): Encoder => {
   const narrow = method.narrowResult(version) as (result: {}) => Params
   const compiled = (result: {}): Params => stamp(narrow(result))
   const encode = options.isStable ? cached(compiled) : compiled
   return (value, hints) => {
-    const checked = options.isTrusted ? { result: value as Params } : Reply.result(value, method)
+    const checked = options.isTrusted ? { result: value as Params } : Reply.result(value, method, options.problem)
     if (checked.result === undefined) return checked
-    return { result: encode(hints === undefined ? checked.result : { ...hints, ...checked.result }) }
+    const result = encode(hints === undefined ? checked.result : { ...hints, ...checked.result })
+    return checked.flaw === undefined ? { result } : { result, flaw: checked.flaw }
   }
 }
 

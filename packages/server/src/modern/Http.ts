@@ -28,6 +28,8 @@ export interface Http {
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
   /** Answers the requests that are running and interrupts them; subscriptions end with their result. */
   readonly close: () => void
+  /** Ends the subscriptions with their result. */
+  readonly endSubscriptions: () => void
   /** How many POSTs are being answered. */
   readonly size: () => number
 }
@@ -63,6 +65,9 @@ export const make = (context: EndpointContext & { readonly dispatcher: Dispatche
     },
     close: () => {
       for (const post of [...running]) post.close()
+    },
+    endSubscriptions: () => {
+      for (const { endSubscription } of [...running]) endSubscription?.()
     },
     size: () => running.size
   }

@@ -20,7 +20,9 @@ import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import type { Expirable } from "../http/Sweeper.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Principal } from "../Principal.js"
+import * as Metrics from "../runtime/Metrics.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Status from "./Status.js"
 
@@ -30,6 +32,8 @@ const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
 export class Post implements Channel {
   /** Set when the request is refused: the status of the response. */
   refusedWith: number | undefined
+  /** Set when the application refuses the request: status and headers of the response. */
+  refusal: HttpRefusal | undefined
   /** Whether the server serves the request already; otherwise it waits for others to end. */
   started = false
   /** Set by a subscription: ends it with its result. */
@@ -120,7 +124,7 @@ export class Post implements Channel {
       code: JsonRpcError.INTERNAL_ERROR,
       message: "Connection closed"
     })
-    this.refusedWith = 503
+    // Not 503 when its handler has begun: a proxy could send the request again.
     this.respond(message)
     this.interrupt?.()
   }
@@ -132,11 +136,16 @@ export class Post implements Channel {
   }
 
   private respond(sent: Message.Response): void {
-    const { started, stream } = this
+    const { refusal, started, stream } = this
     const response = started || Message.isSuccess(sent) ? sent : unavailable(sent)
     const text = MessageText.stringify(response) ?? ""
     if (!started) this.refusedWith ??= 503
+    const refusedWith = refusal?.status ?? this.refusedWith
+    if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
     this.finish()
+    if (stream === undefined && refusal !== undefined) {
+      return this.exchange.reply(refusal.status, { ...refusal.headers, ...JSON_HEADERS }, text)
+    }
     if (stream === undefined && (this.refusedWith !== undefined || this.context.options.responses !== "stream")) {
       const status = Message.isSuccess(response) ? 200 : this.refusedWith ?? Status.ofError(response.error)
       return this.exchange.reply(status, status === 503 ? BUSY_HEADERS : JSON_HEADERS, text)

@@ -1,7 +1,8 @@
 /**
  * Seals what a server must know in the next round of a request into `requestState`, which the client returns: the answers so
- * far, and which questions wait. It is encrypted and authenticated (AES-256-GCM, with a key that HKDF derives from each
- * secret), so a client can neither read nor change it. It opens only for the request and the principal that it was sealed for, until it expires.
+ * far, and which questions wait. It is encrypted and authenticated (AES-256-GCM, with a key that HKDF derives from a
+ * secret of `SealKeys`, whose id stands before it), so a client can neither read nor change it. It opens only for the request and the principal that it was sealed
+ * for, until it expires.
  *
  * It does not prevent that a client sends one state twice: a handler must act as it would for a repeated call.
  *
@@ -9,14 +10,19 @@
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { InternalError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { RoundOptions } from "../RoundOptions.js"
+import * as StoreFailure from "../runtime/StoreFailure.js"
+import type { SealKey, SealKeysService } from "../SealKeys.js"
+import * as Overload from "./Overload.js"
 
 /** What the next round needs. */
 export interface State {
@@ -26,50 +32,67 @@ export interface State {
   readonly asked: Readonly<Record<string, string>>
   /** The digest of each answered question, and the answer, by key. */
   readonly answers: Readonly<Record<string, readonly [digest: string, answer: JsonObject]>>
+  /** The state of a handler that passes questions on. */
+  readonly passed?: string | undefined
 }
 
 export interface RequestState {
   /** `binding` names what the state belongs to: it opens with an equal binding only. */
-  readonly seal: (state: State, binding: string) => Effect.Effect<string>
-  readonly open: (sealed: string, binding: string) => Effect.Effect<State, InvalidParams>
+  readonly seal: (state: State, binding: string) => Effect.Effect<string, InternalError>
+  readonly open: (sealed: string, binding: string) => Effect.Effect<State, InternalError | InvalidParams>
 }
 
-/** The least length of a secret, in bytes. */
-export const MIN_SECRET = 32
+/** The greatest length of the id of a key. */
+const MAX_ID = 32
+
+/** How many derived keys are kept. */
+const MAX_DERIVED = 64
 
 const IV_BYTES = 12
 const utf8 = new TextEncoder()
 const text = new TextDecoder()
 
-/** Dies when a secret is too short. */
-export const make = (options: RoundOptions = {}): RequestState => {
-  const secrets = options.secrets?.map(bytesOf) ?? [crypto.getRandomValues(new Uint8Array(MIN_SECRET))]
-  const ttl = Duration.toMillis(options.ttl ?? "10 minutes")
-  let derived: Promise<ReadonlyArray<CryptoKey>> | undefined
-  const keys = Effect.promise(() => derived ??= Promise.all(secrets.map(derive)))
+/** Seals with the keys of a server. */
+export const make = (keys: SealKeysService, { ttl = "10 minutes" }: Pick<RoundOptions, "ttl"> = {}): RequestState => {
+  const derived = new Map<string, Promise<CryptoKey>>()
+  const logged = StoreFailure.once(KEYS)
+  const derive = ({ id, secret }: SealKey) =>
+    Effect.promise(() => {
+      const known = derived.get(id)
+      if (known !== undefined) return known
+      // There are as many as keys that still open; no client can add one.
+      if (derived.size >= MAX_DERIVED) derived.clear()
+      const key = deriveKey(Redacted.value(secret))
+      derived.set(id, key)
+      return key
+    })
   return {
     seal: (state, binding) =>
-      Effect.flatMap(Effect.zip(keys, Clock.currentTimeMillis), ([[key], now]) =>
-        Effect.promise(() => {
-          const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
-          const plain = utf8.encode(JSON.stringify({ ...state, expires: now + ttl }))
-          return crypto.subtle.encrypt(algorithm(iv, binding), key!, plain).then((sealed) => {
-            const all = new Uint8Array(IV_BYTES + sealed.byteLength)
-            all.set(iv)
-            all.set(new Uint8Array(sealed), IV_BYTES)
-            return Encoding.encodeBase64Url(all)
-          })
-        })),
+      Effect.gen(function*() {
+        const current = yield* Effect.mapError(logged(keys.current), unavailable)
+        const key = yield* derive(current)
+        const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(ttl)
+        const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+        const plain = utf8.encode(JSON.stringify({ ...state, expires }))
+        const sealed = yield* Effect.promise(() => crypto.subtle.encrypt(algorithm(iv, binding), key, plain))
+        const all = new Uint8Array(IV_BYTES + sealed.byteLength)
+        all.set(iv)
+        all.set(new Uint8Array(sealed), IV_BYTES)
+        return `${current.id}.${Encoding.encodeBase64Url(all)}`
+      }),
     open: (sealed, binding) =>
       Effect.gen(function*() {
-        const all = yield* Either.mapLeft(Encoding.decodeBase64Url(sealed), () => invalid)
-        const iv = all.slice(0, IV_BYTES)
-        const plain = yield* Effect.firstSuccessOf((yield* keys).map((key) =>
-          Effect.tryPromise({
-            try: () => crypto.subtle.decrypt(algorithm(iv, binding), key, all.slice(IV_BYTES)),
-            catch: () => invalid
-          })
-        ))
+        const dot = sealed.slice(0, MAX_ID + 1).indexOf(".")
+        const all = yield* Either.mapLeft(Encoding.decodeBase64Url(sealed.slice(dot + 1)), () => invalid)
+        const found = dot <= 0
+          ? Option.none()
+          : yield* Effect.mapError(logged(keys.find(sealed.slice(0, dot))), unavailable)
+        if (Option.isNone(found)) return yield* invalid
+        const key = yield* derive(found.value)
+        const plain = yield* Effect.tryPromise({
+          try: () => crypto.subtle.decrypt(algorithm(all.slice(0, IV_BYTES), binding), key, all.slice(IV_BYTES)),
+          catch: () => invalid
+        })
         // The server wrote it.
         const state = Json.parse(text.decode(plain)) as State & { readonly expires: number }
         return state.expires > (yield* Clock.currentTimeMillis) ? state : yield* expired
@@ -77,17 +100,12 @@ export const make = (options: RoundOptions = {}): RequestState => {
   }
 }
 
-const bytesOf = (secret: Redacted.Redacted<string | Uint8Array>): Uint8Array<ArrayBuffer> => {
-  const value = Redacted.value(secret)
-  const bytes = typeof value === "string" ? utf8.encode(value) : new Uint8Array(value)
-  if (bytes.length < MIN_SECRET) {
-    throw new Error(`A secret of "rounds" has ${bytes.length} bytes; it needs at least ${MIN_SECRET}`)
-  }
-  return bytes
-}
+const KEYS = "The store of keys for requestState"
 
-const derive = (secret: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
-  crypto.subtle.importKey("raw", secret, "HKDF", false, ["deriveKey"]).then((key) =>
+const unavailable = (): InternalError => Overload.error(StoreFailure.sentence(KEYS))
+
+const deriveKey = (secret: Uint8Array): Promise<CryptoKey> =>
+  crypto.subtle.importKey("raw", new Uint8Array(secret), "HKDF", false, ["deriveKey"]).then((key) =>
     crypto.subtle.deriveKey(
       { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode("mcp requestState 1") },
       key,

@@ -8,11 +8,13 @@ import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protoco
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Method from "@effect-mcp/protocol/Method"
+import * as Caching from "@effect-mcp/protocol/modern/Caching"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as CacheOptions from "../CacheOptions.js"
+import * as Pipeline from "../runtime/Pipeline.js"
 import * as Route from "../runtime/Route.js"
 import type { RequestHandler } from "../runtime/Router.js"
 import type { Server } from "../runtime/Server.js"
@@ -65,7 +67,7 @@ interface Table {
 }
 
 const makeTable = (server: Server, own: ReadonlyArray<Joined>, version: ModernVersion): Table => {
-  const join = ({ closing, isStable, isTrusted, method, requires, serve }: Joined): ModernRoute => ({
+  const join = ({ closing, isStable, isTrusted, method, problem, requires, serve }: Joined): ModernRoute => ({
     method,
     serve,
     requires,
@@ -76,10 +78,11 @@ const makeTable = (server: Server, own: ReadonlyArray<Joined>, version: ModernVe
       version,
       Stamp.make(method.name, {
         serverInfo: server.info,
-        hints: CacheOptions.ofMethod(server.cache, method.name) as {}
+        hints: CacheOptions.ofMethod(server.cache, method.name) as {},
+        isCacheable: isCacheable(server, method.name)
       }),
       // Middleware may replace a result by one of its own.
-      { isTrusted: isTrusted && server.middleware === undefined, isStable }
+      { isTrusted: isTrusted && Pipeline.leavesResults(server), isStable, problem }
     )
   })
   const features = server.router.routes.flatMap(({ method: name, ...route }): ReadonlyArray<Joined> => {
@@ -119,7 +122,7 @@ const makeTable = (server: Server, own: ReadonlyArray<Joined>, version: ModernVe
 /** What is joined with the row of a method. */
 type Joined =
   & Pick<ModernRoute, "method" | "serve" | "closing" | "requires">
-  & Pick<Route.Route, "isTrusted" | "isStable">
+  & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
 
 /** The methods that only this era has. */
 const ownRoutes = (server: Server, subscriptions: Subscriptions): ReadonlyArray<Joined> => [
@@ -137,6 +140,11 @@ const ownRoutes = (server: Server, subscriptions: Subscriptions): ReadonlyArray<
     closing: ({ incoming }) => resultOf(incoming.id)
   }
 ]
+
+const isCacheable = ({ extensions }: Server, method: string): boolean => {
+  const added = extensions.methods.get(method)
+  return added?.kind === "request" ? added.isCacheable : Caching.isCacheable(method)
+}
 
 /** Whether the server has the capability that a method needs. It is looked up once for all requests until it changes. */
 const gate = (server: Server, { capability }: Method.Request): ModernRoute["isOffered"] => {

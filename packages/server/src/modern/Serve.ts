@@ -18,6 +18,9 @@ import * as Method from "@effect-mcp/protocol/Method"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import { extension as TasksExtension } from "@effect-mcp/protocol/modern/Tasks"
+import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
+import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -25,8 +28,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import type { Refuses } from "../Authenticator.js"
+import type { Kind } from "../Registry.js"
 import * as Pipeline from "../runtime/Pipeline.js"
 import * as Reply from "../runtime/Reply.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { RequestScope } from "../runtime/RequestScope.js"
 import * as Route from "../runtime/Route.js"
 import type { Server } from "../runtime/Server.js"
@@ -40,6 +46,7 @@ import * as Routes from "./Routes.js"
 import { ModernServerSession } from "./ServerSession.js"
 import * as Status from "./Status.js"
 import { Subscriptions } from "./Subscriptions.js"
+import * as Tasks from "./Tasks.js"
 
 /** How a server serves modern messages. Made once for each server. */
 export interface Serving {
@@ -47,6 +54,8 @@ export interface Serving {
   /** Answers a request with an error. The middleware sees both. */
   readonly refuse: (request: Request, incoming: IncomingRequest, error: McpError.McpError) => Work
   readonly notification: (notification: Notification, channel: Channel) => Effect.Effect<void> | undefined
+  /** Whether requests of this method never wait for others to end. */
+  readonly neverWaits: (method: string) => boolean
   /** Whether a modern request takes no place from others: it has a limit of its own. */
   readonly hasOwnLimit: (request: Request) => boolean
   /** The open subscriptions of all clients. */
@@ -54,12 +63,18 @@ export interface Serving {
 }
 
 export const make = (server: Server): Serving => {
-  const { extensions, logging, middleware, router, versions } = server
+  const { authenticate, extensions, logging, router, versions } = server
   const subscriptions = new Subscriptions(server)
   const routes = Routes.make(server, subscriptions)
   const pipeline = Pipeline.make(server)
   const paramHeaders = ParamHeaders.make(server)
-  const shared = { extensions, logging, rounds: Ask.make(server.rounds) }
+  const shared = {
+    extensions,
+    logging,
+    rounds: Ask.make(server.rounds, server.sealKeys),
+    tasks: extensions.byId.has(TasksExtension.id) ? Tasks.dialect : undefined,
+    listChanged: (channel: Channel, kind: Kind) => subscriptions.changedFor(channel, kind)
+  }
   const unknownClient: Envelope = {
     version: Version.latestModern,
     capabilities: {},
@@ -69,6 +84,8 @@ export const make = (server: Server): Serving => {
 
   const request: Serving["request"] = (request, incoming) => {
     if (incoming.channel instanceof Post) incoming.channel.started = true
+    const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
+    if (refusal !== undefined) return failed(incoming, refusal)
     const envelope = ReadEnvelope.of(request, versions)
     if (Either.isLeft(envelope)) return refuse(request, incoming, envelope.left)
     const route = routes.find(request.method, envelope.right.version)
@@ -77,7 +94,18 @@ export const make = (server: Server): Serving => {
       return refuse(request, incoming, error, envelope.right)
     }
     const mismatch = paramHeaders(request, incoming.channel)
-    if (mismatch !== undefined) return refuse(request, incoming, mismatch, envelope.right)
+    if (mismatch !== undefined) {
+      const unseen = server.unseenTool(String(request.params?.name))
+      return unseen === undefined
+        ? refuse(request, incoming, mismatch, envelope.right)
+        : work(
+          envelope.right,
+          request,
+          incoming,
+          route,
+          () => Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? marked(incoming, mismatch))))
+        )
+    }
     const { requires } = route
     const required = requires === undefined
       ? undefined
@@ -92,7 +120,7 @@ export const make = (server: Server): Serving => {
       session.hints = served.hints
       const { inputResponses, requestState } = params.right
       if (inputResponses === undefined && requestState === undefined) return served
-      const resumed = session.round.resume({ inputResponses, requestState })
+      const resumed = session.questions.resume({ inputResponses, requestState })
       return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
     })
   }
@@ -104,9 +132,9 @@ export const make = (server: Server): Serving => {
     envelope: Envelope = unknownClient
   ): Work => {
     const refused = failed(incoming, error)
-    return middleware === undefined
-      ? refused
-      : work(envelope, request, incoming, undefined, () => Route.failed(error))
+    return pipeline.isSurrounded
+      ? work(envelope, request, incoming, undefined, () => Route.failed(error))
+      : refused
   }
 
   const work = (
@@ -125,6 +153,14 @@ export const make = (server: Server): Serving => {
     const { context, effect } = pipeline.start(session, scope, undefined, true, serve)
     const encode = (result: unknown): Outcome =>
       route === undefined ? unchecked(result) : route.encode(result, session.hints)
+    const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome => {
+      const round = session.existingRound
+      if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
+      return round?.hasQuestions === true
+        ? routes.stamp({ result: round.result as {} })
+        : replyOf(request, session, exit, encode)
+    }
+    session.outcomeOf = outcomeOf
     return {
       effect: InputRequired.mayRequireInput(request.method) ? tracked(session, effect) : effect,
       context,
@@ -138,10 +174,8 @@ export const make = (server: Server): Serving => {
         return limited ? Effect.ensuring(both ?? Effect.void, subscriptions.leave(incoming.channel)) : both
       },
       reply: (exit) => {
-        const round = session.existingRound
-        return round?.hasQuestions === true
-          ? routes.stamp({ result: round.result as {} })
-          : replyOf(request, session, exit, encode)
+        if (incoming.channel instanceof Post) incoming.channel.refusal = Reply.refusalOf(exit)
+        return outcomeOf(exit)
       },
       closing: () => route?.closing === undefined ? closing() : route.encode(route.closing(session))
     }
@@ -166,17 +200,19 @@ export const make = (server: Server): Serving => {
     }
     return McpError.isMcpError(special)
       ? { error: McpError.toWire(special, "modern") }
-      : routes.stamp({ result: special as {} })
+      : routes.stamp({ ...ResultMeta.outcome(special as {}), subject: Subject.of(request) })
   }
 
   return {
     subscriptions,
     request,
     refuse,
+    neverWaits: isBrief,
     hasOwnLimit: isListen,
     notification: ({ method, params }, channel) => {
+      if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
       const listener = router.listener(method)
-      if (listener === undefined && middleware === undefined) return undefined
+      if (listener === undefined && !pipeline.isSurrounded) return undefined
       return Effect.suspend(() => {
         const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
         const envelope = Either.getOrElse(ReadEnvelope.of(received, versions), () => unknownClient)
@@ -206,11 +242,18 @@ export const make = (server: Server): Serving => {
 
 const isListen = ({ method }: Request): boolean => method === Methods.listen.name
 
-/** The work of a request that fails before any code of the application runs. */
-const failed = ({ channel }: IncomingRequest, error: McpError.McpError): Work => {
+/** An error whose HTTP status is that of a request that is refused. */
+const marked = <E extends Refuses>({ channel }: Pick<IncomingRequest, "channel">, error: E): E => {
   if (channel instanceof Post) channel.refusedWith = Status.of(error)
-  return { effect: Effect.fail(error), reply: (exit) => Reply.fromExit(exit, "modern", unchecked), closing }
+  return error
 }
+
+/** The work of a request that fails before any code of the application runs. */
+const failed = (incoming: IncomingRequest, error: Refuses): Work => ({
+  effect: Effect.fail(marked(incoming, error)),
+  reply: (exit) => Reply.fromExit(exit, "modern", unchecked),
+  closing
+})
 
 /** Tells the session its fiber, which a question interrupts. */
 const tracked = <A, E>(session: ModernServerSession, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>

@@ -6,14 +6,17 @@
 import type { Notification, Params, Request } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import { none } from "@effect-mcp/jsonrpc/Outbound"
-import type { IncomingRequest } from "@effect-mcp/jsonrpc/Side"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type { Channel, IncomingRequest } from "@effect-mcp/jsonrpc/Side"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
-import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import * as Logging from "@effect-mcp/protocol/Logging"
+import { MissingClientCapability } from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
+import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
@@ -22,9 +25,12 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Ask from "../Ask.js"
 import type { Hints } from "../CacheOptions.js"
+import type { Kind } from "../Registry.js"
 import type { RequestChannel } from "../runtime/RequestFacts.js"
 import { RequestFacts } from "../runtime/RequestFacts.js"
-import type { AskError, ServerSessionService } from "../ServerSession.js"
+import * as TaskCapability from "../runtime/TaskCapability.js"
+import type { TaskCapable, TaskDialect } from "../runtime/TaskDialect.js"
+import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
 import type { Rounds } from "./Ask.js"
 import { Round } from "./Ask.js"
 
@@ -34,25 +40,30 @@ export interface Shared {
   readonly logging: boolean
   readonly extensions: ExtensionTable
   readonly rounds: Rounds
+  /** How calls of this session become tasks; `undefined` on a server without the extension for tasks. */
+  readonly tasks: ((session: ModernServerSession) => TaskDialect) | undefined
+  /** Notifies the subscriptions of the client of a channel that a list has changed. */
+  readonly listChanged: (channel: Channel, kind: Kind) => Effect.Effect<void>
 }
 
 /**
- * Its mutable fields: `hints` is set by the feature that serves the request, `fiber` when the request starts, `hasEnded` when
- * its handler has ended, the round when something needs it.
+ * Its mutable fields: `hints` is set by the feature that serves the request, `outcomeOf` and `fiber` when the request starts,
+ * `hasEnded` when its handler has ended, the round when something needs it.
  */
-export class ModernServerSession extends RequestFacts implements ServerSessionService {
+export class ModernServerSession extends RequestFacts implements TaskCapable {
   hints: Hints | undefined
+  outcomeOf: TaskCapable["outcomeOf"] = Outcome.fromExit
   fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
   hasEnded = false
   private startedRound: Round | undefined
 
   constructor(
     readonly envelope: Envelope,
-    private readonly message: Request | Notification,
+    received: Request | Notification,
     outbound: RequestChannel,
     private readonly shared: Shared
   ) {
-    super(message, outbound)
+    super(received, outbound)
   }
 
   get version(): ModernVersion {
@@ -76,11 +87,24 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
   }
 
   get params(): JsonObject | undefined {
-    return this.message.params as JsonObject | undefined
+    return this.received.params as JsonObject | undefined
   }
 
   get standalone(): Outbound {
     return none
+  }
+
+  get tasks(): TaskDialect | undefined {
+    return this.shared.tasks?.(this)
+  }
+
+  get startTask(): Effect.Effect<void> {
+    return Effect.void
+  }
+
+  /** The session of the same message on another channel. */
+  on(outbound: RequestChannel): ModernServerSession {
+    return new ModernServerSession(this.envelope, this.received, outbound, this.shared)
   }
 
   /** The request that is being answered, for handlers of requests. */
@@ -88,8 +112,26 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
     return this.outbound as IncomingRequest
   }
 
+  get sessionScope(): undefined {
+    return undefined
+  }
+
+  get clientKey(): object | string | undefined {
+    const { channel } = this.outbound
+    // Anonymous HTTP clients cannot be told apart.
+    return channel.origin === undefined ? channel : this.principal?.id
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.envelope.logLevel
+  }
+
+  get round(): PassedRound | undefined {
+    return InputRequired.mayRequireInput(this.method) ? this.questions.passed : undefined
+  }
+
   /** The questions of this run, and the answers of earlier ones. */
-  get round(): Round {
+  get questions(): Round {
     return this.startedRound ??= new Round(this.shared.rounds, this)
   }
 
@@ -99,10 +141,6 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
   }
 
   // Functions of getters, so that a function that was taken out of the session can still be called.
-  get supports(): ServerSessionService["supports"] {
-    return (required) => Capabilities.missing(this.clientCapabilities, required) === undefined
-  }
-
   get log(): ServerSessionService["log"] {
     return (level, data, logger) =>
       Effect.suspend(() => {
@@ -119,19 +157,19 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
     return () => Effect.void
   }
 
-  // Only a subscription of the client carries changes, and it belongs to no other request.
   get toolListChanged(): Effect.Effect<void> {
-    return Effect.void
+    return this.listChanged("tools")
   }
 
   get resourceListChanged(): Effect.Effect<void> {
-    return Effect.void
+    return this.listChanged("resources")
   }
 
   get promptListChanged(): Effect.Effect<void> {
-    return Effect.void
+    return this.listChanged("prompts")
   }
 
+  // The server announces updates itself to the clients that listen to a resource.
   get resourceUpdated(): ServerSessionService["resourceUpdated"] {
     return () => Effect.void
   }
@@ -144,7 +182,7 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
     return (questions) => {
       const keyed = Object.entries(questions)
       return Effect.map(
-        Effect.suspend(() => this.round.ask(keyed)),
+        Effect.suspend(() => this.questions.ask(keyed)),
         (answers) => Object.fromEntries(keyed.map(([key], i) => [key, answers[i]]))
       ) as Effect.Effect<any, AskError>
     }
@@ -160,6 +198,10 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
 
   get createMessage(): ServerSessionService["createMessage"] {
     return (params) => this.askOne(Ask.sample(params))
+  }
+
+  get askAsTask(): ServerSessionService["askAsTask"] {
+    return (question) => Effect.fail(new MissingClientCapability({ required: TaskCapability.of(question) }))
   }
 
   get listRoots(): Effect.Effect<ReadonlyArray<Root>, AskError> {
@@ -182,7 +224,11 @@ export class ModernServerSession extends RequestFacts implements ServerSessionSe
     return this.outbound.notify(method.name, method.narrowParams(this.version)(params) as Params)
   }
 
+  private listChanged(kind: Kind): Effect.Effect<void> {
+    return this.shared.listChanged(this.outbound.channel, kind)
+  }
+
   private askOne<A>(question: Ask.Question<A>): Effect.Effect<A, AskError> {
-    return Effect.map(Effect.suspend(() => this.round.ask([[undefined, question]])), ([answer]) => answer as A)
+    return Effect.map(Effect.suspend(() => this.questions.ask([[undefined, question]])), ([answer]) => answer as A)
   }
 }

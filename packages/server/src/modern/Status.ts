@@ -6,12 +6,18 @@
  */
 import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { codes } from "@effect-mcp/protocol/ErrorCodes"
-import type { McpError } from "@effect-mcp/protocol/McpError"
+import type { Refuses } from "../Authenticator.js"
 import * as Overload from "./Overload.js"
 
 /** The status of the response to a request that is refused. */
-export const of = (error: McpError): number =>
-  error._tag === "MethodNotFound" ? 404 : error._tag === "InternalError" && error.data === Overload.data ? 503 : 400
+export const of = (error: Refuses): number =>
+  error._tag === "HttpRefusal"
+    ? error.status
+    : error._tag === "MethodNotFound"
+    ? 404
+    : error._tag === "InternalError" && error.data === Overload.data
+    ? 503
+    : 400
 
 /** The status of the response to a request that was served. */
 export const ofError = ({ code, data }: ErrorObject): number =>

@@ -2,12 +2,14 @@
  * `subscriptions/listen`: a request that stays open, on whose channel the client receives the notifications that it has
  * listed. The first one acknowledges which of them the server supports; each one carries the id of the request.
  *
- * A class with a mutable set, because changes are announced to all open subscriptions without a fiber for each.
+ * A class with a mutable set, because changes are announced to all open subscriptions without a fiber for each. `byUri` has each
+ * of them under every URI that it names, so that an update costs nothing to those that do not name it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
 import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Channel, IncomingRequest } from "@effect-mcp/jsonrpc/Side"
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { InternalError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
@@ -15,6 +17,7 @@ import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Filter from "@effect-mcp/protocol/modern/Subscriptions"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
 import type { ExtensionNotification, Kind } from "../Registry.js"
 import { Announcements } from "../runtime/Announcements.js"
 import { NotificationQueue } from "../runtime/NotificationQueue.js"
@@ -29,6 +32,9 @@ export const MAX_OPEN = 10_000
 
 /** The default limit of open subscriptions of one client: of one pipe, or of one principal. */
 export const MAX_OPEN_PER_CLIENT = 64
+
+/** How many subscriptions to resources begin at the same time. */
+const BEGINNING = 16
 
 /** The default limit of the resources, and keys of extensions, that one subscription names. */
 export const MAX_RESOURCES = 1024
@@ -47,10 +53,15 @@ interface Open {
 
 export class Subscriptions {
   private readonly open = new Set<Open>()
+  private readonly byUri = new Map<string, Set<Open>>()
   private readonly perClient = new Map<Channel | string, number>()
   private total = 0
+  /** Delivers a change for one principal to all nodes. Set before the first request. */
+  deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
 
-  constructor(private readonly server: Pick<Server, "capabilities" | "extensions" | "listen" | "router">) {}
+  constructor(
+    private readonly server: Pick<Server, "capabilities" | "extensions" | "listen" | "router" | "subscriptions">
+  ) {}
 
   /** How many subscriptions are open. */
   get size(): number {
@@ -71,12 +82,41 @@ export class Subscriptions {
         const message = `Invalid params: a subscription may name ${max} resources and keys of extensions`
         return Effect.fail(new InvalidParams({ message }))
       }
-      return wanted.right.size === 0
-        ? this.keepOpen(filter, wanted.right, session)
-        : Effect.flatMap(
-          ExtensionFilters.accepted(wanted.right, this.server.router),
-          (extended) => this.keepOpen(filter, extended, session)
-        )
+      return Effect.flatMap(this.begun(filter, session), (filter) =>
+        wanted.right.size === 0
+          ? this.keepOpen(filter, wanted.right, session)
+          : Effect.flatMap(
+            ExtensionFilters.accepted(wanted.right, this.server.router),
+            (extended) => this.keepOpen(filter, extended, session)
+          )).pipe(Effect.scoped)
+    })
+  }
+
+  /**
+   * Has the features of the resources begin the subscription. Those that refuse it, and those that the client does not see,
+   * leave the filter.
+   */
+  private begun(
+    filter: Filter.SubscriptionFilter,
+    session: ModernServerSession
+  ): Effect.Effect<Filter.SubscriptionFilter, unknown, Scope.Scope> {
+    const { subscriptions } = this.server
+    const uris = filter.resourceSubscriptions
+    if (subscriptions === undefined || uris === undefined) return Effect.succeed(filter)
+    return Effect.flatMap(subscriptions.hidden(uris), (hidden) => {
+      const refused = new Set(hidden)
+      // Most features have nothing to begin, and a fiber for each URI would cost more than all the rest.
+      const beginning = uris.flatMap((uri) => {
+        const begin = hidden.has(uri) ? undefined : subscriptions.begin(uri, session)
+        return begin === undefined ? [] : [Effect.catchAll(begin, () => Effect.sync(() => refused.add(uri)))]
+      })
+      return Effect.map(
+        concurrently(beginning, BEGINNING),
+        () =>
+          refused.size === 0
+            ? filter
+            : { ...filter, resourceSubscriptions: uris.filter((uri) => !refused.has(uri)) }
+      )
     })
   }
 
@@ -98,7 +138,7 @@ export class Subscriptions {
         Effect.zipRight(
           Effect.suspend(() => {
             // Before the client knows of it, so that the client misses nothing that happens from then on.
-            this.open.add(open)
+            this.add(open)
             return Effect.zipRight(
               incoming.notify(
                 Methods.acknowledged.name,
@@ -114,7 +154,7 @@ export class Subscriptions {
           })
         ),
         Effect.suspend(() => {
-          this.open.delete(open)
+          this.remove(open)
           return Effect.zipRight(
             Effect.zipRight(open.announcements.stop(), open.notifications.stop()),
             incoming.channel instanceof Post || incoming.open === false ? Effect.void : cancelled(incoming)
@@ -126,12 +166,47 @@ export class Subscriptions {
 
   /** Notifies the clients that listen to changes of this list. */
   announce(kind: Kind): Effect.Effect<void> {
-    return this.notify(listChanged[kind].name, {})
+    return Effect.suspend(() => this.notify(this.listening(kind), listChanged[kind].name, {}))
+  }
+
+  /** Notifies the client of a channel, if it listens: on the same pipe, or by its principal, at any node. */
+  changedFor(channel: Channel, kind: Kind): Effect.Effect<void> {
+    const client = clientOf(channel)
+    if (client === undefined) return Effect.void
+    return typeof client === "string" ? this.deliver(kind, client) : this.announceTo(client, kind)
+  }
+
+  /** Notifies a client, if it listens. */
+  announceTo(client: Channel | string, kind: Kind): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.notify(
+        this.listening(kind).filter(({ incoming }) => clientOf(incoming.channel) === client),
+        listChanged[kind].name,
+        {}
+      )
+    )
   }
 
   /** Notifies the clients that listen to this resource, or to one above it. */
   updated(uri: string): Effect.Effect<void> {
-    return this.notify(Methods.resourceUpdated.name, { uri })
+    return Effect.suspend(() => {
+      const named = new Set<Open>()
+      for (const above of Filter.atOrAbove(uri)) {
+        for (const open of this.byUri.get(above) ?? []) named.add(open)
+      }
+      return this.notify(named, Methods.resourceUpdated.name, { uri })
+    })
+  }
+
+  /** Notifies the clients that all resources that they listen to may have new content. */
+  get allUpdated(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      Effect.forEach(
+        [...this.byUri],
+        ([uri, listening]) => this.notify(listening, Methods.resourceUpdated.name, { uri }),
+        { discard: true }
+      )
+    )
   }
 
   /** Notifies the clients that have subscribed to a notification of an extension. */
@@ -152,20 +227,42 @@ export class Subscriptions {
     )
   }
 
-  private notify(method: string, params: { readonly uri?: string }): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      Effect.forEach(
-        [...this.open],
-        ({ acknowledged, announcements, filter, incoming }) =>
-          Filter.includes(filter, method, params)
-            ? announcements.announce(
-              `${method} ${params.uri ?? ""}`,
-              acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params)))
-            )
-            : Effect.void,
-        { discard: true }
-      )
+  private listening(kind: Kind): ReadonlyArray<Open> {
+    return [...this.open].filter(({ filter }) => Filter.includes(filter, listChanged[kind].name))
+  }
+
+  private notify(
+    subscriptions: Iterable<Open>,
+    method: string,
+    params: { readonly uri?: string }
+  ): Effect.Effect<void> {
+    return Effect.forEach(
+      subscriptions,
+      ({ acknowledged, announcements, incoming }) =>
+        announcements.announce(
+          `${method} ${params.uri ?? ""}`,
+          acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params)))
+        ),
+      { discard: true }
     )
+  }
+
+  private add(open: Open): void {
+    this.open.add(open)
+    for (const uri of open.filter.resourceSubscriptions ?? []) {
+      const named = this.byUri.get(uri)
+      if (named === undefined) this.byUri.set(uri, new Set([open]))
+      else named.add(open)
+    }
+  }
+
+  private remove(open: Open): void {
+    this.open.delete(open)
+    for (const uri of open.filter.resourceSubscriptions ?? []) {
+      const named = this.byUri.get(uri)
+      named?.delete(open)
+      if (named?.size === 0) this.byUri.delete(uri)
+    }
   }
 
   /** Counts a request that arrives on the channel; gives the error of one too many, which is not counted. */

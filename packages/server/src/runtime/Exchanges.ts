@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Options } from "../Dispatcher.js"
 import * as Defects from "./Defects.js"
+import * as Metrics from "./Metrics.js"
 import * as RequestOrigin from "./RequestOrigin.js"
 
 /** The default limit of the requests in flight, of all clients together. */
@@ -46,8 +47,12 @@ export const make = (
     feed.receiveWith(started.receive)
     return started
   })
-  return Effect.as(
+  const counted = Effect.tap(
     Effect.acquireRelease(conversation, ({ close }) => close),
+    ({ inFlight }) => Metrics.requests.observe(inFlight)
+  )
+  return Effect.as(
+    counted,
     (incoming, channel) => {
       // A cancellation or a response would belong to another exchange, perhaps of another client.
       if (!Message.isMalformed(incoming) && !Message.isRequest(incoming)) {

@@ -8,6 +8,7 @@ import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { CallError, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -39,6 +40,14 @@ export const settings = (
       onSuccess: (client) => Option.some({ client, server: extensions.own.get(id) })
     })
 }
+
+/** Whether the client of a request has declared these capabilities, or this part of an extension can be used with it. */
+export const supports = (facts: Facts, required: ClientCapabilities | Extension.Part): boolean =>
+  isPart(required) ? isPresent(facts, required) : Capabilities.missing(facts.clientCapabilities, required) === undefined
+
+// Capabilities are objects.
+const isPart = (required: ClientCapabilities | Extension.Part): required is Extension.Part =>
+  typeof (required as Extension.Part).extension === "string"
 
 /** Sends a notification; it is dropped where the extension is absent. */
 export const notify = (
@@ -79,10 +88,8 @@ export const request = (
   )
 }
 
-const isPresent = (
-  { clientCapabilities, extensions, version }: Facts,
-  part: Extension.Request | Extension.Notification
-): boolean =>
+/** Whether both sides have declared the extension of a part, and the revision has the part. */
+const isPresent = ({ clientCapabilities, extensions, version }: Facts, part: Extension.Part): boolean =>
   ExtensionTable.has(extensions, part, version) && clientCapabilities.extensions?.[part.extension] !== undefined
 
 /** Dies when the handler gave parameters that do not conform to their schema. */

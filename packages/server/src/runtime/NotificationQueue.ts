@@ -1,7 +1,7 @@
 /**
  * The notifications with a content that wait for one client to read. They leave in order; one that has the key of another
- * which still waits replaces it, and beyond a limit the oldest is dropped. `Announcements` is for those that tell of a change
- * only. The sender never waits.
+ * which still waits replaces it, and beyond a limit the oldest is dropped, or all are replaced by one. `Announcements` is for
+ * those that tell of a change only. The sender never waits.
  *
  * Mutable fields: what waits, and one fiber while something does.
  */
@@ -14,18 +14,26 @@ import * as Release from "./Release.js"
 /** How many notifications may wait for a client. */
 export const MAX_WAITING = 256
 
+export interface Limit {
+  readonly max: number
+  /** What replaces all that wait, when they are too many. Default: the oldest is dropped. */
+  readonly surplus?: Effect.Effect<void> | undefined
+}
+
 export class NotificationQueue {
   private readonly waiting = new Map<string, Effect.Effect<void>>()
   private isSending = false
   private unkeyed = 0
   private fiber: Fiber.RuntimeFiber<void> | undefined
 
+  constructor(private readonly limit: Limit = { max: MAX_WAITING }) {}
+
   /** Runs `send` after those before it, on another fiber. Without a key it replaces none. One that dies is logged only. */
   add(key: string | undefined, send: Effect.Effect<void>): Effect.Effect<void> {
     // Uninterruptible, so that `isSending` is never set without the fiber.
     return Effect.uninterruptible(Effect.suspend(() => {
       this.waiting.set(key === undefined ? `#${this.unkeyed++}` : `=${key}`, send)
-      if (this.waiting.size > MAX_WAITING) this.takeOldest()
+      if (this.waiting.size > this.limit.max) this.reduce()
       if (this.isSending) return Effect.void
       this.isSending = true
       return Effect.map(Effect.forkDaemon(Effect.interruptible(this.sendAll)), (fiber) => {
@@ -51,6 +59,13 @@ export class NotificationQueue {
       body: () => Effect.ignoreLogged(this.takeOldest()),
       step: () => undefined
     })
+  }
+
+  private reduce(): void {
+    const { surplus } = this.limit
+    if (surplus === undefined) return void this.takeOldest()
+    this.waiting.clear()
+    this.waiting.set("surplus", surplus)
   }
 
   private takeOldest(): Effect.Effect<void> {

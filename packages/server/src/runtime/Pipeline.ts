@@ -8,8 +8,8 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Call } from "../Middleware.js"
+import * as Around from "./Around.js"
 import * as HandlerContext from "./HandlerContext.js"
-import * as Provided from "./Provided.js"
 import type { RequestScope } from "./RequestScope.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
@@ -23,15 +23,17 @@ type Services = Context.Context<never> | undefined
 export interface Pipeline {
   /** Whether the server has neither middleware nor a session layer, so that nothing surrounds a handler. */
   readonly isBare: boolean
+  /** Whether there is middleware around messages. */
+  readonly isSurrounded: boolean
   /**
-   * The effect of a message, and the context to start its fiber with. With `ownSession` the session layer is built for this
-   * message alone, because the message belongs to no session.
+   * The effect of a message, and the context to start its fiber with. `inSession` tells that the session of the message
+   * exists, which the handshake begins; without services of its own, the session layer is built for this message alone.
    */
   readonly start: <S extends Session>(
     session: S,
     scope: RequestScope,
     services: Services,
-    ownSession: boolean,
+    inSession: boolean,
     serve: (session: S) => Served
   ) => {
     readonly effect: Effect.Effect<unknown, unknown>
@@ -42,40 +44,50 @@ export interface Pipeline {
     session: S,
     scope: RequestScope,
     services: Services,
+    inSession: boolean,
     serve: (session: S) => Served
   ) => Effect.Effect<unknown, unknown>
 }
 
-export const make = ({ middleware, session: layer }: Pick<Server, "middleware" | "session">): Pipeline => {
-  const run: Pipeline["run"] = (session, scope, services, serve) => {
-    const handler = (added?: ReadonlyMap<string, unknown>): Effect.Effect<unknown, unknown> =>
+/** Whether a result is as its handler returned it: middleware may replace it by one of its own. */
+export const leavesResults = ({ middleware, sessionMiddleware }: Around): boolean =>
+  middleware === undefined && sessionMiddleware === undefined
+
+type Around = Pick<Server, "middleware" | "sessionMiddleware">
+
+export const make = (
+  { middleware, session: layer, sessionMiddleware }: Around & Pick<Server, "session">
+): Pipeline => {
+  const isSurrounded = !leavesResults({ middleware, sessionMiddleware })
+
+  const run: Pipeline["run"] = (session, scope, services, inSession, serve) => {
+    const handler = (request: Context.Context<never>): Effect.Effect<unknown, unknown> =>
       Effect.suspend(() => {
         const { context, effect } = serve(session)
         return Effect.mapInputContext(
           effect as Effect.Effect<unknown, unknown>,
-          (_: Context.Context<never>) => HandlerContext.make(context, services, session, scope, added)
+          (_: Context.Context<never>) => Context.merge(context, request)
         )
       })
-    if (middleware === undefined) return handler()
-    const context = HandlerContext.make(middleware.context, services, session, scope)
-    const next = Effect.contextWithEffect((now: Context.Context<never>) => handler(Provided.since(context, now)))
-    return Effect.mapInputContext(
-      Effect.suspend(() => middleware.around.run(session.call, next)) as Effect.Effect<unknown, unknown>,
-      () => context
-    )
+    const inside = inSession && sessionMiddleware !== undefined
+      ? (request: Context.Context<never>) => around(sessionMiddleware, session, request, handler)
+      : handler
+    const request = HandlerContext.make(services, session, scope)
+    return middleware === undefined ? inside(request) : around(middleware, session, request, inside)
   }
 
   return {
-    isBare: middleware === undefined && layer === undefined,
+    isSurrounded,
+    isBare: !isSurrounded && layer === undefined,
     run,
-    start: (session, scope, services, ownSession, serve) => {
-      const built = ownSession ? layer?.build(session, scope) : undefined
-      if (middleware !== undefined || built !== undefined) {
+    start: (session, scope, services, inSession, serve) => {
+      const built = inSession && services === undefined ? layer?.build(session, scope) : undefined
+      if (isSurrounded || built !== undefined) {
         return {
-          context: HandlerContext.make(Context.empty(), services, session, scope),
+          context: HandlerContext.make(services, session, scope),
           effect: built === undefined
-            ? run(session, scope, services, serve)
-            : Effect.flatMap(built, (services) => run(session, scope, services, serve))
+            ? run(session, scope, services, inSession, serve)
+            : Effect.flatMap(built, (services) => run(session, scope, services, inSession, serve))
         }
       }
       const context = HandlerContext.unfilled()
@@ -90,3 +102,10 @@ export const make = ({ middleware, session: layer }: Pick<Server, "middleware" |
     }
   }
 }
+
+const around = (
+  { around, context }: NonNullable<Server["middleware"]>,
+  { call }: Session,
+  request: Context.Context<never>,
+  next: (request: Context.Context<never>) => Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => Around.run(around.run, call, context, request, next)

@@ -9,23 +9,27 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params, Request } from "@effect-mcp/jsonrpc/Message"
-import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Era } from "@effect-mcp/protocol/Era"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as TextFormat from "@effect-mcp/protocol/unstable/TextFormat"
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
+import type * as Feature from "../Feature.js"
+import { HttpRefusal } from "../HttpRefusal.js"
+import * as RefusalFault from "./RefusalFault.js"
 import type { Route } from "./Route.js"
 import * as Subject from "./Subject.js"
 
-/** The outcome of a request. A defect is reported with the name of the tool, the prompt or the resource. */
+/** The outcome of a request. A defect or a flaw is reported with the name of the tool, the prompt or the resource. */
 export const ofRequest = (
   request: Request,
   exit: Exit.Exit<unknown, unknown>,
@@ -33,7 +37,9 @@ export const ofRequest = (
   encode: (result: unknown) => Outcome.Outcome
 ): Outcome.Outcome => {
   const outcome = fromExit(exit, era, encode)
-  if (outcome.died === undefined) return outcome
+  if (outcome.died === undefined) {
+    return outcome.flaw === undefined ? outcome : { ...outcome, subject: Subject.of(request) }
+  }
   const { died } = outcome
   const subject = Subject.of(request)
   // A host shows a model the results of a tool, and no errors.
@@ -60,6 +66,10 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
       return url === undefined ? { error: McpError.toWire(failure, era) } : Outcome.died(Cause.die(url))
     }
     if (failure instanceof JsonRpcError.JsonRpcError) return { error: failure }
+    if (failure instanceof HttpRefusal) {
+      const fault = RefusalFault.of(failure)
+      return fault === undefined ? { error: errorOf(failure, era) } : Outcome.died(Cause.die(fault))
+    }
     if (isLocalError(failure)) return fromLocalError(failure, era)
   }
   return Outcome.died(cause)
@@ -75,9 +85,22 @@ export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
 }
 
 /** Whether a failure decides the response, whatever failures the handler declares. */
-export const isProtocolError = (failure: unknown): failure is McpError.McpError | CallError | ExtendedResult =>
+export const isProtocolError = (failure: unknown): failure is Feature.Fails =>
   McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure) ||
-  failure instanceof ExtendedResult
+  failure instanceof ExtendedResult || failure instanceof HttpRefusal
+
+/** The refusal that a request has ended with, for the head of its response. */
+export const refusalOf = (exit: Exit.Exit<unknown, unknown>): HttpRefusal | undefined => {
+  if (exit._tag === "Success") return undefined
+  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
+  return failure instanceof HttpRefusal && RefusalFault.of(failure) === undefined ? failure : undefined
+}
+
+// From 2026-07-28 on, SHOULD NOT send a code from -32000 to -32019.
+export const errorOf = ({ error }: HttpRefusal, era: Era): JsonRpcError.ErrorObject =>
+  era === "modern" && error.code === JsonRpcError.UNAVAILABLE
+    ? { ...error, code: JsonRpcError.INVALID_REQUEST }
+    : error
 
 /**
  * The outcome of a handler whose request to the client got no result. Only the operator sees an error of the transport: its
@@ -103,19 +126,26 @@ export const result = (
   method: Pick<Method.Request, "result" | "isResult" | "name">,
   problem?: Route["problem"] | undefined
 ): Outcome.Outcome => {
-  const found = method.isResult(value)
+  const wrong = unchecked.has(value as object)
+    ? undefined
+    : method.isResult(value)
     ? problem?.(value)
     // Strictly: the decoder of a client would mend the value.
-    : Either.match(SchemaCheck.decoder(method.result)(value), { onLeft: wrongAt, onRight: () => "it does not conform" })
-  return found === undefined ? { result: value as Params } : Outcome.died(
+    : Either.match(SchemaCheck.decoder(method.result)(value), { onLeft: wrongAt, onRight: () => WRONG })
+  return wrong === undefined ? ResultMeta.outcome(value as Params) : Outcome.died(
     Cause.die(
-      new Error(`The handler of "${method.name}" returned a value that is not a result of the method: ${found}`)
+      new Error(`The handler of "${method.name}" returned a value that is not a result of the method: ${wrong}`)
     )
   )
 }
 
+const WRONG = "it does not conform"
+
+/** Results of other servers, which are sent as they are. */
+export const unchecked = new WeakSet<object>()
+
 // Where it is wrong, and not with which value, which may be a secret.
 const wrongAt = ({ issue }: ParseResult.ParseError): string => {
   const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
-  return paths.length === 0 ? "it does not conform" : `see ${[...new Set(paths)].join(", ")}`
+  return paths.length === 0 ? WRONG : `see ${[...new Set(paths)].join(", ")}`
 }

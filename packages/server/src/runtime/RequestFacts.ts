@@ -35,7 +35,7 @@ export abstract class RequestFacts {
   private lastProgress = -Infinity
 
   constructor(
-    private readonly received: Request | Notification,
+    protected readonly received: Request | Notification,
     /** For a request, it sends until the response; for a notification, it sends outside of any request. */
     protected readonly outbound: RequestChannel
   ) {}
@@ -86,6 +86,11 @@ export abstract class RequestFacts {
     return this.origin.services
   }
 
+  /** The user that sent the message, as a service. */
+  get user(): RequestOrigin.RequestOrigin["user"] {
+    return this.origin.user
+  }
+
   get closeStream(): Effect.Effect<void> {
     return this.origin.closeStream
   }
@@ -103,6 +108,10 @@ export abstract class RequestFacts {
         this.lastProgress = progress
         return this.sendProgress(params)
       })
+  }
+
+  get supports(): RequestContextService["supports"] {
+    return (required) => ExtensionCalls.supports(this, required)
   }
 
   get extension(): RequestContextService["extension"] {

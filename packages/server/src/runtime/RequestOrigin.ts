@@ -1,12 +1,15 @@
 /**
  * Where a message came from, beside its transport: the HTTP request that carried it, the session that it belongs to, the
- * principal that sent it. Handlers read it through `RequestContext`.
+ * user that sent it. Handlers read it through `RequestContext`.
  *
- * The HTTP modules set it as the `origin` of the channel of each POST. The channel of any other transport has none.
+ * The HTTP modules set it as the `origin` of the channel of each POST, `dispatch/Conversations` of a pipe whose client it
+ * has authenticated. Other channels have none.
  */
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { Refuses } from "../Authenticator.js"
 import type { Principal } from "../Principal.js"
 
 export interface RequestOrigin {
@@ -17,6 +20,10 @@ export interface RequestOrigin {
   readonly principal: Principal | undefined
   /** The services that the application gave with the HTTP request. */
   readonly services?: Context.Context<never> | undefined
+  /** The user that the authenticator of the server has found, as a service. */
+  readonly user?: Context.Context<never> | undefined
+  /** Why the authenticator has found no user. */
+  readonly refusal?: Refuses | undefined
   /**
    * Ends the HTTP stream that would carry the response; the client resumes the stream later. Does nothing where the client
    * could not resume it.
@@ -29,10 +36,22 @@ export const none: RequestOrigin = { sessionId: undefined, headers: {}, principa
 
 /** The origin of a message in an HTTP request that is answered without a stream. */
 export const request = (
-  { headers, services }: Pick<RequestOrigin, "headers" | "services">,
+  { headers, services, user }: Pick<RequestOrigin, "headers" | "services" | "user">,
   principal: Principal | undefined,
   sessionId: string | undefined
-): RequestOrigin => ({ sessionId, headers, principal, services, closeStream: Effect.void })
+): RequestOrigin => ({ sessionId, headers, principal, services, user, closeStream: Effect.void })
 
 /** The origin of the messages of a channel. */
 export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin
+
+/**
+ * Why a server with an authenticator refuses a message that came on the channel; `undefined` when the channel has a user.
+ */
+export const refusal = (channel: Channel): Refuses | undefined => {
+  const origin = of(channel)
+  return origin.user === undefined ? origin.refusal ?? unauthenticated : undefined
+}
+
+const unauthenticated = new InvalidRequest({
+  message: "Invalid request: the transport of this message has not authenticated its sender"
+})

@@ -2,7 +2,8 @@
  * The scope of one request. The scope inside is made when something is first added to it, because most handlers add
  * nothing. It closes when the handler has ended, before the response leaves.
  *
- * Its fields: `made` is set once; after `release`, which sets `ended`, the scope inside is closed.
+ * Its fields: `made` is set once; after `release`, which sets `ended`, the scope inside is closed, unless it is `kept` by a
+ * handler that goes on after the response.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -14,6 +15,7 @@ export class RequestScope implements Scope.Scope {
   readonly [Scope.ScopeTypeId]: Scope.ScopeTypeId = Scope.ScopeTypeId
   private made: Scope.CloseableScope | undefined
   private ended: Exit.Exit<unknown, unknown> | undefined
+  private kept = false
 
   get strategy(): ExecutionStrategy.ExecutionStrategy {
     return ExecutionStrategy.sequential
@@ -36,8 +38,19 @@ export class RequestScope implements Scope.Scope {
 
   /** Closes the scope. Gives the effect that runs its finalizers, when something was added to it. */
   release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
+    if (this.kept) return undefined
     this.ended = exit
     return this.made === undefined ? undefined : Scope.close(this.made, exit)
+  }
+
+  /** Keeps the scope open after its request, until the effect of the function that this gives has run. */
+  keep(): (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> {
+    this.kept = true
+    return (exit) =>
+      Effect.suspend(() => {
+        this.kept = false
+        return this.release(exit) ?? Effect.void
+      })
   }
 
   pipe() {

@@ -1,8 +1,8 @@
 /**
  * Finds what serves a method: a handler that the application registered for it, or the route of a feature.
  *
- * A handler of an extension that the server was not given serves nothing. Which methods exist in which revision is decided by the era, from its method table; methods that only one era has are
- * served by that era.
+ * A handler of an extension that the server was not given serves nothing. Each era decides, by its method table, which methods
+ * exist in which revision, and serves those that no other era has.
  */
 import type * as Method from "@effect-mcp/protocol/Method"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"

@@ -2,25 +2,35 @@
  * What a server is, for both eras: its name, what it offers at the moment, and what surrounds its handlers.
  * `McpServer.layer` makes one; the `Serve` module of each era serves requests from it.
  */
+import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { ServerCacheOptions } from "../CacheOptions.js"
 import type { ListenOptions } from "../ListenOptions.js"
 import type * as Middleware from "../Middleware.js"
+import type { ClientObserver } from "../Registry.js"
 import type { RoundOptions } from "../RoundOptions.js"
+import type { SealKeysService } from "../SealKeys.js"
+import type { ServerSessionService } from "../ServerSession.js"
+import type { Authentication } from "./Authentication.js"
 import type { Router } from "./Router.js"
 import type { SessionLayer } from "./SessionLayer.js"
+import type { TaskRunner } from "./TaskRunner.js"
 
 export interface Server {
   readonly info: Implementation
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
-  readonly instructions: string | undefined
+  /** How to use the server at the moment, for the model. */
+  readonly instructions: () => string | undefined
   /** The capabilities that the server has at the moment. */
   readonly capabilities: () => ServerCapabilities
   readonly router: Router
@@ -33,22 +43,53 @@ export interface Server {
   readonly elicitationTimeout: Duration.DurationInput
   /** The application's session layer. */
   readonly session: SessionLayer | undefined
-  /** The middleware around every message, and the services of the application that it runs with. */
-  readonly middleware: {
-    readonly around: Middleware.Middleware<unknown, any>
-    readonly context: Context.Context<never>
-  } | undefined
+  /** The middleware around every message. */
+  readonly middleware: ServerMiddleware | undefined
+  /** The middleware around every message whose session exists, inside the other. */
+  readonly sessionMiddleware: ServerMiddleware | undefined
+  /** Finds the users; `undefined` on a server without. */
+  readonly authenticate: Authentication["authenticate"] | undefined
+  /** The documents of the authenticator. */
+  readonly documents: Authentication["documents"]
+  /** The scopes that a message, or a batch, requires of its user. */
+  readonly requiredScopes: (incoming: Message.Incoming) => ReadonlyArray<string>
   /** `undefined` when clients cannot subscribe to resources. `max` is the limit for one client. */
   readonly subscriptions: {
     readonly isKnown: (uri: string) => boolean
+    /** Those of the URIs of which the request that runs the effect sees nothing. */
+    readonly hidden: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, unknown>
     readonly max: number | undefined
+    /** What the feature of a resource does for a client that subscribes, in the scope of the subscription. */
+    readonly begin: (
+      uri: string,
+      session: ServerSessionService
+    ) => Effect.Effect<void, unknown, Scope.Scope> | undefined
   } | undefined
+  /** The observers of clients that features have registered. */
+  readonly observers: ReadonlySet<ClientObserver>
+  /** What runs the tasks of the server; `undefined` on a server without tasks. */
+  readonly tasks: TaskRunner | undefined
+  /** The number of entries on a page of a list. */
+  readonly pageSize: number
   /** The limits of `subscriptions/listen`. */
   readonly listen: ListenOptions
   /** The hints for caches of clients. */
   readonly cache: ServerCacheOptions | undefined
   /** How requests that take several rounds are served. */
   readonly rounds: RoundOptions | undefined
+  /** The keys that the server shares with other nodes, unless its options have secrets. */
+  readonly sealKeys: SealKeysService | undefined
   /** The JSON Schema of a tool's arguments; `undefined` when there is no such tool. */
   readonly inputSchema: (tool: string) => JsonObject | undefined
+  /**
+   * The error of a request that does not see a tool; the effect gives `undefined` to one that sees it. `undefined` when every
+   * request sees it.
+   */
+  readonly unseenTool: (tool: string) => Effect.Effect<McpError | undefined, unknown> | undefined
+}
+
+/** A middleware, and the services of the application that it runs with. */
+export interface ServerMiddleware {
+  readonly around: Middleware.Middleware<unknown, any>
+  readonly context: Context.Context<never>
 }

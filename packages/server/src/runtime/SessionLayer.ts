@@ -10,10 +10,14 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { RequestContextService } from "../RequestContext.js"
 import { RequestContext } from "../RequestContext.js"
+import type { RequestOrigin } from "./RequestOrigin.js"
 
 export interface SessionLayer {
   /** Builds the services of a session in its scope. `request` is the request that begins the session. */
-  readonly build: (request: RequestContextService, scope: Scope.Scope) => Effect.Effect<Context.Context<never>, unknown>
+  readonly build: (
+    request: RequestContextService & Pick<RequestOrigin, "user">,
+    scope: Scope.Scope
+  ) => Effect.Effect<Context.Context<never>, unknown>
 }
 
 export const make = (
@@ -32,7 +36,12 @@ export const make = (
           Effect.onExit(
             Effect.mapInputContext(
               Layer.buildWithMemoMap(fresh, memo, own),
-              () => Context.add(context, RequestContext, request) as Context.Context<any>
+              () =>
+                Context.add(
+                  request.user === undefined ? context : Context.merge(context, request.user),
+                  RequestContext,
+                  request
+                ) as Context.Context<any>
             ),
             (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit)
           )

@@ -1,26 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Version from "@effect-mcp/protocol/Version"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as RequestContext from "@effect-mcp/server/RequestContext"
-import { Context, Deferred, Effect, Fiber, Layer, TestClock } from "effect"
-import * as Endpoint from "../../src/dispatch/Endpoint.js"
+import { Deferred, Effect, Fiber, Layer, TestClock } from "effect"
 import type { TestExchange } from "../http/TestExchange.js"
-import { answered, call, EndpointClient, initialize, proper, withEndpoint } from "../http/TestExchange.js"
-import { act, GreetLive, logbook, serve, until } from "../Serving.js"
+import { answered, assertRefused, call, initialize, proper, withEndpoint } from "../http/TestExchange.js"
+import { act, GreetLive, identified, logbook, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
-
-/** Checks what all refusals have in common. */
-const assertRefused = (exchange: TestExchange, status: number, code: number, message: RegExp) => {
-  assert.strictEqual(exchange.status, status, exchange.text)
-  assert.strictEqual(exchange.sent["content-type"], "application/json")
-  assert.strictEqual(exchange.answers, 1)
-  const { error, ...rest } = exchange.json
-  assert.deepStrictEqual(rest, { jsonrpc: "2.0" })
-  assert.strictEqual(error.code, code)
-  assert.match(error.message, message)
-}
 
 describe("the request line and headers", () => {
   it.effect("refuses other paths, with any query", () =>
@@ -228,97 +214,6 @@ describe("a modern message to a server with no modern revision", () => {
       })))
 })
 
-describe("authenticate", () => {
-  const server = serve(act(
-    Effect.flatMap(
-      RequestContext.RequestContext,
-      ({ principal }) => principal?.id === "ada" ? Effect.void : Effect.die("not ada")
-    )
-  ))
-
-  it.effect("gives handlers the principal", () =>
-    withEndpoint(server, (http) =>
-      Effect.gen(function*() {
-        const client = yield* http.open(undefined, {}, { authorization: "Bearer ada" })
-        const exchange = yield* client.ask(call(1, "act"))
-        assert.deepStrictEqual(exchange.json.result.content, [])
-      }), {
-      authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization!.slice("Bearer ".length) })
-    }))
-
-  it.effect("refuses before the body is read, with its own status and headers", () => {
-    const refusal = new HttpRefusal.HttpRefusal({
-      status: 401,
-      headers: { "www-authenticate": "Bearer realm=\"mcp\"" },
-      error: { code: -32001, message: "Not authenticated" }
-    })
-    return withEndpoint(serve(GreetLive), (http) =>
-      Effect.gen(function*() {
-        for (const method of ["GET", "POST", "DELETE"]) {
-          const exchange = yield* answered(http.send(method, proper, "{"))
-          assertRefused(exchange, 401, -32001, /Not authenticated/)
-          assert.strictEqual(exchange.sent["www-authenticate"], "Bearer realm=\"mcp\"")
-          assert.isFalse(exchange.read)
-        }
-        // A preflight request has no credentials.
-        assert.strictEqual(http.send("OPTIONS", proper).status, 204)
-      }), { authenticate: () => Effect.fail(refusal) })
-  })
-
-  class Tokens extends Context.Tag("test/Tokens")<Tokens, ReadonlyMap<string, string>>() {}
-
-  it.effect("may use the services that the endpoint is made with, and give claims", () => {
-    let seen: unknown
-    const look = act(Effect.map(RequestContext.RequestContext, ({ principal }) => seen = principal))
-    const test = Effect.gen(function*() {
-      const http = new EndpointClient(
-        yield* Endpoint.make({
-          authenticate: ({ headers }) =>
-            Effect.map(Tokens, (tokens) => ({
-              id: tokens.get(headers.authorization!)!,
-              claims: { scopes: ["read"] }
-            }))
-        })
-      )
-      const client = yield* http.open(undefined, {}, { authorization: "token" })
-      yield* client.ask(call(1, "act"))
-      assert.deepStrictEqual(seen, { id: "ada", claims: { scopes: ["read"] } })
-    })
-    return test.pipe(
-      Effect.scoped,
-      Effect.provide(serve(look)),
-      Effect.provideService(Tokens, new Map([["token", "ada"]]))
-    )
-  })
-
-  it.effect("may take any time", () =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      yield* withEndpoint(serve(GreetLive), (http) =>
-        Effect.gen(function*() {
-          const exchange = http.post(initialize())
-          assert.isUndefined(exchange.status)
-          yield* Deferred.succeed(gate, undefined)
-          yield* answered(exchange)
-          assert.strictEqual(exchange.status, 200)
-        }), { authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
-    }))
-
-  it.effect("refuses the request when it dies, and logs the cause", () => {
-    const { layer, lines } = logbook()
-    return withEndpoint(serve(GreetLive), (http) =>
-      Effect.gen(function*() {
-        const exchange = yield* http.ask(initialize())
-        assertRefused(exchange, 500, -32603, /^Internal error$/)
-        assert.deepStrictEqual(lines.map(({ level, message }) => [level, message]), [["Error", "authenticate died"]])
-      }), {
-      authenticate: () => {
-        throw new Error("the password is hunter2")
-      }
-    }).pipe(Effect.provide(layer))
-  })
-})
-
 describe("close", () => {
   it.effect("answers running requests, ends streams, and refuses new requests", () =>
     withEndpoint(serve(act(Effect.never)), (http) =>
@@ -347,7 +242,7 @@ describe("close", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const pending: Array<TestExchange> = []
-      yield* withEndpoint(serve(GreetLive), (http) =>
+      yield* withEndpoint(serve(GreetLive, identified(() => Effect.as(Deferred.await(gate), "ada"))), (http) =>
         Effect.gen(function*() {
           pending.push(
             http.send("GET", { ...proper, accept: "text/event-stream" }, "", "/sse"),
@@ -357,9 +252,11 @@ describe("close", () => {
           )
           yield* http.endpoint.close
           yield* Deferred.succeed(gate, undefined)
-          for (const exchange of pending) assertRefused(yield* answered(exchange), 503, -32000, /closing/)
+          for (const exchange of pending) {
+            assertRefused(yield* answered(exchange), 503, -32000, /closing/)
+          }
           assert.strictEqual(http.endpoint.sessions(), 0)
-        }), { legacy: { ssePath: "/sse" }, authenticate: () => Effect.as(Deferred.await(gate), { id: "ada" }) })
+        }), { legacy: { ssePath: "/sse" } })
     }))
 
   it.effect("waits for a session layer that is slow to release no longer than `closeTimeout`, and says so", () =>

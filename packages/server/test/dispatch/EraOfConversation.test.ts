@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Handler from "@effect-mcp/server/Handler"
 import * as Middleware from "@effect-mcp/server/Middleware"
@@ -8,12 +7,8 @@ import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Layer } from "effect"
 import { GreetLive, info, names, serve, uninitialized } from "../Serving.js"
 
-const envelope = (version: unknown): JsonObject => ({
-  _meta: {
-    "io.modelcontextprotocol/protocolVersion": version,
-    "io.modelcontextprotocol/clientInfo": info,
-    "io.modelcontextprotocol/clientCapabilities": {}
-  }
+const envelope = (version: unknown) => ({
+  _meta: { ...TestPeer.requestMeta(), "io.modelcontextprotocol/protocolVersion": version }
 })
 
 const handshake = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: info }

@@ -22,6 +22,7 @@ const offered = (
     return AdvertisedCapabilities.capabilities(registry, {
       logging: false,
       subscriptions: true,
+      tasks: false,
       also: undefined,
       ...options
     })

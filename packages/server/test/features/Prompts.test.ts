@@ -9,6 +9,7 @@ import type { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
+import * as Modern from "../modern/Modern.js"
 import { connect, GreetLive, logbook, serve, unchecked } from "../Serving.js"
 
 const get = (peer: TestPeer, name: string, args?: unknown) =>
@@ -271,6 +272,9 @@ describe("The content that a handler returns", () => {
         const error = yield* peer.expectError(yield* peer.request("prompts/get", { name: "show" }))
         assert.deepStrictEqual(error, { code: -32603, message: "Internal error" })
         assert.include(String(lines[0]?.cause), why)
+        const modern = yield* Modern.error(yield* Modern.connect, "prompts/get", { name: "show" })
+        assert.deepStrictEqual(modern, { code: -32603, message: "Internal error" })
+        assert.include(String(lines[1]?.cause), why)
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live(content)), layer)))
     })
   }
@@ -282,6 +286,8 @@ describe("The content that a handler returns", () => {
       const error = yield* peer.expectError(yield* peer.request("resources/read", { uri: "file:///raw" }))
       assert.deepStrictEqual(error, { code: -32603, message: "Internal error" })
       assert.include(String(lines[0]?.cause), "content 0: the blob of the resource is not base64")
+      const modern = yield* Modern.error(yield* Modern.connect, "resources/read", { uri: "file:///raw" })
+      assert.deepStrictEqual(modern, { code: -32603, message: "Internal error" })
     }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live(image("AAAA", "image/png"))), layer)))
   })
 

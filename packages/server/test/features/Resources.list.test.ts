@@ -19,10 +19,12 @@ const id = ResourceTemplate.param("id")
 const Note = ResourceTemplate.make("note")`note:///${id}`
 
 /** A template that lists these. */
-const listing = <E extends InvalidParams, R>(
-  list: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, E, R>,
+const listing = (
+  list: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, InvalidParams>,
   template: ResourceTemplate.ResourceTemplate<string, any> = Note
-) => McpServer.resourceTemplate(template, () => Effect.succeed("a note"), { list })
+) => McpServer.resourceTemplate(template, read, { list })
+
+const read = () => Effect.succeed("a note")
 
 const list = (peer: TestPeer, cursor?: string) =>
   Effect.flatMap(peer.request("resources/list", cursor === undefined ? undefined : { cursor }), peer.expectResult)
@@ -188,14 +190,18 @@ describe("The list of a template", () => {
       assert.deepStrictEqual((yield* page(peer)).uris, ["note:///a", "note:///resources-list", "tale:///b"])
     }).pipe(Effect.provide(serve(Layer.merge(
       Layer.provide(
-        listing(Effect.gen(function*() {
-          const { method } = yield* RequestContext
-          return [at(`note:///${yield* Shelf}`), at(`note:///${method.replace("/", "-")}`)]
-        })),
+        McpServer.resourceTemplate(Note, read, {
+          list: Effect.gen(function*() {
+            const { method } = yield* RequestContext
+            return [at(`note:///${yield* Shelf}`), at(`note:///${method.replace("/", "-")}`)]
+          })
+        }),
         Layer.succeed(Shelf, "a")
       ),
       Layer.provide(
-        listing(Effect.map(Shelf, (shelf) => [at(`tale:///${shelf}`)]), ResourceTemplate.make("tale")`tale:///${id}`),
+        McpServer.resourceTemplate(ResourceTemplate.make("tale")`tale:///${id}`, read, {
+          list: Effect.map(Shelf, (shelf) => [at(`tale:///${shelf}`)])
+        }),
         Layer.succeed(Shelf, "b")
       )
     )))))

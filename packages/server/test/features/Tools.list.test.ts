@@ -181,7 +181,7 @@ const registered = (name: string): Registry.RegisteredTool => ({
 
 /** Reads pages as the route makes them. */
 const reader = (registry: Registry.RegistryService, pageSize: number) => {
-  const route = Tools.routes(registry, { pageSize }).find(({ method }) => method === "tools/list")!
+  const route = Tools.routes(registry, { pageSize, tasks: undefined }).find(({ method }) => method === "tools/list")!
   const raw = (cursor?: string) =>
     route.serve({ cursor }, undefined as never, undefined).effect as Effect.Effect<
       { readonly tools: ReadonlyArray<{ readonly name: string }>; readonly nextCursor?: string }

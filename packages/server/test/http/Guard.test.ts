@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Guard from "../../src/http/Guard.js"
+import * as ListensOn from "../../src/http/ListensOn.js"
 
 const refusal = (guard: Guard.Guard, host: string | undefined, origin?: string) =>
   guard.check({ host, ...(origin === undefined ? undefined : { origin }) })?.error.message
@@ -43,7 +44,7 @@ describe("by default", () => {
     ) {
       assert.strictEqual(
         refusal(guard, host),
-        `Forbidden: the Host "${host}" is not among those that this server allows`
+        `Forbidden: the Host "${host}" is not among the \`allowedHosts\` of this server`
       )
     }
     assert.strictEqual(refusal(guard, undefined), "Forbidden: the Host header is missing")
@@ -148,6 +149,7 @@ describe("cors", () => {
       "Authorization",
       "traceparent",
       "tracestate",
+      "b3",
       "baggage"
     ]
     for (const name of names) assert.include(headers["access-control-allow-headers"], name)
@@ -164,4 +166,42 @@ describe("cors", () => {
     assert.notInclude(headers["access-control-allow-headers"], "evil")
     assert.strictEqual(headers["access-control-allow-private-network"], "true")
   })
+})
+
+describe("a server whose address is known", () => {
+  const refusal = (guard: Guard.Guard, isLocal: boolean | undefined, host: string, origin?: string) =>
+    guard.check({ host, ...(origin === undefined ? undefined : { origin }) }, { isLocal })?.error.message
+
+  it("allows any host where others than this machine reach it, and still no page of another machine", () => {
+    const guard = Guard.make()
+    assert.isUndefined(refusal(guard, false, "mcp.example.com"))
+    assert.match(refusal(guard, false, "a, b")!, /the Host/)
+    assert.match(refusal(guard, false, "evil.com", "http://evil.com")!, /the Origin/)
+    for (const isLocal of [true, undefined]) assert.match(refusal(guard, isLocal, "mcp.example.com")!, /the Host/)
+  })
+
+  it("allows the hosts of the options and no others", () => {
+    const guard = Guard.make({ allowedHosts: ["mcp.example.com"] })
+    assert.isUndefined(refusal(guard, false, "mcp.example.com"))
+    assert.match(refusal(guard, false, "localhost")!, /the Host/)
+  })
+})
+
+describe("where a server listens", () => {
+  const rows: ReadonlyArray<[string, unknown, boolean | undefined]> = [
+    ["a server on a loopback address", { socket: { server: { address: () => ({ address: "127.0.0.1" }) } } }, true],
+    [
+      "a server on all addresses, also for a connection from this machine",
+      { socket: { localAddress: "127.0.0.1", server: { address: () => ({ address: "::" }) } } },
+      false
+    ],
+    ["a server on a Unix socket", { socket: { server: { address: () => "/run/mcp.sock" } } }, false],
+    ["a server that has closed", { socket: { localAddress: "::1", server: { address: () => null } } }, true],
+    ["a connection whose server is not known", { socket: { localAddress: "192.168.0.1" } }, false],
+    ["a connection that has closed", { socket: { localAddress: undefined } }, undefined],
+    ["a web request", new Request("http://localhost"), undefined]
+  ]
+  for (const [what, source, expected] of rows) {
+    it(`follows from ${what}: ${expected}`, () => assert.strictEqual(ListensOn.isLocal(source), expected))
+  }
 })

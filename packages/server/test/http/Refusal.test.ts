@@ -47,6 +47,7 @@ describe("Refusal", () => {
       [Refusal.notUtf8, 400, "UTF-8"],
       [Refusal.unreadable, 400, "cannot be read"],
       [Refusal.failed, 500, "Internal error"],
+      [Refusal.taken, 500, "pass the body on"],
       [Refusal.closing, 503, "closing"]
     ]
     for (const [refusal, status, part] of rows) {

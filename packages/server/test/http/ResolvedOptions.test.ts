@@ -15,6 +15,7 @@ describe("ResolvedOptions", () => {
       maxUnsent: 268_435_456,
       idleTimeout: 1_800_000,
       handshakeTimeout: 30_000,
+      idPrefix: "",
       maxBodyBytes: 4_194_304,
       maxDepth: 64,
       maxNodes: 100_000,
@@ -25,7 +26,8 @@ describe("ResolvedOptions", () => {
       retry: 1000,
       abandonAfter: 30_000,
       closeTimeout: 5000,
-      authenticate: undefined
+      drainTimeout: undefined,
+      documents: undefined
     })
   })
 

@@ -2,11 +2,12 @@
  * HTTP requests to an endpoint without a socket. A test decides what the client sends and when it reads; a `TestExchange`
  * records the answer.
  */
+import { assert } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import type { Cause, Layer } from "effect"
+import type { Cause, Layer, Scope } from "effect"
 import { Effect } from "effect"
 import * as Endpoint from "../../src/dispatch/Endpoint.js"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "../../src/http/HttpExchange.js"
@@ -200,7 +201,18 @@ export const makeClient = (options?: HttpOptions) =>
 /** Runs a test with a client that has no session. */
 export const withEndpoint = <E, E2>(
   server: Layer.Layer<Dispatcher, E2>,
-  test: (http: EndpointClient) => Effect.Effect<void, E, import("effect").Scope.Scope>,
+  test: (http: EndpointClient) => Effect.Effect<void, E, Scope.Scope | Dispatcher>,
   options?: HttpOptions
 ): Effect.Effect<void, E | E2 | Cause.NoSuchElementException> =>
   Effect.flatMap(makeClient(options), test).pipe(Effect.scoped, Effect.provide(server))
+
+/** Checks what all refusals have in common. */
+export const assertRefused = (exchange: TestExchange, status: number, code: number, message: RegExp) => {
+  assert.strictEqual(exchange.status, status, exchange.text)
+  assert.strictEqual(exchange.sent["content-type"], "application/json")
+  assert.strictEqual(exchange.answers, 1)
+  const { error, ...rest } = exchange.json
+  assert.deepStrictEqual(rest, { jsonrpc: "2.0" })
+  assert.strictEqual(error.code, code)
+  assert.match(error.message, message)
+}

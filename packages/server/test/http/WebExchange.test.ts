@@ -101,7 +101,8 @@ describe("WebExchange", () => {
       const exchanging = exchange()
       exchanging.one.slowReaders = {
         sendLong: () => {},
-        watch: (cut) => {
+        tick: () => () => {},
+        watch: (_, cut) => {
           due = cut
           return () => {
             due = undefined
@@ -116,23 +117,44 @@ describe("WebExchange", () => {
       assert.deepStrictEqual([exchanging.noted.done, due], [1, undefined])
     }))
 
+  it.effect("keeps a timer of its own while it streams, and not longer", () =>
+    Effect.gen(function*() {
+      for (const how of ["end", "cancel"] as const) {
+        const exchanging = exchange()
+        let ticking = 0
+        exchanging.one.slowReaders = {
+          sendLong: () => {},
+          watch: () => () => {},
+          tick: () => {
+            ticking++
+            return () => void ticking--
+          }
+        }
+        const { body, writer } = yield* streaming(exchanging)
+        assert.strictEqual(ticking, 1)
+        if (how === "end") writer.end()
+        yield* how === "end" ? pull(body) : Effect.promise(() => body.cancel())
+        assert.strictEqual(ticking, 0)
+      }
+    }))
+
   it("passes a long answer on, to be sent in pieces", () => {
     const { one } = exchange()
     const long: Array<string> = []
-    one.slowReaders = { sendLong: (_, __, ___, body) => long.push(body), watch: () => () => {} }
+    one.slowReaders = { sendLong: (_, __, ___, body) => long.push(body), watch: () => () => {}, tick: () => () => {} }
     one.reply(200, {}, "x".repeat(PIECE + 1))
     assert.strictEqual(long[0]?.length, PIECE + 1)
   })
 
   it.effect("does not read a body that the application has read, or is reading", () =>
     Effect.gen(function*() {
-      for (const how of ["text", "lock"] as const) {
-        const { one, request } = exchange({ method: "POST", body: "{}" })
+      for (const [how, headers] of [["text", {}], ["lock", {}], ["text", { "content-length": "2" }]] as const) {
+        const { one, request } = exchange({ method: "POST", body: "{}", headers })
         if (how === "text") yield* Effect.promise(() => request.text())
         else request.body!.getReader()
         let got: unknown
         one.body(100, (body) => got = body)
-        assert.deepStrictEqual(got, { fault: "unreadable" })
+        assert.deepStrictEqual(got, { fault: "taken" })
       }
     }))
 

@@ -11,6 +11,27 @@ const gated = Effect.map(Deferred.make<void, string>(), (gate) => ({
 
 const initialized = { jsonrpc: "2.0", method: "notifications/initialized" }
 
+describe("idPrefix", () => {
+  it.effect("is what the id of a session begins with, and the rest cannot be guessed", () =>
+    withEndpoint(serve(GreetLive), (http) =>
+      Effect.gen(function*() {
+        const ids = yield* Effect.replicateEffect(http.open(), 2)
+        assert.notDeepEqual(ids[0]!.session, ids[1]!.session)
+        for (const client of ids) assert.match(client.session["mcp-session-id"]!, /^node-1\.[0-9a-f]{32}$/)
+        assert.deepInclude((yield* ids[0]!.ask({ jsonrpc: "2.0", id: 1, method: "ping" })).json, { result: {} })
+      }), { legacy: { sessions: { idPrefix: "node-1." } } }))
+
+  for (const idPrefix of ["a b", "a/b", "a?", "ä", "a\n", "x".repeat(65)]) {
+    it.effect(`keeps an endpoint from starting that has ${JSON.stringify(idPrefix)}, with the reason`, () =>
+      Effect.gen(function*() {
+        const exit = yield* Effect.exit(
+          withEndpoint(serve(GreetLive), () => Effect.void, { legacy: { sessions: { idPrefix } } })
+        )
+        assert.include(String(exit), "legacy.sessions.idPrefix may have at most 64 letters")
+      }))
+  }
+})
+
 describe("an initialize that is slow", () => {
   it.effect("is answered when the session layer is built", () =>
     Effect.gen(function*() {

@@ -5,13 +5,13 @@ import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Effect } from "effect"
 import { call, initialize, withEndpoint } from "../http/TestExchange.js"
-import { act, GreetLive, serve, until } from "../Serving.js"
+import { act, byHeader, GreetLive, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
 
 describe("a session of a principal", () => {
   it.effect("does not end when another principal opens sessions", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(serve(GreetLive, byHeader), (http) =>
       Effect.gen(function*() {
         const ada = yield* http.open(undefined, {}, { authorization: "ada" })
         const bobs = yield* Effect.forEach(
@@ -26,10 +26,7 @@ describe("a session of a principal", () => {
         const refused = yield* http.ask(initialize(), { authorization: "bob" })
         assert.strictEqual(refused.status, 503)
         assert.match(refused.json.error.message, /2 sessions are in use/)
-      }), {
-      legacy: { sessions: { max: 20 } },
-      authenticate: ({ headers: { authorization } }) => Effect.succeed({ id: authorization! })
-    }))
+      }), { legacy: { sessions: { max: 20 } } }))
 })
 
 describe("a malformed response", () => {
@@ -41,7 +38,7 @@ describe("a malformed response", () => {
         (session) => Effect.map(Effect.exit(session.listRoots), ({ _tag }) => outcomes.push(_tag))
       )
     )
-    return withEndpoint(serve(asking), (http) =>
+    return withEndpoint(serve(asking, byHeader), (http) =>
       Effect.gen(function*() {
         const ada = yield* http.open(undefined, { roots: {} }, { authorization: "ada" })
         const ask = (id: number) =>
@@ -61,7 +58,7 @@ describe("a malformed response", () => {
         assert.strictEqual(ada.post(malformed(second)).status, 400)
         yield* until(() => outcomes.length === 2)
         assert.deepStrictEqual(outcomes, ["Success", "Failure"])
-      }), { authenticate: ({ headers: { authorization } }) => Effect.succeed({ id: authorization! }) })
+      }))
   })
 })
 
@@ -73,7 +70,7 @@ describe("a notification", () => {
         seen.push([headers["x-trace"], principal?.id, sessionId])
       })
     )
-    return withEndpoint(serve(listener), (http) =>
+    return withEndpoint(serve(listener, byHeader), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open("2025-03-26", {}, { authorization: "ada" })
         const changed = Message.notification("notifications/roots/list_changed")
@@ -82,6 +79,6 @@ describe("a notification", () => {
         yield* until(() => seen.length === 2)
         const id = client.session["mcp-session-id"]
         assert.deepStrictEqual(seen, [["a", "ada", id], ["b", "ada", id]])
-      }), { authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization! }) })
+      }))
   })
 })

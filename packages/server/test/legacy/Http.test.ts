@@ -3,7 +3,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, TestClock } from "effect"
 import { answered, call, EndpointClient, initialize, withEndpoint } from "../http/TestExchange.js"
-import { act, GreetLive, serve, until } from "../Serving.js"
+import { act, byHeader, GreetLive, serve, until } from "../Serving.js"
 
 const ping = Message.request(1, "ping")
 const text = (text: string) => ({ content: [{ type: "text", text }] })
@@ -114,7 +114,7 @@ describe("a session", () => {
       })))
 
   it.effect("belongs to the principal that opened it", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(serve(GreetLive, byHeader), (http) =>
       Effect.gen(function*() {
         const ada = yield* http.open(undefined, {}, { authorization: "ada" })
         const anonymous = yield* http.open()
@@ -133,10 +133,7 @@ describe("a session", () => {
           assert.strictEqual(exchange.text, unknown.text)
         }
         assert.strictEqual((yield* ada.ask(ping)).status, 200)
-      }), {
-      authenticate: ({ headers: { authorization } }) =>
-        Effect.succeed(authorization === undefined ? undefined : { id: authorization })
-    }))
+      })))
 
   it.effect("is visible to handlers, with the headers of each request", () => {
     let seen: RequestContext.RequestContextService | undefined

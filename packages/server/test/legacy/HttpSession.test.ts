@@ -12,7 +12,7 @@ const session = Effect.gen(function*() {
   const context = yield* makeContext()
   const runtime = yield* Effect.runtime<never>()
   const closed = yield* Deferred.make<void>()
-  const one = new HttpSession(context, "s", "ada", (closing) => {
+  const one = new HttpSession(context, "s", "ada", undefined, (closing) => {
     Runtime.runFork(runtime, Effect.zipRight(closing, Deferred.succeed(closed, undefined)))
   })
   return { closed, one, context }

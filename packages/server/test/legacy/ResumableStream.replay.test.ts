@@ -107,6 +107,8 @@ describe("a replay", () => {
           Effect.zipRight(memory.finish(key))
         )
       const store: EventStore.EventStoreService = {
+        open: (key, requests) => memory.open(key, requests),
+        unfinished: (key) => memory.unfinished(key),
         append: (key, event) => memory.append(key, event),
         after: (key, position) => memory.after(key, position),
         finish,

@@ -157,6 +157,7 @@ describe("a stream that can be resumed", () => {
               foreign.lastId,
               `${mark}_zz_1`,
               `${mark}_g_99`,
+              `${mark}_g_10000000001`,
               // Its first two events have been dropped.
               exchange.events[0]!.id!
             ]
@@ -193,10 +194,10 @@ describe("a stream that can be resumed", () => {
             const client = yield* http.open()
             yield* client.ask(call(1, "act"))
             const key = { session: client.session["mcp-session-id"]!, stream: "01" }
-            assert.isTrue(Option.isSome(yield* store.after(key, 0)))
+            assert.isTrue(Option.isSome(yield* Effect.orDie(store.after(key, 0))))
             client.delete()
             yield* http.endpoint.close
-            assert.isTrue(Option.isNone(yield* store.after(key, 0)))
+            assert.isTrue(Option.isNone(yield* Effect.orDie(store.after(key, 0))))
           }),
         {},
         Layer.succeed(EventStore.EventStore, store)

@@ -33,24 +33,43 @@ const routes = (
     return Routes.make({
       info,
       versions: Version.legacy,
-      instructions: undefined,
+      instructions: () => undefined,
+      observers: new Set(),
       requestTimeout: "1 minute",
       elicitationTimeout: "1 minute",
       logging: options.logging !== false,
       capabilities: AdvertisedCapabilities.make(registry, {
         logging: options.logging !== false,
         subscriptions: options.subscriptions !== false,
+        tasks: false,
         also: undefined
       }),
-      router: Router.make(registry, FeatureRoutes.make(registry, { pageSize: 1 }), ExtensionTable.none),
+      router: Router.make(
+        registry,
+        FeatureRoutes.make(registry, { pageSize: 1, tasks: undefined }),
+        ExtensionTable.none
+      ),
       extensions: ExtensionTable.none,
       session: undefined,
       middleware: undefined,
-      subscriptions: options.subscriptions === false ? undefined : { isKnown: () => true, max: undefined },
+      sessionMiddleware: undefined,
+      authenticate: undefined,
+      documents: undefined,
+      requiredScopes: () => [],
+      subscriptions: options.subscriptions === false ? undefined : {
+        isKnown: () => true,
+        hidden: () => Effect.succeed(new Set<string>()),
+        max: undefined,
+        begin: () => undefined
+      },
+      tasks: undefined,
+      pageSize: 1,
       listen: {},
       cache: undefined,
       rounds: undefined,
-      inputSchema: () => undefined
+      sealKeys: undefined,
+      inputSchema: () => undefined,
+      unseenTool: () => undefined
     })
   })
 

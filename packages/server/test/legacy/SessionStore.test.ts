@@ -137,7 +137,7 @@ describe("SessionStore", () => {
       const { store: sessions } = yield* store()
       const all = ["a", "b"].map((id) => session(id))
       all.forEach((one) => sessions.add(one))
-      sessions.clear()
+      sessions.clear((one) => one.end())
       assert.isTrue(all.every(({ ended }) => ended))
       assert.strictEqual(sessions.size, 0)
     }))

@@ -6,7 +6,7 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Layer, TestClock } from "effect"
 import type { EndpointClient, TestExchange } from "../http/TestExchange.js"
 import { answered, call, initialize, proper, withEndpoint } from "../http/TestExchange.js"
-import { act, GreetLive, serve, until } from "../Serving.js"
+import { act, byHeader, GreetLive, serve, until } from "../Serving.js"
 
 const options = { path: "/mcp", legacy: { ssePath: "/sse" } }
 
@@ -44,6 +44,12 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.notStrictEqual(one.uri, other.uri)
         assert.strictEqual(http.endpoint.sessions(), 2)
       }), options))
+
+  it.effect("begins the id with idPrefix", () =>
+    withEndpoint(serve(GreetLive), (http) =>
+      Effect.gen(function*() {
+        assert.match((yield* connect(http)).uri, /^\/sse\?sessionId=a-[0-9a-f]{32}$/)
+      }), { legacy: { ...options.legacy, sessions: { idPrefix: "a-" } } }))
 
   it.effect("accepts messages with 202 and answers on the stream", () =>
     withEndpoint(serve(GreetLive), (http) =>
@@ -137,21 +143,21 @@ describe("HTTP+SSE of 2024-11-05", () => {
       }), options))
 
   it.effect("belongs to the principal that opened it", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(serve(GreetLive, byHeader), (http) =>
       Effect.gen(function*() {
         const client = yield* connect(http, { authorization: "ada" })
         const foreign = yield* answered(client.post(initialize(), { authorization: "bob" }))
         assert.strictEqual(foreign.status, 404)
         assert.strictEqual((yield* answered(client.post(initialize()))).status, 202)
-      }), { ...options, authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization! }) }))
+      }), options))
 
   it.effect("gives handlers the principal and the headers of each message", () => {
     const seen: Array<unknown> = []
     const look = Effect.map(RequestContext.RequestContext, ({ headers, principal, sessionId }) => {
-      seen.push([headers["x-trace"], principal?.id, principal?.claims, sessionId])
+      seen.push([headers["x-trace"], principal?.id, sessionId])
     })
     return withEndpoint(
-      serve(Layer.merge(act(look), Handler.rootsListChanged(look))),
+      serve(Layer.merge(act(look), Handler.rootsListChanged(look)), byHeader),
       (http) =>
         Effect.gen(function*() {
           const client = yield* connect(http, { authorization: "ada" })
@@ -162,13 +168,9 @@ describe("HTTP+SSE of 2024-11-05", () => {
           client.post(Message.notification("notifications/roots/list_changed"), { "x-trace": "b" })
           yield* until(() => seen.length === 2)
           const id = client.uri.split("=")[1]
-          assert.deepStrictEqual(seen, [["a", "ada", { of: "a" }, id], ["b", "ada", { of: "b" }, id]])
+          assert.deepStrictEqual(seen, [["a", "ada", id], ["b", "ada", id]])
         }),
-      {
-        ...options,
-        authenticate: ({ headers }) =>
-          Effect.succeed({ id: headers.authorization!, claims: { of: headers["x-trace"] } })
-      }
+      options
     )
   })
 
@@ -209,7 +211,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
     }))
 
   it.effect("has a limit for each principal", () =>
-    withEndpoint(serve(GreetLive), (http) =>
+    withEndpoint(serve(GreetLive, byHeader), (http) =>
       Effect.gen(function*() {
         yield* connect(http, { authorization: "ada" })
         const second = yield* answered(listen(http, { authorization: "ada" }))
@@ -220,9 +222,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         yield* connect(http)
       }), {
       ...options,
-      legacy: { ...options.legacy, sessions: { maxPerPrincipal: 1 } },
-      authenticate: ({ headers: { authorization } }) =>
-        Effect.succeed(authorization === undefined ? undefined : { id: authorization })
+      legacy: { ...options.legacy, sessions: { maxPerPrincipal: 1 } }
     }))
 
   it.effect("has a limit, and cuts off a slow reader", () => {

@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Feature from "@effect-mcp/server/Feature"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Cause, Effect, Layer } from "effect"
 import type { EndpointClient } from "../http/TestExchange.js"
 import { initialize, withEndpoint } from "../http/TestExchange.js"
@@ -185,4 +187,18 @@ describe("The headers of a modern POST", () => {
         ]
         for (const [args, others] of wrong) refused(yield* ask(http, call(args), others), 400, -32020)
       })))
+
+  it.effect("are compared of a tool that only some requests see, for those that see it; to others it is unknown", () => {
+    const sees = Effect.map(RequestContext, ({ headers }) => headers["x-sees"] !== undefined)
+    return withEndpoint(serve(Regional.pipe(Feature.visible(sees))), (http) =>
+      Effect.gen(function*() {
+        const wrong = { "mcp-param-region": "west" }
+        const seen = { ...wrong, "x-sees": "yes" }
+        refused(yield* ask(http, call({ region: "east" }), seen), 400, -32020)
+        const unseen = yield* ask(http, call({ region: "east" }), wrong)
+        const none = yield* ask(http, request("tools/call", { name: "none", arguments: {} }))
+        assert.strictEqual(unseen.status, none.status)
+        refused(unseen, 200, -32602)
+      }))
+  })
 })

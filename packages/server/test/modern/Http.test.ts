@@ -9,7 +9,7 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, TestClock } from "effect"
 import type { TestExchange } from "../http/TestExchange.js"
 import { answered, withEndpoint } from "../http/TestExchange.js"
-import { act, GreetLive, serve, until } from "../Serving.js"
+import { act, byHeader, GreetLive, serve, until } from "../Serving.js"
 import { stamp } from "./Modern.js"
 import { ask, greet, modernOnly, post, refused, request } from "./Posting.js"
 
@@ -109,17 +109,16 @@ describe("A modern POST", () => {
 
   it.effect("knows its headers and its principal, and not those of another", () =>
     withEndpoint(
-      serve(act(Effect.flatMap(RequestContext, ({ headers, principal, sessionId }) =>
-        Effect.sync(() => {
-          assert.deepStrictEqual([principal?.id, sessionId, headers["mcp-method"]], ["ada", undefined, "tools/call"])
-        })))),
+      serve(
+        act(Effect.flatMap(RequestContext, ({ headers, principal, sessionId }) =>
+          Effect.sync(() => {
+            assert.deepStrictEqual([principal?.id, sessionId, headers["mcp-method"]], ["ada", undefined, "tools/call"])
+          }))),
+        byHeader
+      ),
       (http) =>
         Effect.map(ask(http, request("tools/call", { name: "act" }), { authorization: "ada" }), (exchange) =>
-          assert.notProperty(exchange.json.result, "isError")),
-      {
-        authenticate: ({ headers }) =>
-          Effect.succeed({ id: headers.authorization! })
-      }
+          assert.notProperty(exchange.json.result, "isError"))
     ))
 
   it.effect("of a notification is accepted with 202, and of a response is refused with 400", () =>
@@ -142,7 +141,7 @@ describe("A question over HTTP", () => {
     request("tools/call", { name: "act", ...params }, { capabilities })
 
   it.effect("ends the round with JSON, and its state is for one principal only", () =>
-    withEndpoint(serve(asking), (http) =>
+    withEndpoint(serve(asking, byHeader), (http) =>
       Effect.gen(function*() {
         const as = (id: string) => ({ authorization: id })
         const first = (yield* ask(http, call(), as("ada"))).json.result
@@ -150,7 +149,7 @@ describe("A question over HTTP", () => {
         const retry = call({ requestState: first.requestState, inputResponses: { sure: { action: "accept" } } })
         refused(yield* ask(http, retry, as("bob")), 200, -32602)
         assert.strictEqual((yield* ask(http, retry, as("ada"))).json.result.resultType, "complete")
-      }), { authenticate: ({ headers }) => Effect.succeed({ id: headers.authorization! }) }))
+      })))
 
   const roots = McpServer.tool(
     RawTool.make("roots", { inputSchema: { type: "object" } } as any),
@@ -236,7 +235,23 @@ describe("A POST beyond the limit of requests", () => {
 })
 
 describe("Closing the endpoint", () => {
-  it.effect("answers what is running with 503, and interrupts it", () =>
+  it.effect("answers what waits with 503, and what runs with an error after which no proxy sends it again", () =>
+    Effect.gen(function*() {
+      const started = yield* Deferred.make<void>()
+      const handler = Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
+      yield* withEndpoint(serve(act(handler), { maxExchanges: 1 }), (http) =>
+        Effect.gen(function*() {
+          const [running, waiting] = [1, 2].map(() => post(http, request("tools/call", { name: "act" })))
+          yield* Deferred.await(started)
+          yield* http.endpoint.close
+          refused(running!, 200, -32603)
+          assert.notProperty(running!.sent, "retry-after")
+          refused(waiting!, 503, -32603)
+          assert.property(waiting!.sent, "retry-after")
+        }))
+    }))
+
+  it.effect("interrupts what is running, after its answer", () =>
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
@@ -248,7 +263,7 @@ describe("Closing the endpoint", () => {
           const exchange = post(http, request("tools/call", { name: "act" }))
           yield* Deferred.await(started)
           yield* http.endpoint.close
-          refused(exchange, 503, -32603)
+          refused(exchange, 200, -32603)
           yield* Deferred.await(stopped)
         }))
     }))

@@ -6,22 +6,9 @@ import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, type Scope } from "effect"
 
-export interface Options {
-  readonly version?: unknown
-  readonly capabilities?: JsonObject
-  readonly logLevel?: string
-  readonly progressToken?: string | number
-}
+export type Options = TestPeer.ModernOptions
 
-export const envelope = ({ capabilities = {}, logLevel, progressToken, version = "2026-07-28" }: Options = {}) => ({
-  _meta: {
-    "io.modelcontextprotocol/protocolVersion": version,
-    "io.modelcontextprotocol/clientInfo": { name: "test", version: "0.0.0" },
-    "io.modelcontextprotocol/clientCapabilities": capabilities,
-    ...(logLevel === undefined ? undefined : { "io.modelcontextprotocol/logLevel": logLevel }),
-    ...(progressToken === undefined ? undefined : { progressToken })
-  }
-})
+export const envelope = (options?: Options) => ({ _meta: TestPeer.requestMeta(options) })
 
 export const stamp = {
   resultType: "complete",
@@ -34,7 +21,7 @@ export const uncached = { ttlMs: 0, cacheScope: "private" }
 export const connect: Effect.Effect<TestPeer.TestPeer, never, Dispatcher | Scope.Scope> = TestPeer.client()
 
 export const request = (peer: TestPeer.TestPeer, method: string, params: JsonObject = {}, options?: Options) =>
-  peer.request(method, { ...params, ...envelope(options) })
+  peer.modern(options).request(method, params)
 
 /** Sends a request, and waits for its result. */
 export const result = (peer: TestPeer.TestPeer, method: string, params?: JsonObject, options?: Options) =>

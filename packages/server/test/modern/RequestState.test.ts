@@ -68,14 +68,8 @@ describe("requestState", () => {
     Effect.gen(function*() {
       const round = yield* Effect.map(Effect.flatMap(connect, ask), retry).pipe(Effect.scoped, Effect.provide(one))
       return yield* Effect.flatMap(connect, (peer) =>
-        peer.request("tools/call", {
-          name: "ask",
-          ...round,
-          _meta: {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": capabilities
-          }
-        }).pipe(Effect.zipRight(peer.next))).pipe(Effect.scoped, Effect.provide(two))
+        peer.modern({ capabilities }).request("tools/call", { name: "ask", ...round }).pipe(Effect.zipRight(peer.next)))
+        .pipe(Effect.scoped, Effect.provide(two))
     })
 
   it.effect("MUST need no memory of the first round: another server with the same secret opens it", () =>

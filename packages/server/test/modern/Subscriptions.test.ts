@@ -116,6 +116,21 @@ describe("subscriptions/listen", () => {
     }).pipe(Effect.scoped, Effect.provide(serve(features)))
   })
 
+  it.effect("receives one update of a resource that several of its URIs include, and none after it has ended", () =>
+    Effect.gen(function*() {
+      const peer = yield* leaving
+      const uris = ["file:///docs/a", "file:///docs", "file:///docs/", "file:///", "file:", "file:///docs/a"]
+      const [id] = yield* listen(peer, { resourceSubscriptions: uris })
+      assert.deepInclude(yield* caused(peer, "touch"), {
+        method: "notifications/resources/updated",
+        params: { uri: "file:///docs/a", _meta: { [ID]: id } }
+      })
+      yield* silence(peer)
+      yield* peer.notify("notifications/cancelled", { requestId: id })
+      yield* call(peer, "touch")
+      yield* silence(peer)
+    }).pipe(Effect.scoped, Effect.provide(serve(Layer.merge(Readme, touch("file:///docs/a"))))))
+
   it.effect("MUST NOT carry progress and log messages: they belong to their own request", () =>
     Effect.gen(function*() {
       const peer = yield* leaving

@@ -17,24 +17,28 @@ const services = (...of: ReadonlyArray<readonly [{ readonly key: string }, unkno
 
 const made = (
   captured: Context.Context<never>,
-  session?: Context.Context<never>,
-  middleware?: ReadonlyMap<string, unknown>,
-  given?: Context.Context<never>
-) => HandlerContext.make(captured, session, { ...request, services: given }, new RequestScope(), middleware).unsafeMap
+  session: Context.Context<never>,
+  of: HandlerContext.Request = request,
+  scope = new RequestScope()
+) => {
+  const context = HandlerContext.unfilled()
+  HandlerContext.unsafeFill(context, captured, session, of, scope)
+  return context.unsafeMap
+}
 
 describe("The context of a handler", () => {
-  it("prefers the session's services to those of the layer, and the middleware's to both", () => {
+  it("prefers the session's services to those of the layer, and the user to both", () => {
     const context = made(
       services([A, "captured"], [B, "captured"], [C, "captured"]),
       services([B, "session"], [C, "session"]),
-      new Map([[C.key, "middleware"]])
+      { ...request, user: services([C, "user"]) }
     )
-    assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "session", "middleware"])
+    assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "session", "user"])
   })
 
   it("prefers the services that came with the HTTP request to those of the layer, and the session's to both", () => {
-    const given = services([B, "given"], [C, "given"])
-    const context = made(services([A, "captured"], [B, "captured"]), services([C, "session"]), undefined, given)
+    const given = { ...request, services: services([B, "given"], [C, "given"]) }
+    const context = made(services([A, "captured"], [B, "captured"]), services([C, "session"]), given)
     assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "given", "session"])
   })
 
@@ -42,16 +46,17 @@ describe("The context of a handler", () => {
     const other = { other: true }
     const everywhere = services([RequestContext, other], [ServerSession, other], [Scope.Scope, other])
     const scope = new RequestScope()
-    const { unsafeMap } = HandlerContext.make(everywhere, everywhere, request, scope, everywhere.unsafeMap)
-    assert.strictEqual(unsafeMap.get(RequestContext.key), request)
-    assert.strictEqual(unsafeMap.get(ServerSession.key), request)
-    assert.strictEqual(unsafeMap.get(Scope.Scope.key), scope)
+    const given = { ...request, services: everywhere, user: everywhere }
+    const context = made(everywhere, everywhere, given, scope)
+    assert.strictEqual(context.get(RequestContext.key), given)
+    assert.strictEqual(context.get(ServerSession.key), given)
+    assert.strictEqual(context.get(Scope.Scope.key), scope)
   })
 
   it("does not change its sources", () => {
     const captured = services([A, "captured"])
     const session = services([B, "session"])
-    made(captured, session, new Map([[C.key, "middleware"]]))
+    made(captured, session, { ...request, services: services([C, "given"]) })
     assert.deepStrictEqual([captured.unsafeMap.size, session.unsafeMap.size], [1, 1])
   })
 })

@@ -8,7 +8,7 @@ import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import * as Router from "../../src/runtime/Router.js"
 
 const routerOf = (registry: Registry.RegistryService) =>
-  Router.make(registry, FeatureRoutes.make(registry, { pageSize: 10 }), ExtensionTable.none)
+  Router.make(registry, FeatureRoutes.make(registry, { pageSize: 10, tasks: undefined }), ExtensionTable.none)
 
 describe("Router", () => {
   it.scoped("has the routes of every feature, whether the server has an entry of it or not, and none that only one era has", () =>

@@ -1,0 +1,235 @@
+/**
+ * Tools of MCP servers as a toolkit of `@effect/ai`: a language model calls them as it calls the application's own tools. From a
+ * tool list, whose tools are known when the program runs; or from a definition, with parameters and results by type.
+ *
+ * A failure goes back to the model (`failureMode: "return"`), so it can react; the conversation goes on.
+ *
+ * @since 0.1.0
+ */
+import * as AiTool from "@effect/ai/Tool"
+import * as Toolkit from "@effect/ai/Toolkit"
+import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
+import { Client } from "@effect-mcp/client/Client"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as Typed from "@effect-mcp/client/Typed"
+import type * as Definition from "@effect-mcp/definition/Definition"
+import type * as Tool from "@effect-mcp/definition/Tool"
+import * as Apps from "@effect-mcp/protocol/Apps"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Failures from "./list/Failures.js"
+import * as ModelNames from "./list/ModelNames.js"
+import * as ModelSchema from "./ModelSchema.js"
+import * as RemoteDescription from "./toolkit/RemoteDescription.js"
+import type * as ToolList from "./ToolList.js"
+import * as ToolOutput from "./ToolOutput.js"
+
+/**
+ * A tool failed, or could not be called: the failure of every tool here, beside those that its definition declares. The
+ * model reads the message.
+ */
+export class ToolFailure extends Schema.TaggedError<ToolFailure>("@effect-mcp/ai/ToolFailure")("ToolFailure", {
+  tool: Schema.String,
+  message: Schema.String
+}) {}
+
+/** Parameters that are an object: what `@effect/ai` requires of a schema. */
+export interface ParametersSchema<A> extends Schema.Schema<A, any> {
+  readonly fields: Schema.Struct.Fields
+  readonly make: any
+}
+
+/** A tool that a server lists. Its server checks the arguments. The success is structured content, or text. */
+export interface RemoteTool extends
+  AiTool.Tool<string, {
+    readonly parameters: ParametersSchema<JsonObject>
+    readonly success: Schema.Schema<unknown>
+    readonly failure: typeof ToolFailure
+    readonly failureMode: "return"
+  }>
+{}
+
+/** The tools of a tool list by name. */
+export interface RemoteTools extends Record<string, RemoteTool> {}
+
+export interface Options {
+  /** The options of each call: its timeout, what receives its progress. */
+  readonly call?: ((name: string) => CallToolOptions) | undefined
+}
+
+/**
+ * The toolkit of a tool list, with its handlers. For a list that follows its servers, give the model an effect, which is run
+ * for each generation: `Effect.flatMap(following.current, ClientToolkit.fromList)`.
+ *
+ * Results of `@effect/ai` are JSON values, so an image in a result is named in text only; `ToolList` has the images.
+ */
+export const fromList = (
+  list: ToolList.ToolList,
+  options: Options = {}
+): Effect.Effect<Toolkit.WithHandler<RemoteTools>> => {
+  const tools = list.tools.map(remoteTool)
+  const toolkit = Toolkit.make(...tools) as unknown as Toolkit.Toolkit<RemoteTools>
+  const handlers = Object.fromEntries(tools.map(({ name }) => [
+    name,
+    (args: JsonObject) =>
+      Effect.flatMap(
+        list.call(name, args, options.call?.(name)),
+        (output) => output.isError ? fail(name, output.text) : Effect.succeed(ToolOutput.value(output))
+      )
+  ]))
+  return Effect.flatMap(toolkit.toContext(handlers as never), (context) => Effect.provide(toolkit, context))
+}
+
+const remoteTool = ({ description, inputSchema, name, tool }: ToolList.ModelTool): RemoteTool =>
+  AiTool.make(name, {
+    description: description === "" ? name : description,
+    success: Schema.Unknown,
+    failure: ToolFailure,
+    failureMode: "return"
+  })
+    .setParameters(RemoteDescription.parameters(inputSchema))
+    .annotateContext(RemoteDescription.annotations(tool)) as unknown as RemoteTool
+
+const fail = (tool: string, message: string) => Effect.fail(new ToolFailure({ tool, message }))
+
+/** What a tool of a definition gives the model: its success, or the text of a tool that returns content only. */
+export type SuccessOf<T> = [Tool.Tool.Success<T>] extends [void] ? string : Tool.Tool.Success<T>
+
+/** A tool of a definition as a tool of `@effect/ai`. */
+export interface TypedTool<T extends Tool.Tool.Any> extends
+  AiTool.Tool<T["name"], {
+    readonly parameters: ParametersSchema<Tool.Tool.Parameters<T>>
+    readonly success: Schema.Schema<SuccessOf<T>, any>
+    readonly failure: Schema.Schema<Tool.Tool.Failure<T> | ToolFailure, any>
+    readonly failureMode: "return"
+  }>
+{}
+
+/** The tools of a definition by name. */
+export type TypedTools<D extends Definition.Definition.Any> = {
+  readonly [T in Definition.Definition.Tools<D> as T["name"]]: TypedTool<T>
+}
+
+export interface DefinitionOptions extends Options {
+  /**
+   * The subset of JSON Schema that the model accepts. Default: `json-schema`. The OpenAI provider of `@effect/ai` needs
+   * `openai-strict`, unless its configuration has `strict: false`.
+   */
+  readonly dialect?: ModelSchema.Dialect | undefined
+}
+
+/**
+ * The tools of a definition as a toolkit, without handlers: `layer` and `of` have them. Throws when a tool has a name that
+ * models do not accept (they accept letters, digits, "_" and "-", at most 64), or arguments that the dialect cannot describe,
+ * and when a tool is not for models (`AppView.meta`).
+ */
+export const make = <D extends Definition.Definition.Any>(
+  definition: D,
+  { dialect = "json-schema" }: Pick<DefinitionOptions, "dialect"> = {}
+): Toolkit.Toolkit<TypedTools<D>> =>
+  Toolkit.make(...[...definition.tools.values()].map((tool) => typedTool(tool, dialect))) as unknown as Toolkit.Toolkit<
+    TypedTools<D>
+  >
+
+const typedTool = (
+  { advertised, failure, name, parameters, success }: Tool.Tool.Any,
+  dialect: ModelSchema.Dialect
+): AiTool.Any => {
+  if (ModelNames.legal(name) !== name) {
+    throw new Error(
+      `Tool ${
+        JSON.stringify(name)
+      }: models do not accept this name; rename the tool, or make the toolkit of a ToolList, ` +
+        "which gives it another name"
+    )
+  }
+  if (!Apps.isForModel(advertised)) {
+    throw new Error(`Tool ${JSON.stringify(name)} is for the views of its server only: leave it out of this definition`)
+  }
+  const { inputSchema } = advertised
+  const { isStrict, schema } = Either.getOrThrowWith(
+    ModelSchema.make(inputSchema, dialect),
+    (reason) => new Error(`Tool ${JSON.stringify(name)} ${reason}`)
+  )
+  const described = RemoteDescription.described(
+    parameters as Schema.Schema<any, any>,
+    schema,
+    isStrict ? (args) => ModelSchema.withoutNulls(args, inputSchema) : undefined
+  )
+  return AiTool.make(name, {
+    description: advertised.description ?? advertised.title ?? name,
+    success: success as Schema.Schema.Any ?? Schema.String,
+    failure: Schema.Union(failure as Schema.Schema.Any, ToolFailure),
+    failureMode: "return"
+  })
+    .setParameters(described as ParametersSchema<any>)
+    .annotateContext(RemoteDescription.annotations(advertised)) as unknown as AiTool.Any
+}
+
+/** The handlers of `make(definition)`: they call the server of the client in the context. */
+export const layer = <D extends Definition.Definition.Any>(
+  definition: D,
+  options: Options & ToolOutput.Options = {}
+): Layer.Layer<AiTool.HandlersFor<TypedTools<D>>, never, Client> =>
+  Layer.unwrapEffect(
+    Effect.map(Client, (session) => make(definition).toLayer(handlers(session, definition, options) as never))
+  )
+
+/**
+ * The tools of a definition as a toolkit whose handlers call the server of the client in the context.
+ *
+ * @example
+ * ```ts
+ * import * as ClientToolkit from "@effect-mcp/ai/ClientToolkit"
+ * import * as Definition from "@effect-mcp/definition/Definition"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as LanguageModel from "@effect/ai/LanguageModel"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Forecast = Tool.make("forecast", { parameters: { city: Schema.String }, success: Schema.Struct({ celsius: Schema.Int }) })
+ *
+ * export const program = Effect.gen(function*() {
+ *   const toolkit = yield* ClientToolkit.of(Definition.make(Forecast))
+ *   const response = yield* LanguageModel.generateText({ prompt: "How warm is Oslo?", toolkit })
+ *   for (const { result } of response.toolResults) yield* Effect.log(result) // { celsius: number } or a ToolFailure
+ * })
+ * ```
+ */
+export const of = <D extends Definition.Definition.Any>(
+  definition: D,
+  options: DefinitionOptions & ToolOutput.Options = {}
+): Effect.Effect<Toolkit.WithHandler<TypedTools<D>>, never, Client> =>
+  Effect.flatMap(Client, (session) => {
+    const toolkit = make(definition, options)
+    return Effect.flatMap(
+      toolkit.toContext(handlers(session, definition, options) as never),
+      (context) => Effect.provide(toolkit, context)
+    )
+  })
+
+const handlers = (
+  session: ClientSessionService,
+  definition: Definition.Definition.Any,
+  options: Options & ToolOutput.Options
+): Readonly<Record<string, (args: unknown) => Effect.Effect<unknown, unknown>>> => {
+  const calls = Typed.make(session, definition) as Readonly<Record<string, Typed.Call<Tool.Tool.Any>>>
+  return Object.fromEntries([...definition.tools.values()].map((tool) => [
+    tool.name,
+    (args: unknown) =>
+      Effect.map(
+        Effect.catchAll(calls[tool.name]!(args, options.call?.(tool.name)), (error) => failure(tool, error, options)),
+        (success) =>
+          tool.success === undefined ? ToolOutput.make(success as Tools.CallToolResult, options).text : success
+      )
+  ]))
+}
+
+/** A declared failure as it is; every other one in words. */
+const failure = (tool: Tool.Tool.Any, error: unknown, options: ToolOutput.Options): Effect.Effect<never, unknown> => {
+  const text = Failures.text(tool.name, error, options)
+  return text === undefined ? Effect.fail(error) : fail(tool.name, text)
+}

@@ -1,0 +1,78 @@
+/**
+ * The JSON Schemas of arguments in the dialects of models. The APIs of models accept subsets of JSON Schema, and most refuse a
+ * whole tool list for one schema outside of theirs. The tool's own server checks the arguments by its schema in any case, so a
+ * dialect may be less precise; what a keyword said that it does not know, the description says.
+ *
+ * @since 0.1.0
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Either from "effect/Either"
+import * as Gemini from "./schema/Gemini.js"
+import * as Inlining from "./schema/Inlining.js"
+import * as ObjectRoot from "./schema/ObjectRoot.js"
+import * as Parts from "./schema/Parts.js"
+import * as Strict from "./schema/Strict.js"
+import { quoted } from "./text/ModelText.js"
+
+/**
+ * Which subset of JSON Schema a model accepts:
+ *
+ * - `json-schema`: the schema as the server wrote it;
+ * - `openai`: functions of OpenAI and of compatible APIs;
+ * - `openai-strict`: functions with `strict: true`; a schema without a strict form is as for `openai`;
+ * - `anthropic`: the `input_schema` of a tool;
+ * - `gemini`: the `parameters` of a function declaration.
+ */
+export type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" | "gemini"
+
+/** A schema in a dialect. */
+export interface ModelSchema {
+  readonly schema: JsonObject
+  /** Whether the schema is in the strict form: a model then writes null for what it leaves out; see `withoutNulls`. */
+  readonly isStrict: boolean
+}
+
+/** Left: why the schema cannot be used with the dialect, as the end of a sentence whose subject is the tool. */
+export const make = (inputSchema: JsonObject, dialect: Dialect): Either.Either<ModelSchema, string> =>
+  Either.flatMap(attempt(() => convert(inputSchema, dialect)), (converted) => converted)
+
+/** Schemas are read recursively: one that is nested too deeply needs more stack than there is. */
+const attempt = <A>(read: () => A): Either.Either<A, string> =>
+  Either.try({ try: read, catch: () => "has arguments whose schema is nested too deeply" })
+
+const convert = (inputSchema: JsonObject, dialect: Dialect): Either.Either<ModelSchema, string> => {
+  if (JSON.stringify(inputSchema).length > MAX_TEXT) return Either.left(TOO_LARGE)
+  if (dialect === "json-schema") return loose(inputSchema)
+  const isComplete = dialect === "anthropic" && Inlining.isSelfContained(inputSchema) &&
+    !ObjectRoot.hasConditions(inputSchema)
+  const inlined = isComplete ? Parts.omit(inputSchema, "$schema") : Inlining.inline(inputSchema)
+  if (inlined === undefined) return Either.left(TOO_LARGE)
+  const plain = ObjectRoot.make(inlined)
+  if (dialect === "gemini") return loose(Gemini.make(plain))
+  if (dialect === "anthropic") {
+    const bad = [...Parts.properties(plain).keys()].find((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name))
+    return bad === undefined ? loose(plain) : Either.left(`has an argument that the model cannot name: ${quoted(bad)}`)
+  }
+  const strict = dialect === "openai-strict" ? Strict.make(plain) : undefined
+  return strict === undefined ? loose(Strict.withItems(plain)) : Either.right({ schema: strict, isStrict: true })
+}
+
+/**
+ * The arguments that a model wrote by the strict form of a schema, for the server: without each null that stands for an
+ * argument that the model left out.
+ */
+export const withoutNulls = (args: JsonObject, inputSchema: JsonObject): JsonObject =>
+  Either.getOrElse(
+    attempt(() => {
+      const schema = Inlining.inline(inputSchema)
+      return schema === undefined ? args : Strict.withoutNulls(args, ObjectRoot.make(schema)) as JsonObject
+    }),
+    () => args
+  )
+
+const MAX_TEXT = 262_144
+
+const TOO_LARGE =
+  `has arguments whose schema is too large: more than ${MAX_TEXT} characters, or ${Inlining.MAX_PARTS} parts`
+
+const loose = (schema: JsonObject): Either.Either<ModelSchema, string> => Either.right({ schema, isStrict: false })

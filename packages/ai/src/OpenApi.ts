@@ -1,0 +1,299 @@
+/**
+ * The operations of an OpenAPI document (3.0, 3.1 or 3.2) as tools of a server, whose handlers call the HTTP API. Schemas and
+ * descriptions come from the document, the hints from the HTTP methods. An argument never changes where a request goes.
+ *
+ * The document is a value: the application parses its JSON or YAML, and bundles a document of several files into one.
+ *
+ * @see https://spec.openapis.org/oas/v3.1.1.html
+ * @since 0.1.0
+ */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpClientError } from "@effect/platform/HttpClientError"
+import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import * as RawTool from "@effect-mcp/definition/RawTool"
+import type * as Tool from "@effect-mcp/definition/Tool"
+import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import type * as Feature from "@effect-mcp/server/Feature"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import type { Registry } from "@effect-mcp/server/Registry"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as ModelNames from "./list/ModelNames.js"
+import * as Answer from "./openapi/Answer.js"
+import * as Document from "./openapi/Document.js"
+import * as Operations from "./openapi/Operations.js"
+import * as Request from "./openapi/Request.js"
+import * as Servers from "./openapi/Servers.js"
+import { OpenApiError } from "./OpenApiError.js"
+import * as ModelText from "./text/ModelText.js"
+
+/** An operation of the document. */
+export interface Operation {
+  readonly method: "get" | "put" | "post" | "delete" | "patch"
+  /** As the document has it: `/pets/{id}`. */
+  readonly path: string
+  /** The `operationId`. */
+  readonly id: string | undefined
+  readonly tags: ReadonlyArray<string>
+  readonly summary: string | undefined
+}
+
+export interface Options<R = never> {
+  /**
+   * Where the API is: an absolute URL of http or https. Default: the first of the document's `servers`, or of those of the
+   * operation, with the defaults of its variables.
+   */
+  readonly baseUrl?: string | undefined
+  /**
+   * The name of the tool of an operation; `undefined` leaves the operation out. What models do not accept in a name is
+   * replaced, and a name that another tool has gets a number. Default: the `operationId`, else method and path.
+   */
+  readonly name?: ((operation: Operation) => string | undefined) | undefined
+  /** Only the operations that have one of these tags. Default: all. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** Replaces what a tool advertises: its description, title and hints. */
+  readonly describe?: ((operation: Operation) => Tool.Description) | undefined
+  /**
+   * Completes each request, for example with a token of the user: `(request) => Effect.succeed(bearerToken(request, token))`. It
+   * may use `ServerSession` and `RequestContext`. The message of an error becomes a failure of the tool, which the model reads.
+   */
+  readonly request?:
+    | ((request: HttpClientRequest, operation: Operation) => Effect.Effect<HttpClientRequest, Error, R>)
+    | undefined
+  /**
+   * Whether tools advertise the schema of their answer, where every successful answer may be JSON with a schema. An answer that does
+   * not conform is then a failure, with the answer as text. Set it to false for an API that deviates from its document.
+   * Default: true.
+   */
+  readonly outputs?: boolean | undefined
+  /** How long an answer may take. Default: 30 seconds. */
+  readonly timeout?: Duration.DurationInput | undefined
+  /** The most bytes that are read of an answer; text is cut, and a longer answer of another kind is a failure. Default: 1 MiB. */
+  readonly maxBytes?: number | undefined
+  /** The most characters of a description; a longer one is cut. Default: 2,000. */
+  readonly maxDescription?: number | undefined
+}
+
+/** An operation as a tool. */
+export interface OperationTool<R = never> {
+  readonly operation: Operation
+  readonly definition: Tool.Tool<string, JsonObject, JsonObject, unknown, never>
+  /** The handler of the tool: it calls the API. Whatever goes wrong is a result with `isError`. */
+  readonly call: (args: JsonObject) => Effect.Effect<unknown, never, HttpClient.HttpClient | R>
+}
+
+export interface OpenApi<R = never> {
+  readonly tools: ReadonlyArray<OperationTool<R>>
+  /** The operations that cannot become tools, each with the reason, as the end of a sentence. */
+  readonly skipped: ReadonlyArray<{ readonly operation: Operation; readonly reason: string }>
+}
+
+/**
+ * Reads a document. Fails when it is none, is of another version, refers to another document, or has a part that cannot be
+ * read; the error has the JSON pointer of that part.
+ */
+export const make = <R = never>(
+  document: unknown,
+  options: Options<R> = {}
+): Effect.Effect<OpenApi<R>, OpenApiError> =>
+  Effect.catchAllDefect(
+    Effect.sync(() => read(document, options)),
+    (cause) => cause instanceof OpenApiError ? Effect.fail(cause) : Effect.die(cause)
+  )
+
+/**
+ * The operations of a document as features of a server. Operations that cannot become tools are left out and logged.
+ *
+ * @example
+ * ```ts
+ * import * as OpenApi from "@effect-mcp/ai/OpenApi"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+ * import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+ * import { Config, Effect, Layer } from "effect"
+ *
+ * declare const document: unknown // the parsed JSON
+ *
+ * const Pets = Layer.unwrapEffect(Effect.map(Config.redacted("PETS_TOKEN"), (token) =>
+ *   OpenApi.layer(document, {
+ *     tags: ["pet"],
+ *     request: (request) => Effect.succeed(HttpClientRequest.bearerToken(request, token))
+ *   })))
+ *
+ * export const Server = McpServer.layer({ name: "pets", version: "1.0.0" }, Pets).pipe(
+ *   Layer.provide(FetchHttpClient.layer)
+ * )
+ * ```
+ */
+export const layer = <R = never>(
+  document: unknown,
+  options: Options<R> = {}
+): Layer.Layer<
+  never,
+  OpenApiError,
+  Registry | HttpClient.HttpClient | Exclude<R, Feature.RequestServices>
+> =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const { skipped, tools } = yield* make(document, options)
+    for (const { operation, reason } of skipped) {
+      yield* Effect.logWarning(`The operation "${operation.method} ${operation.path}" is no tool: it ${reason}`)
+    }
+    return tools.map(({ call, definition }) => McpServer.tool(definition, call))
+      .reduce((all, one) => Layer.merge(all, one), Layer.empty as Feature.Feature<any>)
+  }))
+
+const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
+  const document = Document.make(given)
+  const { name: naming = defaultName, tags } = options
+  const all = Operations.make(document).map((one) => ({ one, operation: operationOf(one) }))
+  const chosen = all
+    .filter(({ one }) => tags === undefined || one.tags.some((tag) => tags.includes(tag)))
+    .flatMap(({ one, operation }) => {
+      const wanted = naming(operation)
+      return wanted === undefined ? [] : [{ one, operation, wanted, key: one.pointer }]
+    })
+  const names = ModelNames.assign(chosen)
+  const made = chosen.map(({ key, one, operation }) => {
+    return Either.mapBoth(define(names.get(key)!, one, operation, options), {
+      onLeft: (reason) => ({ operation, reason }),
+      onRight: (definition): OperationTool<R> => ({
+        operation,
+        definition,
+        call: caller(one, operation, definition, Servers.base(document, options.baseUrl, one.server), options)
+      })
+    })
+  })
+  return {
+    tools: made.flatMap((one) => Either.isRight(one) ? [one.right] : []),
+    skipped: made.flatMap((one) => Either.isLeft(one) ? [one.left] : [])
+  }
+}
+
+const operationOf = ({ id, method, path, tags, title }: Operations.Operation): Operation => ({
+  method,
+  path,
+  id,
+  tags,
+  summary: title
+})
+
+const defaultName = ({ id, method, path }: Operation): string =>
+  id ?? `${method}${path.replace(/[{}]/g, "").replace(/\/+$/, "").replace(/[^A-Za-z0-9]+/g, "_")}`
+
+const define = (
+  name: string,
+  { annotations, description, inputSchema, outputSchema, title }: Operations.Operation,
+  operation: Operation,
+  { describe, maxDescription = 2_000, outputs }: Options<any>
+): Either.Either<Tool.Tool<string, JsonObject, JsonObject, unknown, never>, string> => {
+  const described = {
+    annotations,
+    ...(title === undefined ? undefined : { title: ModelText.shortened(title, 200) }),
+    ...(description === undefined ? undefined : { description: ModelText.shortened(description, maxDescription) }),
+    ...describe?.(operation)
+  }
+  const attempt = (output: JsonObject | undefined) =>
+    Either.try({
+      try: () =>
+        // The API itself checks formats, and its answers need not have them.
+        RawTool.make(name, { ...described, inputSchema, outputSchema: output, formats: false }) as Tool.Tool<
+          string,
+          JsonObject,
+          JsonObject,
+          unknown,
+          never
+        >,
+      catch: (cause) => `cannot be described by JSON Schemas: ${String(cause instanceof Error ? cause.message : cause)}`
+    })
+  return outputs === false || outputSchema === undefined
+    ? attempt(undefined)
+    // An answer whose schema cannot be used is text.
+    : Either.orElse(attempt(outputSchema), () => attempt(undefined))
+}
+
+const caller = <R>(
+  one: Operations.Operation,
+  operation: Operation,
+  { success }: Tool.Tool.Any,
+  base: URL,
+  { maxBytes = 1_048_576, request: complete, timeout = "30 seconds" }: Options<R>
+): OperationTool<R>["call"] => {
+  const encode = success === undefined ? undefined : ParseResult.encodeUnknownEither(success as never)
+  const send = (request: HttpClientRequest) =>
+    Effect.gen(function*() {
+      const client = yield* HttpClient.HttpClient
+      const init = yield* Effect.serviceOption(FetchHttpClient.RequestInit)
+      const answer = yield* execute(client, request, one.method === "get" ? MAX_REDIRECTS : 0).pipe(
+        // A redirect would take the application's credentials to another place.
+        Effect.provideService(FetchHttpClient.RequestInit, { ...Option.getOrUndefined(init), redirect: "manual" }),
+        Effect.flatMap((response) => Answer.read(response, maxBytes)),
+        Effect.timeoutTo({
+          duration: timeout,
+          onSuccess: (answer) => answer,
+          onTimeout: () => Answer.failure("The API did not answer in time.")
+        })
+      )
+      if (ToolResult.isToolResult(answer)) {
+        return encode === undefined || answer.isError
+          ? answer
+          : Answer.unexpected("it is no JSON.", textOf(answer))
+      }
+      if (encode === undefined) return ToolResult.text(answer.text)
+      const encoded = encode(answer.value)
+      return Either.isRight(encoded)
+        ? answer.value
+        : Answer.unexpected(Issue.sentence(encoded.left as ParseResult.ParseIssue), answer.text)
+    })
+  return (args) =>
+    Either.match(Request.make(one, base, args), {
+      onLeft: (problem) => Effect.succeed(Answer.failure(problem)),
+      onRight: (request) =>
+        Effect.matchEffect(complete === undefined ? Effect.succeed(request) : complete(request, operation), {
+          onFailure: (error) => Effect.succeed(Answer.failure(error.message)),
+          onSuccess: (completed) =>
+            Effect.catchAll(send(completed), (error) =>
+              Effect.as(
+                Effect.logWarning(`The request "${operation.method} ${operation.path}" failed`, error),
+                Answer.failure(unreachable(error))
+              ))
+        })
+    })
+}
+
+const MAX_REDIRECTS = 3
+
+/** Follows redirects to the same origin only. */
+const execute = (
+  client: HttpClient.HttpClient,
+  request: HttpClientRequest,
+  redirects: number
+): Effect.Effect<HttpClientResponse, HttpClientError> =>
+  Effect.flatMap(client.execute(request), (response) => {
+    const { location } = response.headers
+    const isRedirect = redirects > 0 && [301, 302, 303, 307, 308].includes(response.status) && location !== undefined
+    if (!isRedirect || !URL.canParse(location, request.url)) return Effect.succeed(response)
+    const to = new URL(location, request.url)
+    return to.origin === new URL(request.url).origin
+      ? execute(client, Request.moved(request, to), redirects - 1)
+      : Effect.succeed(response)
+  })
+
+const unreachable = (error: HttpClientError): string =>
+  error._tag === "RequestError" && error.reason === "Transport"
+    ? "The API could not be reached."
+    : error._tag === "RequestError"
+    ? "The request to the API could not be sent."
+    : "The answer of the API could not be read."
+
+const textOf = ({ content }: ToolResult.ToolResult): string => {
+  const [first] = content
+  return first?.type === "text" ? first.text : ""
+}

@@ -1,0 +1,107 @@
+/**
+ * A toolkit of `@effect/ai` as features of a server: MCP clients call the tools that the application wrote for its own model.
+ * The handlers are those of the toolkit's layer; a failure that a tool declares goes to the client's model with `isError`.
+ *
+ * @since 0.1.0
+ */
+import * as AiTool from "@effect/ai/Tool"
+import type * as Toolkit from "@effect/ai/Toolkit"
+import * as McpTool from "@effect-mcp/definition/Tool"
+import type { ToolAnnotations } from "@effect-mcp/protocol/Tools"
+import type * as Feature from "@effect-mcp/server/Feature"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as RemoteDescription from "./toolkit/RemoteDescription.js"
+
+/** What the schemas of a tool need in order to decode and encode. */
+type SchemaServices<T> = T extends AiTool.Tool<any, infer Config, any> ?
+    | Schema.Schema.Context<Config["parameters"]>
+    | Schema.Schema.Context<Config["success"]>
+    | Schema.Schema.Context<Config["failure"]>
+  : never
+
+/**
+ * Accepts the tools of a toolkit. Otherwise it is a sentence for the compiler to show: a server decodes and encodes outside of
+ * the application's layers.
+ */
+export type Served<Tools extends Record<string, AiTool.Any>> = [SchemaServices<Tools[keyof Tools]>] extends [never]
+  ? unknown
+  : "A schema of this toolkit requires services, which the server does not have: use schemas without requirements"
+
+/** What the handlers of a toolkit require of each request, without what a server provides to every handler. */
+export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
+  AiTool.Requirements<Tools[keyof Tools]>,
+  Feature.RequestServices
+>
+
+/**
+ * The tools of a toolkit as features of a server. The layer requires the toolkit's handlers, which `toolkit.toLayer` provides.
+ * A tool with `ServerSession` or `RequestContext` among its `dependencies` gets that of the request.
+ *
+ * Tools that the provider of a model runs itself are left out. The layer dies, like that of `McpServer.tool`, when the server
+ * has a tool of the same name; making it throws when a schema cannot be advertised as JSON Schema.
+ *
+ * @example
+ * ```ts
+ * import * as ServerToolkit from "@effect-mcp/ai/ServerToolkit"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Tool from "@effect/ai/Tool"
+ * import * as Toolkit from "@effect/ai/Toolkit"
+ * import { Effect, Layer, Schema } from "effect"
+ *
+ * const Dice = Toolkit.make(Tool.make("roll", { parameters: { sides: Schema.Int }, success: Schema.Int }))
+ * const DiceLive = Dice.toLayer({ roll: ({ sides }) => Effect.succeed(sides) })
+ *
+ * export const Server = McpServer.layer(
+ *   { name: "dice", version: "1.0.0" },
+ *   ServerToolkit.layer(Dice).pipe(Layer.provide(DiceLive))
+ * )
+ * ```
+ */
+export const layer = <Tools extends Record<string, AiTool.Any>>(
+  toolkit: Toolkit.Toolkit<Tools> & Served<Tools>
+): Feature.Feature<AiTool.HandlersFor<Tools> | Requirements<Tools>> =>
+  Object.values(toolkit.tools as Record<string, AiTool.Any>)
+    .filter((tool) => !AiTool.isProviderDefined(tool) || tool.requiresHandler)
+    .map(feature)
+    .reduce((all, one) => Layer.merge(all, one), Layer.empty as Feature.Feature<any>)
+
+const feature = (tool: AiTool.Any): Feature.Feature<any> => {
+  const implementation = Context.GenericTag<AiTool.Handler<string>>(tool.id)
+  return McpServer.tool(definitionOf(tool), (parameters) =>
+    Effect.flatMap(implementation, ({ context, handler }) =>
+      // The handler's own services, and those of the request where both have one.
+      Effect.mapInputContext(
+        handler(parameters) as Effect.Effect<any, never>,
+        (request: Context.Context<never>) => Context.merge(context, request)
+      )))
+}
+
+const definitionOf = (tool: AiTool.Any): McpTool.Tool<string, any, any, any, never> => {
+  const { annotations } = tool
+  const { parametersSchema } = tool as { readonly parametersSchema: Schema.Schema<any, any> }
+  const description = AiTool.getDescription(tool as never)
+  return McpTool.make(tool.name, {
+    ...(description === undefined ? undefined : { description }),
+    ...(has(annotations, AiTool.Title) ? { title: Context.unsafeGet(annotations, AiTool.Title) } : undefined),
+    ...(parametersSchema.ast === AiTool.EmptyParams.ast ? undefined : { parameters: parametersSchema }),
+    success: tool.successSchema as Schema.Schema<any, any>,
+    failure: tool.failureSchema as Schema.Schema<any, any>,
+    annotations: hints(annotations)
+  }) as McpTool.Tool<string, any, any, any, never>
+}
+
+/** Only the hints that the tool has: `@effect/ai` and MCP have the same defaults. */
+const hints = (annotations: Context.Context<never>): ToolAnnotations | undefined => {
+  const entries = RemoteDescription.hints
+    .filter(([tag]) => has(annotations, tag))
+    .map(([tag, hint]) => [hint, Context.get(annotations, tag as typeof AiTool.Readonly)])
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+const has = (annotations: Context.Context<never>, tag: { readonly key: string }): boolean =>
+  Predicate.isNotUndefined(annotations.unsafeMap.get(tag.key))

@@ -1,0 +1,232 @@
+/**
+ * The tools of MCP servers as the tool list of a model: names that every model API accepts and that are unique, descriptions of
+ * bounded length, schemas in the dialect of the model, and a call that takes what the model wrote and gives what goes back to
+ * it. The list of one session or of a group, once or following its changes.
+ *
+ * For programs that call a model's API themselves; `ClientToolkit` makes a toolkit of `@effect/ai`.
+ *
+ * @since 0.1.0
+ */
+import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import type { ClientSessionGroupService } from "@effect-mcp/client/ClientSessionGroup"
+import type * as Definition from "@effect-mcp/definition/Definition"
+import * as Apps from "@effect-mcp/protocol/Apps"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Ref from "effect/Ref"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import * as Failures from "./list/Failures.js"
+import * as ModelNames from "./list/ModelNames.js"
+import * as Source from "./list/Source.js"
+import * as ModelSchema from "./ModelSchema.js"
+import * as ModelText from "./text/ModelText.js"
+import * as ToolOutput from "./ToolOutput.js"
+
+/** One tool as a model sees it. */
+export interface ModelTool {
+  /** Unique in the list: letters, digits, "_" and "-", at most 64. */
+  readonly name: string
+  readonly description: string
+  /** The schema of the arguments, in the dialect of the list. */
+  readonly inputSchema: JsonObject
+  /** Whether `inputSchema` is in the strict form of OpenAI. */
+  readonly isStrict: boolean
+  /** The server that has the tool: its name in the group, or the name that a session's server calls itself. */
+  readonly server: string
+  /** What the server lists, with its name there, its annotations and its output schema. */
+  readonly tool: Tools.Tool
+}
+
+export interface ToolList {
+  readonly tools: ReadonlyArray<ModelTool>
+  /** The tools that the model does not get, each with the reason. */
+  readonly skipped: ReadonlyArray<{ readonly server: string; readonly tool: string; readonly reason: string }>
+  readonly get: (name: string) => ModelTool | undefined
+  /**
+   * Calls a tool by its name in this list. `args` is what the model wrote: an object, or its JSON text. Whatever goes wrong
+   * becomes an output with `isError`, for the model to read: a name that is not in the list, arguments that are no object, a
+   * failure of the tool, a time-out, a server that has gone.
+   *
+   * Interrupting the effect cancels the call at the server.
+   */
+  readonly call: (name: string, args: unknown, options?: CallToolOptions) => Effect.Effect<ToolOutput.ToolOutput>
+}
+
+export interface Options extends ToolOutput.Options {
+  /** The subset of JSON Schema that the model accepts. Default: `json-schema`, the schemas as they are. */
+  readonly dialect?: ModelSchema.Dialect | undefined
+  /**
+   * The name that a tool should have for the model; `undefined` leaves the tool out. What models do not accept is replaced,
+   * and a name that another tool has gets a number. Default: the name in the session or the group.
+   */
+  readonly name?: ((name: string, server: string, tool: Tools.Tool) => string | undefined) | undefined
+  /** Only the tools that this definition has. Default: all that the server lists. */
+  readonly definition?: Definition.Definition.Any | undefined
+  /**
+   * Whether tools without a strict form are skipped, for `openai-strict`: the OpenAI provider of `@effect/ai` declares every tool
+   * strict, unless its configuration has `strict: false`. Default: false.
+   */
+  readonly onlyStrict?: boolean | undefined
+  /** The most characters of a description; a longer one is cut. Default: 1,024 for OpenAI's dialects, else 10,000. */
+  readonly maxDescription?: number | undefined
+  /** The most tools; others are skipped. Default: 128 for OpenAI's dialects, else 512. */
+  readonly maxTools?: number | undefined
+}
+
+/** Reads the tools that the server, or all servers of a group, list now. */
+export const make = (
+  source: ClientSessionService | ClientSessionGroupService,
+  options: Options = {}
+): Effect.Effect<ToolList, ClientError> => {
+  const from = Source.make(source)
+  return Effect.map(from.list, (listed) => build(from, listed, options, new Map()).list)
+}
+
+/** A list that follows the changes of its servers. */
+export interface Following {
+  /** The list as it is now. */
+  readonly current: Effect.Effect<ToolList>
+  /** The list as it is now, and after each change. */
+  readonly changes: Stream.Stream<ToolList>
+}
+
+/**
+ * Reads the tools, and again whenever a server notifies of a change, until the scope closes. A tool that stays keeps its name.
+ * When reading again fails, the list stays as it was, and the error is logged.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#list-changed-notification
+ */
+export const follow = (
+  source: ClientSessionService | ClientSessionGroupService,
+  options: Options = {}
+): Effect.Effect<Following, ClientError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const from = Source.make(source)
+    const changes = yield* from.changes
+    const names = yield* Ref.make<ReadonlyMap<string, string>>(new Map())
+    const read = Effect.gen(function*() {
+      const listed = yield* from.list
+      const built = build(from, listed, options, yield* Ref.get(names))
+      yield* Ref.set(names, built.names)
+      return built.list
+    })
+    const current = yield* SubscriptionRef.make(yield* read)
+    yield* Effect.forkScoped(Stream.runForEach(changes, () =>
+      Effect.matchEffect(read, {
+        onFailure: (error) => Effect.logWarning(`The tools were not read again after a change: ${error.message}`),
+        onSuccess: (list) => SubscriptionRef.set(current, list)
+      })))
+    return { current: SubscriptionRef.get(current), changes: current.changes }
+  })
+
+const build = (
+  { call }: Source.Source,
+  listed: ReadonlyArray<Source.Listed>,
+  options: Options,
+  before: ReadonlyMap<string, string>
+) => {
+  const { dialect = "json-schema", name: naming = (name: string) => name } = options
+  const isOpenAi = dialect.startsWith("openai")
+  const { maxDescription = isOpenAi ? 1024 : 10_000, maxTools = isOpenAi ? 128 : 512 } = options
+  const skipped: Array<ToolList["skipped"][number]> = []
+  const chosen: Array<ModelNames.Named & Source.Listed & ModelSchema.ModelSchema> = []
+  const keys = new Set<string>()
+  for (const one of listed) {
+    const { name, server, tool } = one
+    const key = `${server}\n${name}`
+    const wanted = naming(name, server, tool)
+    if (wanted === undefined || keys.has(key) || options.definition?.tools.has(tool.name) === false) continue
+    keys.add(key)
+    // MUST NOT be in the list of the model (io.modelcontextprotocol/ui).
+    const schema = !Apps.isForModel(tool)
+      ? Either.left("is for the views of the server only")
+      : chosen.length < maxTools
+      ? Either.filterOrLeft(
+        ModelSchema.make(tool.inputSchema, dialect),
+        ({ isStrict }) => isStrict || options.onlyStrict !== true,
+        () => "has arguments without a strict form: a map, a value of any type, or more than ten levels"
+      )
+      : Either.left(`is over the limit of ${maxTools} tools`)
+    if (Either.isLeft(schema)) skipped.push({ server, tool: tool.name, reason: schema.left })
+    else chosen.push({ ...one, ...schema.right, key, wanted })
+  }
+  const names = ModelNames.assign(chosen, before)
+  const byName = new Map(chosen.map(({ isStrict, key, name: routed, schema, server, tool }) => {
+    const name = names.get(key)!
+    const description = ModelText.shortened(
+      tool.description ?? tool.title ?? tool.annotations?.title ?? "",
+      maxDescription
+    )
+    const seen: ModelTool = { name, description, inputSchema: schema, isStrict, server, tool }
+    return [name, { seen, routed }] as const
+  }))
+  const tools = [...byName.values()].map(({ seen }) => seen)
+  const list: ToolList = {
+    tools,
+    skipped,
+    get: (name) => byName.get(name)?.seen,
+    call: (name, args, callOptions) => {
+      const found = byName.get(name)
+      if (found === undefined) return Effect.succeed(ToolOutput.failure(`There is no tool ${ModelText.quoted(name)}.`))
+      const given = objectOf(args)
+      if (given === undefined) {
+        return Effect.succeed(ToolOutput.failure(`The arguments of ${ModelText.quoted(name)} must be a JSON object.`))
+      }
+      const { routed, seen } = found
+      const exact = seen.isStrict ? ModelSchema.withoutNulls(given, seen.tool.inputSchema) : given
+      return Effect.match(call(routed, exact, callOptions), {
+        onFailure: (error) => ToolOutput.failure(Failures.text(name, error) ?? error.message),
+        onSuccess: (result) => ToolOutput.make(result, options)
+      })
+    }
+  }
+  return { list, names }
+}
+
+/** The object that a model wrote; an absent or empty text is an object without members. */
+const objectOf = (args: unknown): JsonObject | undefined => {
+  if (args === undefined || args === null || args === "") return {}
+  const value = typeof args === "string"
+    ? Either.getOrUndefined(Either.try((): unknown => JSON.parse(args)))
+    : args
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : undefined
+}
+
+/** The `tools` of OpenAI's chat completions. */
+export const openai = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
+  tools.map(({ description, inputSchema, isStrict, name }) => ({
+    type: "function",
+    function: { name, ...described(description), parameters: inputSchema, ...(isStrict ? { strict: true } : undefined) }
+  }))
+
+/** The `tools` of OpenAI's responses. */
+export const openaiResponses = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
+  tools.map(({ description, inputSchema, isStrict, name }) => ({
+    type: "function",
+    name,
+    ...described(description),
+    parameters: inputSchema,
+    strict: isStrict
+  }))
+
+/** The `tools` of Anthropic's messages. */
+export const anthropic = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
+  tools.map(({ description, inputSchema, name }) => ({ name, ...described(description), input_schema: inputSchema }))
+
+/** The `tools` of Gemini. A tool without arguments has no `parameters`. */
+export const gemini = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
+  tools.length === 0 ? [] : [{
+    functionDeclarations: tools.map(({ description, inputSchema, name }) => ({
+      name,
+      description: description === "" ? name : description,
+      ...(inputSchema.properties === undefined ? undefined : { parameters: inputSchema })
+    }))
+  }]
+
+const described = (description: string) => description === "" ? undefined : { description }

@@ -1,0 +1,148 @@
+/**
+ * The result of a tool as it goes back to a model: text, images and audio, of bounded size. Links and embedded resources become
+ * text that names them, structured content becomes JSON text when the tool sent no other content, and a call that failed
+ * becomes a sentence that says so.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
+ * @since 0.1.0
+ */
+import type { ContentBlock, ResourceContents } from "@effect-mcp/protocol/Content"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { CallToolResult } from "@effect-mcp/protocol/Tools"
+import * as Either from "effect/Either"
+import { wellFormed } from "./text/ModelText.js"
+
+/** A part of an output. `data` is base64. */
+export type Part =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly data: string; readonly mimeType: string }
+  | { readonly type: "audio"; readonly data: string; readonly mimeType: string }
+
+export interface ToolOutput {
+  /** Whether the tool failed, or could not be called. */
+  readonly isError: boolean
+  readonly parts: ReadonlyArray<Part>
+  /** The text of all parts; an image or audio is named in it. */
+  readonly text: string
+  /** For programs; the model reads the parts. */
+  readonly structured: unknown
+}
+
+export interface Options {
+  /** The most characters of text; the rest is left out, and the text says how many. Default: 100,000. */
+  readonly maxText?: number | undefined
+  /**
+   * The most characters of base64 in all images and audio of one output; text takes the place of what is over it. Default:
+   * 5,000,000, which is an image of 3.7 MB.
+   */
+  readonly maxData?: number | undefined
+  /** The media types of images and audio that the model reads; text takes the place of others. Default: four kinds of images. */
+  readonly mediaTypes?: ReadonlyArray<string> | undefined
+}
+
+const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"]
+
+/** Each part of a result counts, so that a million empty ones are bounded too. */
+const COST_OF_PART = 16
+
+/** The output of a call. Content that its annotations intend for the user only is left out. */
+export const make = (result: CallToolResult, options: Options = {}): ToolOutput => {
+  const { maxData = 5_000_000, maxText = 100_000, mediaTypes = IMAGES } = options
+  let data = maxData
+  let left = maxText
+  let omitted = 0
+  const parts: Array<Part> = []
+  const addText = (text: string) => {
+    const kept = wellFormed(text.slice(0, Math.max(0, left)))
+    left -= text.length + COST_OF_PART
+    omitted += text.length - kept.length
+    if (kept !== "") parts.push({ type: "text", text: kept })
+  }
+  const add = (part: Part) => {
+    if (part.type === "text") return addText(part.text)
+    if (!mediaTypes.includes(part.mimeType)) return addText(named(part, "the model does not read this kind"))
+    if (part.data.length > data) return addText(named(part, "it is too large"))
+    data -= part.data.length
+    parts.push(part)
+  }
+  const forModel = result.content.filter(({ annotations }) => annotations?.audience?.includes("assistant") !== false)
+  for (const block of forModel) add(partOf(block))
+  if (forModel.length === 0 && result.structuredContent !== undefined) addText(json(result.structuredContent))
+  if (parts.length === 0 && omitted === 0) {
+    addText(result.isError === true ? "The tool failed without a message." : "The tool returned nothing.")
+  }
+  if (omitted > 0) {
+    parts.push({ type: "text", text: `[${omitted} more characters are left out: the result of the tool is too long]` })
+  }
+  return {
+    isError: result.isError === true,
+    parts,
+    text: parts.map((part) => part.type === "text" ? part.text : `[${part.type}: ${part.mimeType}]`).join("\n"),
+    structured: result.structuredContent
+  }
+}
+
+/** The output of a call that brought no result: the model reads this sentence. */
+export const failure = (message: string): ToolOutput => {
+  const { parts, text } = make({ content: [{ type: "text", text: message }] }, { maxText: 2_000 })
+  return { isError: true, parts, text, structured: undefined }
+}
+
+const partOf = (block: ContentBlock): Part => {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text }
+    case "image":
+    case "audio":
+      return { type: block.type, data: block.data, mimeType: block.mimeType.toLowerCase() }
+    case "resource_link": {
+      const about = [block.title ?? block.name, block.mimeType, block.description].filter((text) => text !== undefined)
+      return { type: "text", text: `[resource ${block.uri}: ${about.join(", ")}]` }
+    }
+    case "resource":
+      return resourcePart(block.resource)
+  }
+}
+
+const resourcePart = (resource: ResourceContents): Part => {
+  if ("text" in resource) return { type: "text", text: `[resource ${resource.uri}]\n${resource.text}` }
+  const mimeType = resource.mimeType?.toLowerCase() ?? "application/octet-stream"
+  return /^(image|audio)\//.test(mimeType)
+    ? { type: mimeType.startsWith("image") ? "image" : "audio", data: resource.blob, mimeType }
+    : { type: "text", text: `[resource ${resource.uri}: ${mimeType}, ${bytes(resource.blob)} bytes]` }
+}
+
+const bytes = (base64: string): number => {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
+  return Math.floor((base64.length - padding) * 0.75)
+}
+
+const named = (part: Exclude<Part, { type: "text" }>, reason: string): string =>
+  `[${part.type}: ${part.mimeType.slice(0, 100)}, ${bytes(part.data)} bytes, left out: ${reason}]`
+
+const json = (value: unknown): string => JSON.stringify(value) ?? "null"
+
+/**
+ * The output as one JSON value: the value where its text is the JSON of an object or a list, as that of structured content
+ * usually is, otherwise the text. For APIs that write the value as JSON once more.
+ */
+export const value = ({ text }: ToolOutput): unknown =>
+  /^\s*[[{]/.test(text) ? Either.getOrElse(Either.try((): unknown => JSON.parse(text)), () => text) : text
+
+/** The content of a `tool_result` of Anthropic's messages. */
+export const anthropic = (
+  { isError, parts }: ToolOutput
+): { readonly is_error: boolean; readonly content: ReadonlyArray<JsonObject> } => ({
+  is_error: isError,
+  content: parts.map((part) =>
+    part.type === "image"
+      ? { type: "image", source: { type: "base64", media_type: part.mimeType, data: part.data } }
+      : { type: "text", text: part.type === "text" ? part.text : `[audio: ${part.mimeType}]` }
+  )
+})
+
+/** The `content` of a `tool` message of OpenAI's chat completions, which is text. */
+export const openai = ({ isError, text }: ToolOutput): string => isError ? `Error: ${text}` : text
+
+/** The `response` of a `functionResponse` of Gemini. */
+export const gemini = ({ isError, text }: ToolOutput): JsonObject => isError ? { error: text } : { output: text }

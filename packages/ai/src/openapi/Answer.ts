@@ -1,0 +1,128 @@
+/**
+ * What an HTTP API answered as the result of a tool: JSON, text or an image; and for every other status a sentence that says what
+ * happened, with what the API says about it. A body is read up to a limit.
+ */
+import type { HttpClientError } from "@effect/platform/HttpClientError"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Stream from "effect/Stream"
+import * as Parts from "../schema/Parts.js"
+import { shortened } from "../text/ModelText.js"
+import { isJson } from "./Operations.js"
+
+/** A value for structured content, or content. */
+export type Answer = { readonly value: unknown; readonly text: string } | ToolResult.ToolResult
+
+const MAX_DETAIL = 2_000
+
+export const read = (
+  response: HttpClientResponse.HttpClientResponse,
+  maxBytes: number
+): Effect.Effect<Answer, HttpClientError> =>
+  Effect.gen(function*() {
+    const { status } = response
+    const mediaType = response.headers["content-type"] ?? ""
+    const body = yield* bytesOf(response, maxBytes)
+    if (status < 200 || status > 299) return failure(explain(status, response.headers, mediaType, body.bytes))
+    if (body.bytes.length === 0) return ToolResult.text(`The API answered ${status}, without content.`)
+    if (body.isCut) {
+      return /^text\//i.test(mediaType)
+        ? ToolResult.text(`${decode(body.bytes)}\n[the rest is left out: the answer is longer than ${maxBytes} bytes]`)
+        : failure(`The answer of the API is too long: more than ${maxBytes} bytes. Request less.`)
+    }
+    if (isJson(mediaType)) {
+      const text = decode(body.bytes)
+      const value = Either.try((): unknown => JSON.parse(text))
+      return Either.isRight(value)
+        ? { value: value.right, text }
+        : failure(`The API answered with text that is no JSON: ${shortened(text, MAX_DETAIL)}`)
+    }
+    const type = mediaType.split(";")[0]!.trim().toLowerCase()
+    return type === "" || /^(text\/|application\/(xml|yaml|.+\+xml|.+\+yaml))/.test(type)
+      ? ToolResult.text(decode(body.bytes))
+      : /^image\/[a-z0-9.+-]+$/.test(type)
+      ? ToolResult.image(body.bytes, type)
+      : /^audio\/[a-z0-9.+-]+$/.test(type)
+      ? ToolResult.audio(body.bytes, type)
+      : ToolResult.text(`[${type.slice(0, 100)}, ${body.bytes.length} bytes]`)
+  })
+
+export const failure = (text: string): ToolResult.ToolResult => ToolResult.asError(ToolResult.text(text))
+
+/** An answer that does not have the form that the document promises: the model reads it, and programs do not. */
+export const unexpected = (problem: string, text: string): ToolResult.ToolResult =>
+  failure(`The answer of the API does not have the form that its document describes: ${problem}\n\n${text}`)
+
+const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) => {
+  let size = 0
+  return Stream.runCollect(Stream.takeUntil(response.stream, (chunk) => (size += chunk.length) > maxBytes)).pipe(
+    // No body at all is an empty one.
+    Effect.catchTag(
+      "ResponseError",
+      (error) => error.reason === "EmptyBody" ? Effect.succeed(Chunk.empty<Uint8Array>()) : Effect.fail(error)
+    ),
+    Effect.map((chunks) => {
+      const bytes = new Uint8Array(Math.min(size, maxBytes))
+      let at = 0
+      for (const chunk of chunks) {
+        bytes.set(chunk.subarray(0, bytes.length - at), at)
+        at = Math.min(bytes.length, at + chunk.length)
+      }
+      return { bytes, isCut: size > maxBytes }
+    })
+  )
+}
+
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+
+const explain = (
+  status: number,
+  headers: Readonly<Record<string, string | undefined>>,
+  mediaType: string,
+  bytes: Uint8Array
+): string => {
+  const retry = headers["retry-after"]
+  const again = retry !== undefined && /^[\w ,:-]{1,40}$/.test(retry) ?
+    ` Try again after ${/^\d+$/.test(retry) ? `${retry} seconds` : retry}.` :
+    ""
+  const what = reasons[status] ??
+    (status < 400
+      ? "The API refers to another place, which is not followed"
+      : status < 500
+      ? "The API does not accept this request"
+      : "The API has a fault")
+  const detail = detailOf(mediaType, bytes)
+  return `${what} (${status}).${again}${detail === "" ? "" : ` It says: ${detail}`}`
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  401: "The API does not accept the credentials of this server",
+  403: "The API does not allow this",
+  404: "The API has nothing there",
+  408: "The API did not answer in time",
+  409: "The request conflicts with what the API has",
+  410: "The API does not have it any more",
+  413: "The request is too large for the API",
+  422: "The API does not accept these values",
+  429: "The API received too many requests",
+  503: "The API is not available at the moment",
+  504: "The API did not answer in time"
+}
+
+/** What the API says, as text. A page for browsers says nothing to a model. */
+const detailOf = (mediaType: string, bytes: Uint8Array): string => {
+  if (/html/i.test(mediaType) || !/json|text|xml/i.test(mediaType)) return ""
+  const text = decode(bytes).trim()
+  const value = isJson(mediaType) ? Either.getOrUndefined(Either.try((): unknown => JSON.parse(text))) : undefined
+  const words = Parts.isSchema(value)
+    ? [value.title, value.detail, value.message, value.error, value.error_description]
+      .filter((one) => typeof one === "string" && one !== "")
+    : []
+  const rest = Parts.isSchema(value) ? Object.keys(value).filter((key) => !ordinary.includes(key)) : []
+  return shortened(words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text, MAX_DETAIL)
+}
+
+const ordinary = ["title", "detail", "message", "error", "error_description", "type", "status", "code", "statusCode"]

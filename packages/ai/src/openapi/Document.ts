@@ -1,0 +1,100 @@
+/**
+ * An OpenAPI document while it is read: its version, its parts by JSON pointer, and the local references between them. What
+ * cannot be read throws an `OpenApiError`, which `OpenApi` returns.
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { OpenApiError } from "../OpenApiError.js"
+import * as Parts from "../schema/Parts.js"
+
+export interface Document {
+  readonly root: JsonObject
+  /** In 3.0, schemas are a dialect of their own; from 3.1 on they are JSON Schema. */
+  readonly isOld: boolean
+}
+
+/** A part of the document and where it stands. */
+export interface At {
+  readonly value: JsonObject
+  readonly pointer: string
+}
+
+export const refuse = (pointer: string, problem: string): never => {
+  throw new OpenApiError({ pointer, problem })
+}
+
+export const make = (root: unknown): Document => {
+  if (!Parts.isSchema(root)) {
+    return refuse("", typeof root === "string" ? "is text: parse the JSON or YAML first" : "is not an object")
+  }
+  if (root.swagger !== undefined) {
+    return refuse("/swagger", "is of Swagger 2.0, which is not supported: convert the document to OpenAPI 3 first")
+  }
+  const version = root.openapi
+  if (typeof version !== "string") return refuse("", "has no \"openapi\" with its version")
+  if (!/^3\.[012]\./.test(version)) {
+    return refuse("/openapi", `names a version that is not supported: ${shown(version)}`)
+  }
+  return { root, isOld: version.startsWith("3.0") }
+}
+
+export const key = (name: string | number): string => String(name).replaceAll("~", "~0").replaceAll("/", "~1")
+
+/** A member that must be an object, or is absent. */
+export const member = ({ pointer, value }: At, name: string): At | undefined => {
+  const inner = value[name]
+  if (inner === undefined) return undefined
+  const at = `${pointer}/${key(name)}`
+  return Parts.isSchema(inner) ? { value: inner, pointer: at } : refuse(at, "is not an object")
+}
+
+/** The members of an object, each of which must be an object. */
+export const members = (at: At | undefined): ReadonlyArray<readonly [string, At]> =>
+  at === undefined
+    ? []
+    : Object.keys(at.value).filter((name) => !name.startsWith("x-")).map((name) => [name, member(at, name)!])
+
+/** The elements of a list, each of which must be an object. */
+export const elements = ({ pointer, value }: At, name: string): ReadonlyArray<At> => {
+  const list = value[name]
+  if (list === undefined) return []
+  const at = `${pointer}/${key(name)}`
+  return Array.isArray(list)
+    ? list.map((one, index) =>
+      Parts.isSchema(one)
+        ? { value: one, pointer: `${at}/${index}` }
+        : refuse(`${at}/${index}`, "is not an object")
+    )
+    : refuse(at, "is not a list")
+}
+
+const MAX_REFERENCES = 100
+
+/** What a part refers to, or the part itself. */
+export const resolve = (document: Document, at: At): At => {
+  let found = at
+  for (let count = 0; found.value.$ref !== undefined; count++) {
+    if (count === MAX_REFERENCES) return refuse(at.pointer, "refers to itself")
+    found = lookUp(document, found.value.$ref, found.pointer)
+  }
+  return found
+}
+
+/** What a reference leads to. `pointer` is where the reference stands. */
+export const lookUp = ({ root }: Document, reference: unknown, pointer: string): At => {
+  if (typeof reference !== "string") return refuse(`${pointer}/$ref`, "is not a text")
+  if (!reference.startsWith("#")) {
+    return refuse(
+      `${pointer}/$ref`,
+      `refers to another document, ${shown(reference)}: nothing is fetched, so bundle the documents into one first`
+    )
+  }
+  const value = Parts.target(root, reference)
+  return value === undefined
+    ? refuse(`${pointer}/$ref`, `refers to ${shown(reference)}, which is not in the document`)
+    : { value, pointer: reference.slice(1) }
+}
+
+export const text = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined
+
+export const shown = (value: string): string => JSON.stringify(value.slice(0, 200))

@@ -1,0 +1,154 @@
+/**
+ * Schemas of an OpenAPI document as JSON Schema of draft 2020-12: the dialect of 3.0 translated, and every schema that is
+ * referred to among `$defs`, so that a schema may contain itself.
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Either from "effect/Either"
+import * as Parts from "../schema/Parts.js"
+import * as Document from "./Document.js"
+
+/** A client cannot write what is read only, and an answer does not have what is write only. */
+export type Direction = "request" | "response"
+
+/** Keywords that are not of JSON Schema, or that mean nothing to a validator or a model. */
+const dropped = [
+  "example",
+  "examples",
+  "discriminator",
+  "xml",
+  "externalDocs",
+  "nullable",
+  "readOnly",
+  "writeOnly",
+  "$schema",
+  "$id",
+  "$anchor"
+]
+const one = ["additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties"]
+const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
+const named = ["properties", "patternProperties", "dependentSchemas", "$defs"]
+
+export interface Schemas {
+  /** The schema at this place, with references into `definitions`. */
+  readonly convert: (at: Document.At) => JsonObject
+  /** `$defs` for all schemas that were converted. */
+  readonly definitions: () => JsonObject
+}
+
+export const make = (document: Document.Document, direction: Direction): Schemas => {
+  const names = new Map<unknown, string>()
+  const made = new Map<string, JsonObject>()
+
+  const reference = (at: Document.At): JsonObject => {
+    const found = Document.lookUp(document, at.value.$ref, at.pointer)
+    const known = names.get(found.value)
+    if (known !== undefined) return { $ref: `#/$defs/${known}` }
+    const last = found.pointer.split("/").at(-1)!.replace(/[^A-Za-z0-9_.-]/g, "_") || "Root"
+    let name = last
+    for (let number = 2; made.has(name); number++) name = `${last}_${number}`
+    names.set(found.value, name)
+    // Its place is taken before it is converted: it may refer to itself.
+    made.set(name, {})
+    made.set(name, convert(found))
+    return { $ref: `#/$defs/${name}` }
+  }
+
+  const child = (value: unknown, pointer: string): unknown =>
+    Parts.isSchema(value) ? convert({ value, pointer }) : typeof value === "boolean" ? value : {}
+
+  const member = (name: string, value: unknown, pointer: string): unknown =>
+    one.includes(name) || name === "items"
+      ? child(value, pointer)
+      : many.includes(name) && Array.isArray(value)
+      ? value.map((item, index) => child(item, `${pointer}/${index}`))
+      : named.includes(name) && Parts.isSchema(value)
+      ? Parts.fromEntries(
+        Object.entries(value).map(([key, item]) => [key, child(item, `${pointer}/${Document.key(key)}`)])
+      )
+      : value
+
+  const convert = (at: Document.At): JsonObject => {
+    const { pointer, value } = at
+    const referred = value.$ref === undefined ? undefined : reference(at)
+    // In 3.0 nothing beside a reference has a meaning.
+    if (referred !== undefined && document.isOld) return referred
+    const own = Parts.fromEntries(
+      Object.entries(visible(document, pointer, value, direction))
+        .filter(([name]) => !dropped.includes(name) && !name.startsWith("x-") && name !== "$ref")
+        .map(([name, inner]) => [name, member(name, inner, `${pointer}/${Document.key(name)}`)])
+    )
+    const sound = withBase64(usable(own))
+    const converted = document.isOld ? withNull(withBounds(sound), value.nullable === true) : sound
+    return { ...referred, ...converted }
+  }
+
+  return { convert, definitions: () => made.size === 0 ? {} : { $defs: Object.fromEntries(made) } }
+}
+
+/** Without the properties of the other direction. */
+const visible = (
+  document: Document.Document,
+  pointer: string,
+  schema: JsonObject,
+  direction: Direction
+): JsonObject => {
+  const hint = direction === "request" ? "readOnly" : "writeOnly"
+  if (!Parts.isSchema(schema.properties)) return schema
+  const hidden = Object.entries(schema.properties).filter(([name, property]) =>
+    Parts.isSchema(property) &&
+    (property.$ref === undefined
+        ? property
+        : Document.lookUp(document, property.$ref, `${pointer}/properties/${Document.key(name)}`).value)[hint] === true
+  ).map(([name]) => name)
+  return hidden.length === 0 ? schema : {
+    ...schema,
+    properties: Parts.omit(schema.properties, ...hidden),
+    ...(Array.isArray(schema.required)
+      ? { required: Parts.strings(schema.required).filter((name) => !hidden.includes(name)) }
+      : undefined)
+  }
+}
+
+/**
+ * Without what would make the tool impossible: a pattern of another language's regular expressions, an enumeration of
+ * nothing. The API still checks.
+ */
+const usable = (schema: JsonObject): JsonObject => {
+  const { pattern } = schema
+  const isForeign = typeof pattern === "string" && Either.isLeft(Either.try(() => new RegExp(pattern, "u")))
+  const isEmpty = Array.isArray(schema.enum) && schema.enum.length === 0
+  return isForeign || isEmpty
+    ? Parts.omit(schema, ...(isForeign ? ["pattern"] : []), ...(isEmpty ? ["enum"] : []))
+    : schema
+}
+
+/** JSON has no bytes: a model writes and reads them as base64. */
+const withBase64 = (schema: JsonObject): JsonObject =>
+  schema.format === "binary" || schema.format === "byte"
+    ? { ...Parts.omit(schema, "format"), contentEncoding: "base64" }
+    : schema
+
+/** In 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
+const withBounds = (schema: JsonObject): JsonObject => {
+  const bound = (limit: "minimum" | "maximum", exclusive: "exclusiveMinimum" | "exclusiveMaximum") =>
+    schema[exclusive] === true && typeof schema[limit] === "number"
+      ? { [exclusive]: schema[limit] }
+      : typeof schema[limit] === "number"
+      ? { [limit]: schema[limit] }
+      : {}
+  return {
+    ...Parts.omit(schema, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    ...bound("minimum", "exclusiveMinimum"),
+    ...bound("maximum", "exclusiveMaximum")
+  }
+}
+
+const withNull = (schema: JsonObject, isNullable: boolean): JsonObject => {
+  if (!isNullable) return schema
+  if (typeof schema.type !== "string") return { anyOf: [schema, { type: "null" }] }
+  return {
+    ...schema,
+    type: [schema.type, "null"],
+    ...(Array.isArray(schema.enum) && !schema.enum.includes(null) ? { enum: [...schema.enum, null] } : undefined)
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The response of a language model as the answer to a server: text, images, audio and uses of tools, the reason for which it
+ * ended, and the limits that the server set, which hold also for a model that was not configured with them.
+ */
+import type * as LanguageModel from "@effect/ai/LanguageModel"
+import type * as Response from "@effect/ai/Response"
+import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
+import type { SamplingContent } from "@effect-mcp/protocol/SamplingContent"
+import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
+import type { Names } from "./SamplingPrompt.js"
+
+const reasons: Partial<Record<Response.FinishReason, string>> = {
+  "stop": "endTurn",
+  "length": "maxTokens",
+  "tool-calls": "toolUse",
+  "content-filter": "contentFilter"
+}
+
+export const make = (
+  response: LanguageModel.GenerateTextResponse<any>,
+  params: Pick<CreateMessageParams, "maxTokens" | "stopSequences">,
+  names: Names,
+  model: string
+): CreateMessageResult => {
+  const parts = response.content as ReadonlyArray<Response.Part<any>>
+  const all = joined(parts.flatMap((part) => blockOf(part, names)))
+  const { content, isCut } = cutAtSequence(all, (params.stopSequences ?? []).filter((text) => text !== ""))
+  const short = cutAtTokens(content, response.usage.outputTokens, params.maxTokens)
+  const stopReason = isCut
+    ? "stopSequence"
+    : short.isCut
+    ? "maxTokens"
+    : content.some(({ type }) => type === "tool_use")
+    ? "toolUse"
+    : reasons[response.finishReason]
+  const [only = { type: "text", text: "" } as const, ...others] = short.content
+  return {
+    role: "assistant",
+    content: others.length === 0 ? only : short.content,
+    model: modelOf(parts) ?? model,
+    ...(stopReason === undefined ? undefined : { stopReason })
+  }
+}
+
+const blockOf = (part: Response.Part<any>, { argumentsOf, forServer }: Names): ReadonlyArray<SamplingContent> => {
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [{ type: "text", text: part.text }]
+    case "file": {
+      const type = /^(image|audio)\//.exec(part.mediaType)?.[1] as "image" | "audio" | undefined
+      return type === undefined ? [] : [{ type, data: Encoding.encodeBase64(part.data), mimeType: part.mediaType }]
+    }
+    case "tool-call":
+      return part.providerExecuted
+        ? []
+        : [{
+          type: "tool_use",
+          id: part.id,
+          name: forServer(part.name),
+          input: argumentsOf(part.name, part.params as {})
+        }]
+    default:
+      return []
+  }
+}
+
+/** Neighbouring texts as one. */
+const joined = (blocks: ReadonlyArray<SamplingContent>): ReadonlyArray<SamplingContent> =>
+  blocks.reduce<ReadonlyArray<SamplingContent>>((all, block) => {
+    const last = all.at(-1)
+    return block.type === "text" && last?.type === "text"
+      ? [...all.slice(0, -1), { type: "text", text: last.text + block.text }]
+      : [...all, block]
+  }, [])
+
+interface Cut {
+  readonly content: ReadonlyArray<SamplingContent>
+  readonly isCut: boolean
+}
+
+const cutAtSequence = (content: ReadonlyArray<SamplingContent>, sequences: ReadonlyArray<string>): Cut => {
+  for (const [at, block] of content.entries()) {
+    if (block.type !== "text") continue
+    const found = sequences.map((sequence) => block.text.indexOf(sequence)).filter((index) => index >= 0)
+    if (found.length === 0) continue
+    const text = block.text.slice(0, Math.min(...found))
+    return { content: [...content.slice(0, at), { type: "text", text }], isCut: true }
+  }
+  return { content, isCut: false }
+}
+
+/** MUST respect `maxTokens`: text that a model wrote beyond it is cut by the share of the tokens that is too many. */
+const cutAtTokens = (content: ReadonlyArray<SamplingContent>, tokens: number | undefined, max: number): Cut => {
+  if (tokens === undefined || tokens <= max || content.some(({ type }) => type !== "text")) {
+    return { content, isCut: false }
+  }
+  const share = Math.max(0, max) / tokens
+  return {
+    content: content.map((block) =>
+      block.type === "text" ? { type: "text", text: block.text.slice(0, Math.floor(block.text.length * share)) } : block
+    ),
+    isCut: true
+  }
+}
+
+const modelOf = (parts: ReadonlyArray<Response.Part<any>>): string | undefined => {
+  const metadata = parts.find((part) => part.type === "response-metadata")
+  return metadata?.type === "response-metadata" ? Option.getOrUndefined(metadata.modelId) : undefined
+}

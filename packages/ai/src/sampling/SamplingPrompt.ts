@@ -1,0 +1,142 @@
+/**
+ * The messages and the tools of a server's request as a prompt and a toolkit of `@effect/ai`. Tool results become a message of
+ * their own kind, and the images in them a message after it, because a tool result there is one JSON value.
+ */
+import * as Prompt from "@effect/ai/Prompt"
+import * as AiTool from "@effect/ai/Tool"
+import type * as Toolkit from "@effect/ai/Toolkit"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { CreateMessageParams } from "@effect-mcp/protocol/Sampling"
+import type { SamplingContent, ToolResultContent } from "@effect-mcp/protocol/SamplingContent"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import * as Schema from "effect/Schema"
+import * as ModelNames from "../list/ModelNames.js"
+import * as ModelSchema from "../ModelSchema.js"
+import { quoted } from "../text/ModelText.js"
+import * as RemoteDescription from "../toolkit/RemoteDescription.js"
+import * as ToolOutput from "../ToolOutput.js"
+
+/** The names of the server's tools for the model, and back. */
+export interface Names {
+  readonly forModel: (name: string) => string
+  readonly forServer: (name: string) => string
+  /** The arguments of a use, by the name that the model knows, as the server expects them. */
+  readonly argumentsOf: (name: string, args: JsonObject) => JsonObject
+}
+
+export const names = (tools: ReadonlyArray<Tools.Tool> = [], dialect: ModelSchema.Dialect = "json-schema"): Names => {
+  const assigned = ModelNames.assign(tools.map(({ name }) => ({ key: name, wanted: name })))
+  const originals = new Map([...assigned].map(([original, name]) => [name, original]))
+  return {
+    forModel: (name) => assigned.get(name) ?? ModelNames.legal(name),
+    forServer: (name) => originals.get(name) ?? name,
+    argumentsOf: (name, args) => {
+      const used = tools.find((tool) => tool.name === originals.get(name))
+      return used === undefined || dialect !== "openai-strict" ? args : ModelSchema.withoutNulls(args, used.inputSchema)
+    }
+  }
+}
+
+/** Left: a sentence about a tool that the model cannot use. */
+export const toolkit = (
+  tools: ReadonlyArray<Tools.Tool>,
+  { forModel }: Names,
+  dialect: ModelSchema.Dialect
+): Either.Either<Toolkit.WithHandler<Record<string, AiTool.Any>>, string> =>
+  Either.map(
+    Either.all(tools.map((tool) =>
+      Either.mapBoth(ModelSchema.make(tool.inputSchema, dialect), {
+        onLeft: (reason) => `The tool ${quoted(tool.name)} ${reason}`,
+        onRight: ({ schema }) =>
+          AiTool.make(forModel(tool.name), {
+            description: tool.description ?? tool.title ?? tool.name,
+            success: Schema.Unknown
+          })
+            .setParameters(RemoteDescription.parameters(schema))
+            .annotateContext(RemoteDescription.annotations(tool)) as unknown as AiTool.Any
+      })
+    )),
+    (made) => ({
+      tools: Object.fromEntries(made.map((tool) => [tool.name, tool])),
+      // The server that sent the request runs the tools.
+      handle: () => Effect.dieMessage("A tool of a sampling request is not run by the client")
+    })
+  )
+
+export const make = (
+  { messages, systemPrompt }: Pick<CreateMessageParams, "messages" | "systemPrompt">,
+  { forModel }: Names,
+  context: string = ""
+): Prompt.Prompt => {
+  const system = [systemPrompt ?? "", context].filter((text) => text !== "").join("\n\n")
+  const used = new Map<string, string>()
+  return Prompt.fromMessages([
+    ...(system === "" ? [] : [Prompt.systemMessage({ content: system })]),
+    ...messages.flatMap(({ content, role }): ReadonlyArray<Prompt.Message> => {
+      const blocks = Array.isArray(content) ? content as ReadonlyArray<SamplingContent> : [content as SamplingContent]
+      for (const block of blocks) if (block.type === "tool_use") used.set(block.id, forModel(block.name))
+      const results = blocks.filter((block) => block.type === "tool_result")
+      if (results.length > 0) return toolMessages(results, used)
+      return role === "user"
+        ? [Prompt.userMessage({ content: blocks.flatMap(userParts) })]
+        : [Prompt.assistantMessage({ content: blocks.flatMap((block) => assistantParts(block, forModel)) })]
+    })
+  ])
+}
+
+const userParts = (block: SamplingContent): ReadonlyArray<Prompt.TextPart | Prompt.FilePart> =>
+  block.type === "text"
+    ? [Prompt.textPart({ text: block.text })]
+    : block.type === "image" || block.type === "audio"
+    ? [file(block)]
+    : []
+
+/** Bytes: some providers take a text for the id of a file. */
+const file = ({ data, mimeType }: { readonly data: string; readonly mimeType: string }): Prompt.FilePart =>
+  Prompt.filePart({ mediaType: mimeType, data: Either.getOrElse(Encoding.decodeBase64(data), () => data) })
+
+const assistantParts = (
+  block: SamplingContent,
+  forModel: Names["forModel"]
+): ReadonlyArray<Prompt.AssistantMessagePart> =>
+  block.type === "tool_use"
+    ? [Prompt.toolCallPart({ id: block.id, name: forModel(block.name), params: block.input, providerExecuted: false })]
+    : userParts(block)
+
+const toolMessages = (
+  results: ReadonlyArray<ToolResultContent>,
+  used: ReadonlyMap<string, string>
+): ReadonlyArray<Prompt.Message> => {
+  const outputs = results.map((result) => ({
+    id: result.toolUseId,
+    name: used.get(result.toolUseId) ?? "tool",
+    output: ToolOutput.make(result)
+  }))
+  const files = outputs.flatMap(({ name, output }) =>
+    output.parts.flatMap((part) =>
+      part.type === "text"
+        ? []
+        : [
+          Prompt.textPart({ text: `The ${part.type} of the tool "${name}":` }),
+          file(part)
+        ]
+    )
+  )
+  return [
+    Prompt.toolMessage({
+      content: outputs.map(({ id, name, output }) =>
+        Prompt.toolResultPart({
+          id,
+          name,
+          isFailure: output.isError,
+          result: ToolOutput.value(output),
+          providerExecuted: false
+        })
+      )
+    }),
+    ...(files.length === 0 ? [] : [Prompt.userMessage({ content: files })])
+  ]
+}

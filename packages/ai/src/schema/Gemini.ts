@@ -1,0 +1,122 @@
+/**
+ * The dialect of function declarations: a subset of the schema objects of OpenAPI 3.0. One type for each schema, `nullable` in
+ * place of the type null, enumerations of strings only, `anyOf` as the only alternative. What it cannot say is said in words.
+ *
+ * The input has no references; `Inlining` replaced them.
+ *
+ * @see https://ai.google.dev/api/caching#Schema
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Parts from "./Parts.js"
+
+/** The keywords of each type. */
+const kept: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
+  ["string", ["minLength", "maxLength", "pattern"]],
+  ["number", ["minimum", "maximum"]],
+  ["integer", ["minimum", "maximum"]],
+  ["array", ["minItems", "maxItems"]],
+  ["object", ["minProperties", "maxProperties"]],
+  ["boolean", []]
+])
+
+const formats: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
+  ["string", ["date-time"]],
+  ["number", ["float", "double"]],
+  ["integer", ["int32", "int64"]]
+])
+
+/** Any value: a declaration needs a type, and a model can write every value as text. */
+const anything = { type: "string", description: "any JSON value, as text" }
+
+export const make = (schema: JsonObject): JsonObject => {
+  const described = typeof schema.description === "string" ? { description: schema.description } : {}
+  const { isNullable, types } = withoutNull(schema)
+  const alternatives = [...Parts.schemas(schema.anyOf), ...Parts.schemas(schema.oneOf)]
+  const nullable = isNullable || alternatives.some(isNull) ? { nullable: true } : {}
+  const some = alternatives.filter((one) => !isNull(one))
+  if (some.length > 0) {
+    return some.length === 1
+      ? { ...make(some[0]!), ...described, ...nullable }
+      : { ...described, ...nullable, anyOf: some.map(make) }
+  }
+  if (types.length > 1) {
+    return {
+      ...described,
+      ...nullable,
+      anyOf: types.map((type) => make({ ...Parts.omit(schema, "description"), type }))
+    }
+  }
+  const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : undefined
+  const type = types[0] ?? typeOf(values, schema)
+  if (type === undefined) return { ...anything, ...described, ...nullable }
+  return { ...typed(type, schema, values, described), ...nullable }
+}
+
+const typed = (
+  type: string,
+  schema: JsonObject,
+  values: ReadonlyArray<unknown> | undefined,
+  described: JsonObject
+): JsonObject => {
+  const texts = values?.filter((value) => value !== null)
+  const isEnum = texts !== undefined && type === "string" && texts.every((value) => typeof value === "string")
+  const hasFormat = formats.get(type)?.includes(schema.format as string) === true
+  const lost = [
+    "default",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "uniqueItems",
+    ...(hasFormat ? [] : ["format"]),
+    ...(isEnum ? [] : ["enum", "const"])
+  ]
+  return {
+    type,
+    ...Parts.inWords(described, schema, lost),
+    ...(hasFormat ? { format: schema.format } : undefined),
+    ...(isEnum ? { enum: texts } : undefined),
+    ...Parts.fromEntries(Object.entries(schema).filter(([key]) => kept.get(type)?.includes(key) === true)),
+    ...(type === "array" ? { items: items(schema) } : undefined),
+    ...(type === "object" ? object(schema) : undefined)
+  }
+}
+
+const items = (schema: JsonObject): JsonObject => {
+  const each = [...Parts.schemas(schema.prefixItems), ...(Parts.isSchema(schema.items) ? [schema.items] : [])]
+  return each.length === 0 ? anything : make(each.length === 1 ? each[0]! : { anyOf: each })
+}
+
+const object = (schema: JsonObject): JsonObject => {
+  const named = Parts.properties(schema)
+  const required = Parts.strings(schema.required).filter((name) => named.has(name))
+  return {
+    // An empty list of properties is refused.
+    ...(named.size === 0
+      ? undefined
+      : { properties: Parts.fromEntries([...named].map(([name, one]) => [name, make(one)])) }),
+    ...(required.length === 0 ? undefined : { required })
+  }
+}
+
+const withoutNull = (schema: JsonObject) => {
+  const types = Parts.types(schema)
+  return {
+    types: [...new Set(types)].filter((type) => kept.has(type)),
+    isNullable: types.includes("null") || schema.nullable === true ||
+      (Array.isArray(schema.enum) && schema.enum.includes(null))
+  }
+}
+
+const isNull = (schema: JsonObject): boolean => schema.type === "null" || schema.const === null
+
+const typeOf = (values: ReadonlyArray<unknown> | undefined, schema: JsonObject): string | undefined => {
+  if (values !== undefined) {
+    const [first] = values.filter((value) => value !== null)
+    return typeof first === "number" || typeof first === "boolean" ? typeof first : "string"
+  }
+  return schema.properties !== undefined
+    ? "object"
+    : schema.items !== undefined || schema.prefixItems !== undefined
+    ? "array"
+    : undefined
+}

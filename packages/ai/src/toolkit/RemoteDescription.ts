@@ -1,0 +1,51 @@
+/**
+ * Tools of `@effect/ai` from what a server lists: parameters that are described by a JSON Schema and are checked by the server
+ * that has the tool, and the hints of MCP as annotations of `@effect/ai`.
+ */
+import * as AiTool from "@effect/ai/Tool"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Context from "effect/Context"
+import type * as JSONSchema from "effect/JSONSchema"
+import * as Schema from "effect/Schema"
+
+const AnyObject = Schema.Struct({}, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+
+/** Any object, described by this JSON Schema. */
+export const parameters = (inputSchema: JsonObject): typeof AnyObject =>
+  AnyObject.annotations({ jsonSchema: inputSchema as unknown as JSONSchema.JsonSchema7 }) as typeof AnyObject
+
+/**
+ * The parameters of a schema, described by this JSON Schema. In the strict form a model writes null for what it leaves out:
+ * `restore` takes these nulls out.
+ */
+export const described = (
+  schema: Schema.Schema<any, any>,
+  inputSchema: JsonObject,
+  restore: ((args: JsonObject) => JsonObject) | undefined
+): Schema.Schema<any, any> =>
+  (restore === undefined
+    ? schema
+    : Schema.transform(AnyObject, schema, { strict: false, decode: restore, encode: (args: unknown) => args }))
+    .annotations({ jsonSchema: inputSchema as unknown as JSONSchema.JsonSchema7 })
+
+type Described = Pick<Tools.Tool, "annotations" | "title">
+
+/** The title and the hints that the server gave; `@effect/ai` has the defaults of MCP for the others. */
+export const annotations = ({ annotations, title }: Described): Context.Context<never> => {
+  let context = Context.empty() as Context.Context<any>
+  const name = title ?? annotations?.title
+  if (name !== undefined) context = Context.add(context, AiTool.Title, name)
+  for (const [tag, hint] of hints) {
+    const value = annotations?.[hint]
+    if (value !== undefined) context = Context.add(context, tag as typeof AiTool.Readonly, value)
+  }
+  return context as Context.Context<never>
+}
+
+export const hints = [
+  [AiTool.Readonly, "readOnlyHint"],
+  [AiTool.Destructive, "destructiveHint"],
+  [AiTool.Idempotent, "idempotentHint"],
+  [AiTool.OpenWorld, "openWorldHint"]
+] as const

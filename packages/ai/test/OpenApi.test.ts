@@ -1,0 +1,197 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ModelSchema from "@effect-mcp/ai/ModelSchema"
+import * as OpenApi from "@effect-mcp/ai/OpenApi"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { Effect, Either } from "effect"
+import { petstore } from "./openapi/Petstore.js"
+
+const tools = <R = never>(document: unknown, options: OpenApi.Options<R> = {}) =>
+  Effect.map(
+    OpenApi.make(document, { baseUrl: "https://example.com", ...options }),
+    ({ tools }) => new Map(tools.map(({ definition }) => [definition.name, definition.advertised]))
+  )
+
+/** A document with one operation. */
+const one = (operation: JsonObject, path = "/a", more: JsonObject = {}) => ({
+  openapi: "3.1.0",
+  paths: { [path]: { get: { operationId: "one", responses: {}, ...operation } } },
+  ...more
+})
+
+describe("The tools of an OpenAPI document", () => {
+  it.effect("have the names, descriptions and hints of its operations", () =>
+    Effect.gen(function*() {
+      const all = yield* tools(petstore)
+      assert.deepStrictEqual([...all.keys()], [
+        "updatePet",
+        "addPet",
+        "findPetsByStatus",
+        "getPetById",
+        "deletePet",
+        "get_pet_petId_photo",
+        "put_pet_petId_photo",
+        "uploadPhoto",
+        "placeOrder"
+      ])
+      assert.deepInclude(all.get("addPet"), {
+        title: "Add a pet",
+        description: "Add a pet\n\nThe store gives it an id.",
+        annotations: { readOnlyHint: false }
+      })
+      assert.strictEqual(
+        all.get("findPetsByStatus")?.description,
+        "Deprecated.\n\nSeveral statuses are separated by commas."
+      )
+      assert.deepStrictEqual(all.get("getPetById")?.annotations, { readOnlyHint: true })
+      assert.deepStrictEqual(all.get("deletePet")?.annotations, { readOnlyHint: false, idempotentHint: true })
+      assert.deepStrictEqual(all.get("updatePet")?.annotations, { readOnlyHint: false, idempotentHint: true })
+    }))
+
+  it.effect("have JSON Schemas of draft 2020-12, with what a client writes and what it reads", () =>
+    Effect.gen(function*() {
+      const all = yield* tools(petstore)
+      const pet = {
+        type: "object",
+        required: ["name"],
+        properties: {
+          name: { type: "string", minLength: 1 },
+          weight: { type: ["number", "null"], exclusiveMinimum: 0 },
+          status: { type: "string", enum: ["available", "sold"], default: "available" },
+          secret: { type: "string" },
+          parent: { $ref: "#/$defs/Pet" },
+          category: { allOf: [{ $ref: "#/$defs/Category" }] }
+        }
+      }
+      assert.deepStrictEqual<unknown>(all.get("addPet")?.inputSchema, {
+        type: "object",
+        properties: { body: { $ref: "#/$defs/Pet", description: "The pet." } },
+        required: ["body"],
+        additionalProperties: false,
+        $defs: { Pet: pet, Category: { type: "object", properties: { name: { type: "string" } } } }
+      })
+      const { secret: _, ...readable } = pet.properties
+      assert.deepStrictEqual<unknown>(all.get("addPet")?.outputSchema?.$defs, {
+        Pet: {
+          type: "object",
+          required: ["id", "name"],
+          properties: { id: { type: "integer", format: "int64" }, ...readable }
+        },
+        Category: { type: "object", properties: { name: { type: "string" } } }
+      })
+      assert.strictEqual(all.get("addPet")?.outputSchema?.type, "object")
+      assert.strictEqual(all.get("findPetsByStatus")?.outputSchema?.type, "array")
+      assert.deepStrictEqual<unknown>(all.get("deletePet")?.inputSchema.properties, {
+        petId: { type: "string", description: "The id of the pet." },
+        X_Request_ID: { type: "string" }
+      })
+      for (const definition of all.values()) {
+        for (const dialect of ["openai", "anthropic", "gemini"] as const) {
+          assert.isTrue(Either.isRight(ModelSchema.make(definition.inputSchema, dialect)))
+        }
+      }
+    }))
+
+  it.effect("are chosen, named and described by the application", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual([...(yield* tools(petstore, { tags: ["store"] })).keys()], ["placeOrder"])
+      const named = yield* tools(petstore, {
+        name: ({ id, method, path }) => path.startsWith("/store") ? undefined : `pets.${id ?? method}`,
+        describe: ({ method }) => method === "delete" ? { description: "Gone.", annotations: {} } : {}
+      })
+      assert.include([...named.keys()], "pets_getPetById")
+      assert.include([...named.keys()], "pets_get")
+      assert.notInclude([...named.keys()].join(), "Order")
+      assert.deepInclude(named.get("pets_deletePet"), { description: "Gone.", annotations: {} })
+      const short = yield* tools(petstore, { maxDescription: 8 })
+      assert.strictEqual(short.get("addPet")?.description, "Add a p…")
+    }))
+
+  it.effect("have unique names that models accept", () =>
+    Effect.gen(function*() {
+      const get = (operationId: string) => ({ get: { operationId, responses: {} } })
+      const all = yield* tools({
+        openapi: "3.1.0",
+        paths: { "/a": get("list/all"), "/b": get("list all"), "/c": get("x".repeat(80)), "/d": get("list_all") }
+      })
+      assert.deepStrictEqual([...all.keys()].slice(0, 2), ["list_all", "list_all_2"])
+      for (const name of all.keys()) assert.match(name, /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
+      assert.strictEqual(all.size, 4)
+    }))
+
+  it.effect("have an argument for each parameter, also where two have one name or a name that models cannot write", () =>
+    Effect.gen(function*() {
+      const parameters = [
+        { name: "id", in: "path", required: true, schema: { type: "string" } },
+        { name: "id", in: "query", schema: { type: "string" } },
+        { name: "filter[name]", in: "query", schema: { type: "string" } },
+        { name: "filter.name", in: "query", schema: { type: "string" } },
+        { name: "$top", in: "query", schema: { type: "integer" } },
+        { name: "2fa", in: "header", schema: { type: "string" } },
+        { name: "body", in: "query", schema: { type: "string" } }
+      ]
+      const all = yield* tools(one({ parameters, requestBody: { content: { "application/json": {} } } }, "/a/{id}"))
+      const { properties } = all.get("one")!.inputSchema
+      assert.deepStrictEqual(Object.keys(properties as object), [
+        "id",
+        "query_id",
+        "filter_name",
+        "query_filter_name",
+        "top",
+        "_2fa",
+        "body",
+        "body_body"
+      ])
+    }))
+
+  it.effect("are those of a large document, each with only the schemas that it needs", () =>
+    Effect.gen(function*() {
+      const names = Array.from({ length: 150 }, (_, n) => `Thing${n}`)
+      const document = {
+        openapi: "3.0.0",
+        servers: [{ url: "https://{region}.example.com/v1", variables: { region: { default: "eu" } } }],
+        paths: Object.fromEntries(names.flatMap((name, n) => [
+          [`/${name}`, {
+            get: {
+              operationId: `list${name}`,
+              parameters: [{ name: "page", in: "query", schema: { type: "integer", default: 1 } }],
+              responses: {
+                "200": {
+                  content: {
+                    "application/json": { schema: { type: "array", items: { $ref: `#/components/schemas/${name}` } } }
+                  }
+                }
+              }
+            },
+            post: {
+              operationId: `create${name}`,
+              requestBody: { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } },
+              responses: {
+                "201": { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } }
+              }
+            }
+          }],
+          [`/${name}/{id}`, {
+            parameters: [{ name: "id", in: "path", schema: { type: "string" } }],
+            get: { operationId: `get${name}`, responses: {} },
+            delete: { operationId: `delete${name}`, responses: {} },
+            patch: { operationId: `patch${n}` }
+          }]
+        ])),
+        components: {
+          schemas: Object.fromEntries(names.map((name, n) => [name, {
+            type: "object",
+            properties: {
+              name: { type: "string" },
+              next: { $ref: `#/components/schemas/Thing${n % 10 === 9 ? n - 9 : n + 1}` }
+            }
+          }]))
+        }
+      }
+      const { skipped, tools } = yield* OpenApi.make(document)
+      assert.strictEqual(tools.length, 750)
+      assert.deepStrictEqual(skipped, [])
+      for (const { definition } of tools) {
+        assert.isAtMost(Object.keys(definition.advertised.inputSchema.$defs ?? {}).length, 10)
+      }
+    }))
+})

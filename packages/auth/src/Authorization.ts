@@ -1,0 +1,160 @@
+/**
+ * Authorizes a client at MCP servers that ask for OAuth: finds the authorization server, gets tokens by a grant, sends them with
+ * every request, renews them, and asks for more scopes when the server requires them. `Remote` takes it as `authorize`.
+ *
+ * It is not for servers over stdio, which take credentials from their environment.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+ * @since 0.1.0
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { HttpRefused } from "@effect-mcp/client/HttpRefused"
+import type { Authorizer } from "@effect-mcp/client/RemoteOptions"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { AuthorizationError } from "./AuthorizationError.js"
+import { CredentialStore } from "./CredentialStore.js"
+import type { Dpop } from "./Dpop.js"
+import type { ServerTokens } from "./flow/ServerTokens.js"
+import * as ServersTokens from "./flow/ServerTokens.js"
+import type { Grant } from "./Grant.js"
+
+export interface Options {
+  /** Scopes to request besides those that the server asks for. */
+  readonly scopes?: ReadonlyArray<string> | undefined
+  /**
+   * Whether servers may name loopback and private addresses to request metadata and tokens from. Only for programs that run
+   * on the user's own machine. Default: false. Always allowed are the host of the MCP server, loopback for a server there, and
+   * what the application has named itself: issuers at which it is registered, and its identity provider.
+   */
+  readonly allowPrivateAddresses?: boolean | undefined
+  /** How long each request to an authorization server may take. Default: 30 seconds. */
+  readonly requestTimeout?: Duration.DurationInput | undefined
+  /** The most bytes that a response of an authorization server may have. Default: 256 KiB. */
+  readonly maxDocumentBytes?: number | undefined
+  /** Binds tokens to a key of this client, where the authorization server supports it. Default: tokens are not bound. */
+  readonly dpop?: Dpop | undefined
+}
+
+export interface AuthorizationService {
+  readonly headers: (
+    server: string,
+    request: HttpClientRequest.HttpClientRequest
+  ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
+  /** Whether the refused request shall be sent again. */
+  readonly onRefused: (
+    server: string,
+    refusal: HttpRefused,
+    request: HttpClientRequest.HttpClientRequest,
+    attempt: number
+  ) => Effect.Effect<boolean, AuthorizationError>
+  /**
+   * Gets tokens for the server at a URL before the first request, unless there are valid ones: at a time that suits the user.
+   */
+  readonly login: (server: string | URL) => Effect.Effect<void, AuthorizationError>
+  /**
+   * Revokes the tokens for the server at a URL, where its authorization server supports that (RFC 7009), and forgets them and
+   * the registration there. Requests that wait for a login fail. Tokens that cannot be revoked are forgotten all the same.
+   */
+  readonly logout: (server: string | URL) => Effect.Effect<void, AuthorizationError>
+}
+
+export class Authorization extends Context.Tag("@effect-mcp/auth/Authorization")<
+  Authorization,
+  AuthorizationService
+>() {}
+
+/**
+ * Authorizes with tokens that a grant gets. Closing the layer ends logins that are under way. Afterwards requests that need a
+ * token fail with reason `Closed`, and `login` and `logout` die.
+ */
+export const layer = <R = never>(
+  grant: Grant<R>,
+  options: Options = {}
+): Layer.Layer<Authorization, never, R | HttpClient.HttpClient | CredentialStore> =>
+  Layer.scoped(
+    Authorization,
+    Effect.gen(function*() {
+      const client = yield* HttpClient.HttpClient
+      const store = yield* CredentialStore
+      const scope = yield* Effect.scope
+      const context = yield* Effect.context<R>()
+      const servers = new Map<string, ServerTokens>()
+      let isClosed = false
+      yield* Effect.addFinalizer(() => Effect.sync(() => isClosed = true))
+      const provided: Grant = {
+        isInteractive: grant.isInteractive,
+        isRegistered: grant.isRegistered,
+        client: (request) => Effect.provide(grant.client(request), context),
+        obtain: (request) => Effect.provide(grant.obtain(request), context)
+      }
+      const of = (url: string | URL): Effect.Effect<ServerTokens> =>
+        Effect.suspend(() => {
+          const { origin, pathname } = new URL(url)
+          // Not resolved against the origin: a path with two slashes at its beginning would name another host.
+          const server = new URL(`${origin}${pathname}`)
+          const known = servers.get(server.href)
+          if (known !== undefined) return Effect.succeed(known)
+          const policy = { server, allowPrivate: options.allowPrivateAddresses === true }
+          const making = ServersTokens.make(
+            {
+              documents: {
+                client,
+                policy,
+                timeout: options.requestTimeout ?? "30 seconds",
+                maxBytes: options.maxDocumentBytes ?? 256 * 1024
+              },
+              store,
+              grant: provided,
+              scopes: options.scopes ?? [],
+              dpop: options.dpop
+            },
+            scope
+          )
+          // Another fiber may have made them meanwhile.
+          return Effect.map(making, (made) => {
+            const first = servers.get(server.href) ?? made
+            servers.set(server.href, first)
+            return first
+          })
+        })
+      // A login or a logout would be interrupted at once, and its caller with it, without a reason.
+      const open = <A, E>(name: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+        Effect.suspend(() =>
+          isClosed
+            ? Effect.dieMessage(`The layer of \`Authorization\` has closed: run \`${name}\` before its scope ends`)
+            : effect
+        )
+      return {
+        headers: (server, request) => Effect.flatMap(of(server), (tokens) => tokens.headers(request)),
+        onRefused: (server, refusal, request, attempt) =>
+          Effect.flatMap(of(server), (tokens) => tokens.onRefused(refusal, request, attempt)),
+        login: (server) => open("login", Effect.flatMap(of(server), (tokens) => tokens.login)),
+        logout: (server) => open("logout", Effect.flatMap(of(server), (tokens) => tokens.logout))
+      }
+    })
+  )
+
+/**
+ * The option `authorize` of `Remote.connector`.
+ *
+ * @example
+ * ```ts
+ * import { Authorization } from "@effect-mcp/auth"
+ * import { Client } from "@effect-mcp/client"
+ * import * as Remote from "@effect-mcp/client/Remote"
+ *
+ * export const Live = Client.layer(
+ *   Remote.connector("https://example.com/mcp", { authorize: Authorization.authorize })
+ * )
+ * ```
+ */
+export const authorize: Authorizer<Authorization> = {
+  headers: (request, server) =>
+    Effect.flatMap(Authorization, (authorization) => authorization.headers(server, request)),
+  onRefused: (refusal, request, server, attempt) =>
+    Effect.flatMap(Authorization, (authorization) => authorization.onRefused(server, refusal, request, attempt))
+}

@@ -1,0 +1,120 @@
+/**
+ * The grant of programs that a person uses: the user logs in with the browser, and the authorization server sends a code back,
+ * which only this login can exchange for tokens (PKCE).
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-flow-steps
+ * @since 0.1.0
+ */
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { AuthorizationError } from "./AuthorizationError.js"
+import { Browser } from "./Browser.js"
+import type { ClientIdentity } from "./ClientIdentity.js"
+import { CredentialStore } from "./CredentialStore.js"
+import * as Text from "./discovery/Text.js"
+import * as Policies from "./discovery/UrlPolicy.js"
+import * as AuthorizationResponse from "./flow/AuthorizationResponse.js"
+import * as Pkce from "./flow/Pkce.js"
+import * as Scopes from "./flow/Scopes.js"
+import type { Grant, GrantContext } from "./Grant.js"
+import * as Identities from "./identity/Identities.js"
+
+export interface Options extends ClientIdentity {
+  /** How long the user may take to log in. Default: 10 minutes. */
+  readonly loginTimeout?: Duration.DurationInput | undefined
+  /** Whether to ask for a refresh token where the server has a scope for it. Default: true. */
+  readonly offlineAccess?: boolean | undefined
+  /** Further parameters of the authorization request, such as `prompt` or `login_hint`. */
+  readonly parameters?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Logs the user in. Only one login runs at a time: a second server that needs one waits.
+ *
+ * @example
+ * ```ts
+ * import { Authorization, AuthorizationCode, CredentialStore } from "@effect-mcp/auth"
+ * import { Layer } from "effect"
+ *
+ * export const Live = Authorization.layer(AuthorizationCode.make({ name: "My program" })).pipe(
+ *   Layer.provide(CredentialStore.layerMemory)
+ * )
+ * ```
+ */
+export const make = (options: Options): Grant<Browser | CredentialStore> => {
+  const logins = Semaphore.make()
+  const { loginTimeout = "10 minutes", offlineAccess = true } = options
+  const clientFor = (context: GrantContext, redirectUri: string | undefined) =>
+    Effect.flatMap(CredentialStore, (store) => Identities.choose(options, context, store, redirectUri))
+
+  const login = (context: GrantContext) =>
+    Effect.gen(function*() {
+      const { resource, server, token } = context
+      const endpoint = yield* authorizationEndpoint(context)
+      const registered = yield* Effect.flatMap(CredentialStore, (store) => store.registrations.get(server.issuer))
+      const session = yield* Effect.flatMap(Browser, (browser) => browser.login(registered?.redirectUris ?? []))
+      yield* Policies.browsable("the redirect URI of this program", session.redirectUri)
+      const client = yield* clientFor(context, session.redirectUri)
+      const state = yield* Pkce.random
+      const verifier = yield* Pkce.random
+      const scopes = offlineAccess ? Scopes.withOfflineAccess(context.scopes, server) : context.scopes
+      const parameters: Record<string, string> = {
+        ...options.parameters,
+        response_type: "code",
+        client_id: client.clientId,
+        redirect_uri: session.redirectUri,
+        code_challenge: yield* Pkce.challenge(verifier),
+        // AUTHC-8
+        code_challenge_method: "S256",
+        state: Redacted.value(state),
+        // AUTHC-10
+        resource,
+        ...(scopes === undefined ? undefined : { scope: scopes.join(" ") })
+      }
+      for (const [name, value] of Object.entries(parameters)) endpoint.searchParams.set(name, value)
+      const response = yield* Effect.timeoutFail(session.open(endpoint, Redacted.value(state)), {
+        duration: loginTimeout,
+        onTimeout: () =>
+          new AuthorizationError({
+            reason: "Browser",
+            message: "The user did not log in in time; the option `loginTimeout` has the limit"
+          })
+      })
+      const code = yield* AuthorizationResponse.read(response, { server, state })
+      return yield* token(client, {
+        grant_type: "authorization_code",
+        code: Redacted.value(code),
+        redirect_uri: session.redirectUri,
+        code_verifier: Redacted.value(verifier)
+      })
+    })
+
+  return {
+    isInteractive: true,
+    isRegistered: (issuer) => options.preRegistered?.some((client) => client.issuer === issuer) === true,
+    client: (context) => clientFor(context, undefined),
+    obtain: (context) => logins.run(Effect.scoped(login(context)))
+  }
+}
+
+/** The endpoint, if it supports what this grant requires. */
+const authorizationEndpoint = (
+  { isPublished, server }: GrantContext
+): Effect.Effect<URL, AuthorizationError> => {
+  const { authorizationEndpoint, codeChallengeMethods, issuer } = server
+  const unsupported = (what: string) =>
+    Effect.fail(
+      new AuthorizationError({
+        reason: "UnsupportedServer",
+        message: `The authorization server ${Text.shorten(issuer)} ${what}`
+      })
+    )
+  if (authorizationEndpoint === undefined) return unsupported("has no authorization endpoint")
+  // AUTHC-9: revisions before 2025-11-25 did not require servers to publish it.
+  if (codeChallengeMethods === undefined ? isPublished : !codeChallengeMethods.includes("S256")) {
+    return unsupported("does not say that it supports PKCE with S256, so the client does not log in there")
+  }
+  return Policies.browsable("the authorization endpoint", authorizationEndpoint)
+}

@@ -1,0 +1,100 @@
+/**
+ * Binds tokens to a key of this client (DPoP): a token that is stolen is of no use without the key. Give it to
+ * `Authorization.layer` as `dpop`. It takes effect where the authorization server supports it.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9449
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Jose from "jose"
+import { AuthorizationError } from "./AuthorizationError.js"
+import * as Sha256 from "./digest/Sha256.js"
+
+/** What proves, with each request, that the sender of a token has the key that the token is bound to. */
+export interface Prover {
+  /** The private key as JWK; it is stored with the tokens. */
+  readonly key: Redacted.Redacted<string>
+  /** The headers that prove one request; for a request with an access token, for that token. */
+  readonly headers: (
+    method: string,
+    url: string,
+    accessToken: Redacted.Redacted<string> | undefined
+  ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
+  /** Keeps the nonce that a server sends for the next proofs. Gives whether it is another one than that of the proof it answers. */
+  readonly keepNonce: (url: string, headers: Readonly<Record<string, string>>, proof: string | undefined) => boolean
+}
+
+export interface Dpop {
+  /** The prover of a key; of a new key for `undefined`. */
+  readonly prover: (key: Redacted.Redacted<string> | undefined) => Effect.Effect<Prover, AuthorizationError>
+}
+
+/** Keys on the curve P-256, which every authorization server with DPoP supports. */
+export const es256: Dpop = {
+  prover: (key) =>
+    attempt(() =>
+      (key === undefined ? generate() : Promise.resolve(JSON.parse(Redacted.value(key)) as Jose.JWK)).then((jwk) =>
+        Jose.importJWK(jwk, ALGORITHM).then((signer) => make(jwk, signer))
+      )
+    )
+}
+
+const ALGORITHM = "ES256"
+
+/** How many servers a nonce is kept for; a client speaks to an authorization server and to the MCP server. */
+const MAX_NONCES = 16
+
+const generate = (): Promise<Jose.JWK> =>
+  Jose.generateKeyPair(ALGORITHM, { extractable: true }).then(({ privateKey }) => Jose.exportJWK(privateKey))
+
+const make = (jwk: Jose.JWK, signer: Jose.CryptoKey | Uint8Array): Prover => {
+  const nonces = new Map<string, string>()
+  const { crv, kty, x, y } = jwk
+  const header = { typ: "dpop+jwt", alg: ALGORITHM, jwk: { kty, crv, x, y } as Jose.JWK }
+  return {
+    key: Redacted.make(JSON.stringify(jwk)),
+    headers: (method, url, accessToken) =>
+      Effect.gen(function*() {
+        const millis = yield* Clock.currentTimeMillis
+        const hash = accessToken === undefined
+          ? undefined
+          : { ath: yield* Sha256.base64Url(Redacted.value(accessToken)) }
+        const { origin, pathname } = new URL(url)
+        const nonce = nonces.get(origin)
+        return yield* attempt(() =>
+          new Jose.SignJWT({
+            jti: crypto.randomUUID(),
+            htm: method,
+            htu: `${origin}${pathname}`,
+            ...(nonce === undefined ? undefined : { nonce }),
+            ...hash
+          }).setProtectedHeader(header).setIssuedAt(Math.floor(millis / 1000)).sign(signer).then((dpop) => ({ dpop }))
+        )
+      }),
+    keepNonce: (url, headers, proof) => {
+      const nonce = headers["dpop-nonce"]
+      const { origin } = new URL(url)
+      if (nonce === undefined || nonce.length > 1024) return false
+      nonces.delete(origin)
+      nonces.set(origin, nonce)
+      if (nonces.size > MAX_NONCES) nonces.delete(nonces.keys().next().value!)
+      // Not compared with the nonce that was kept: another request may have got this one first.
+      return nonceOf(proof) !== nonce
+    }
+  }
+}
+
+const nonceOf = (proof: string | undefined): unknown =>
+  proof === undefined
+    ? undefined
+    : Either.getOrUndefined(Either.try(() => Jose.decodeJwt(proof)))?.["nonce"]
+
+/** The error of a cryptographic library may quote a key. */
+const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, AuthorizationError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: () => new AuthorizationError({ reason: "Signing", message: "A proof for DPoP could not be signed" })
+  })

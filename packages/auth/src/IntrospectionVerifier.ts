@@ -1,0 +1,131 @@
+/**
+ * Verifies access tokens by a request to the authorization server, which says whether a token is active. Its answer is used for a
+ * short time. A server that does not answer in time costs only the requests whose tokens are not known yet.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc7662
+ * @since 0.1.0
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { AuthorizationError } from "./AuthorizationError.js"
+import type { Client } from "./ClientIdentity.js"
+import * as Documents from "./discovery/Documents.js"
+import * as ServerMetadata from "./discovery/ServerMetadata.js"
+import * as Text from "./discovery/Text.js"
+import * as ClientAuthentication from "./identity/ClientAuthentication.js"
+import * as Fetching from "./resource/Fetching.js"
+import * as Refreshed from "./resource/Refreshed.js"
+import type { RequestOptions, TokenVerifier } from "./TokenVerifier.js"
+import * as Verifier from "./TokenVerifier.js"
+
+export interface Options extends RequestOptions {
+  /** This server, as the authorization server knows it: it authenticates with each request. */
+  readonly client: Client
+  /** The authorization server. Default: the only one that the resource server names. */
+  readonly issuer?: string | undefined
+  /** The address of the introspection endpoint. Default: that in the metadata of the authorization server. */
+  readonly endpoint?: string | undefined
+  /** How long an answer is used. A token that was revoked is accepted for so long. Default: 30 seconds. */
+  readonly cacheFor?: Duration.DurationInput | undefined
+  /** How many requests there may be at the same time; for further tokens the clients get 503. Default: 64. */
+  readonly maxConcurrent?: number | undefined
+}
+
+/** Dies when there are several authorization servers and no option `issuer`. */
+export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
+  Verifier.scoped(Effect.fnUntraced(function*({ issuers }) {
+    const issuer = options.issuer ?? issuers[0]
+    if (issuer === undefined || (options.issuer === undefined && issuers.length > 1)) {
+      return yield* Effect.dieMessage(
+        "IntrospectionVerifier needs the option issuer: the server trusts several issuers"
+      )
+    }
+    const documents = yield* Fetching.documents(yield* HttpClient.HttpClient, issuer, options)
+    const cacheFor = Duration.toMillis(options.cacheFor ?? "30 seconds")
+    const { maxConcurrent = 64 } = options
+    const metadata = Refreshed.make({
+      what: `the metadata of ${Text.shorten(issuer)}`,
+      request: ServerMetadata.document(documents, issuer),
+      isSame: () => false,
+      timeout: documents.timeout,
+      maxAge: "1 hour",
+      staleFor: Infinity,
+      interval: "30 seconds"
+    }, yield* Effect.scope)
+    // The application has chosen an address that it gives, as it has chosen the issuer.
+    const endpointPolicy = options.endpoint === undefined || !URL.canParse(options.endpoint)
+      ? documents.policy
+      : { ...documents.policy, server: new URL(options.endpoint) }
+    let running = 0
+    let reported = -Infinity
+
+    const request = Effect.fnUntraced(function*(token: string) {
+      const known = options.endpoint === undefined || options.client.authMethod === undefined ? yield* metadata.get : {}
+      const endpoint = options.endpoint ?? known["introspection_endpoint"]
+      if (typeof endpoint !== "string") {
+        return yield* failed(`The metadata of ${Text.shorten(issuer)} names no introspection endpoint`)
+      }
+      const methods = known["introspection_endpoint_auth_methods_supported"] ??
+        known["token_endpoint_auth_methods_supported"]
+      const { headers, parameters } = yield* ClientAuthentication.prove(options.client, {
+        issuer,
+        authMethods: Array.isArray(methods) ? methods.filter((one) => typeof one === "string") : []
+      })
+      const { json, status } = yield* Documents.post(
+        { ...documents, policy: endpointPolicy },
+        "the introspection endpoint",
+        endpoint,
+        (request) =>
+          request.pipe(
+            HttpClientRequest.setHeaders(headers),
+            HttpClientRequest.bodyUrlParams({ ...parameters, token, token_type_hint: "access_token" })
+          )
+      )
+      return status === 200 && json !== undefined
+        ? json
+        : yield* failed(`The introspection endpoint of ${Text.shorten(issuer)} answered ${status}`)
+    })
+
+    const limited = (token: string) =>
+      Effect.suspend(() => {
+        if (running >= maxConcurrent) {
+          return failed(`${maxConcurrent} requests to the introspection endpoint are running`)
+        }
+        running++
+        return Effect.ensuring(request(token), Effect.sync(() => void running--))
+      })
+
+    const report = (error: AuthorizationError) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (now - reported < QUIET) return Effect.void
+        reported = now
+        return Effect.logWarning(`The server could not introspect an access token: ${error.message}`)
+      })
+
+    return Effect.fnUntraced(function*(token) {
+      const began = yield* Clock.currentTimeMillis
+      const claims = yield* limited(Redacted.value(token)).pipe(
+        Effect.tapError(report),
+        Effect.catchAll(() => Verifier.unavailable)
+      )
+      const { active, iss, token_type: type } = claims
+      if (active !== true) return yield* Verifier.invalid("The access token is not active")
+      if (iss !== undefined && iss !== issuer) {
+        return yield* Verifier.invalid("The access token is from an issuer that this server does not trust")
+      }
+      // Some servers introspect refresh tokens, too.
+      if (type !== undefined && !/^(bearer|dpop)$/i.test(String(type))) {
+        return yield* Verifier.invalid("The token is no access token")
+      }
+      return { issuer, claims, isCurrent: (millis) => millis < began + cacheFor }
+    })
+  }))
+
+/** How long the log says nothing more after a failure. */
+const QUIET = Duration.toMillis("30 seconds")
+
+const failed = (message: string) => Effect.fail(new AuthorizationError({ reason: "Unreachable", message }))

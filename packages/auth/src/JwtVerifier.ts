@@ -1,0 +1,143 @@
+/**
+ * Verifies access tokens that are JWTs, with the public keys of their issuer, which are cached and rotate.
+ *
+ * What a token says before its signature is verified only chooses among the trusted issuers and their keys. The algorithm must
+ * be on the list, and must be one for the type of the key.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9068
+ * @see https://www.rfc-editor.org/rfc/rfc8725
+ * @since 0.1.0
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Jose from "jose"
+import * as Fetching from "./resource/Fetching.js"
+import type { Keys } from "./resource/KeySet.js"
+import * as KeySet from "./resource/KeySet.js"
+import type { RequestOptions, TokenError, TokenVerifier, Verified } from "./TokenVerifier.js"
+import * as Verifier from "./TokenVerifier.js"
+
+/** The algorithms of signatures that are verified with a public key. */
+export const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519"
+] as const
+
+export type Algorithm = typeof algorithms[number]
+
+export interface Options extends RequestOptions {
+  /** The addresses of key sets, by issuer. Default: the `jwks_uri` in the metadata of the issuer. */
+  readonly keySets?: Readonly<Record<string, string>> | undefined
+  /** Public keys by issuer, as JSON Web Keys: then nothing is requested for that issuer. */
+  readonly keys?: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, unknown>>>>> | undefined
+  /** The algorithms that a signature may have. Default: all of them. */
+  readonly algorithms?: ReadonlyArray<Algorithm> | undefined
+  /** Whether a token must have the type `at+jwt` of RFC 9068. Default: false; other types than `JWT` are refused. */
+  readonly requireType?: boolean | undefined
+  /** How long a key set is used before it is requested again. Default: 10 minutes. */
+  readonly keysMaxAge?: Duration.DurationInput | undefined
+  /** How long a key set is used beyond that while it cannot be requested. Default: 1 hour. */
+  readonly keysStaleFor?: Duration.DurationInput | undefined
+  /** How often tokens with unknown keys may cause a request for the key set, at most. Default: 30 seconds. */
+  readonly refreshInterval?: Duration.DurationInput | undefined
+}
+
+/** Dies when the options name another algorithm: one with a shared secret would let clients issue tokens. */
+export const make = (options: Options = {}): TokenVerifier<HttpClient.HttpClient> =>
+  Verifier.scoped(Effect.fnUntraced(function*({ issuers }) {
+    const allowed = options.algorithms ?? algorithms
+    const other = allowed.find((one) => !algorithms.includes(one))
+    if (other !== undefined) {
+      return yield* Effect.dieMessage(
+        `JwtVerifier cannot verify with the algorithm ${String(other)}: it knows ${algorithms.join(", ")}`
+      )
+    }
+    const client = yield* HttpClient.HttpClient
+    const scope = yield* Effect.scope
+    const keySets = new Map(
+      yield* Effect.forEach(
+        issuers,
+        (issuer) =>
+          Effect.map(
+            Fetching.documents(client, issuer, options),
+            (documents) => [issuer, KeySet.make(issuer, documents, options, scope)] as const
+          )
+      )
+    )
+
+    return Effect.fnUntraced(function*(redacted) {
+      const token = Redacted.value(redacted)
+      const unverified = yield* read(token)
+      const { claims, header: { alg, kid, typ } } = unverified
+      const { iss: issuer } = claims
+      const keySet = issuer === undefined ? undefined : keySets.get(issuer)
+      if (issuer === undefined || keySet === undefined) {
+        return yield* Verifier.invalid("The access token is from an issuer that this server does not trust")
+      }
+      if (!isType(typ, options.requireType === true)) return yield* Verifier.invalid("The JWT is no access token")
+      if (alg === undefined || !allowed.some((one) => one === alg)) {
+        return yield* Verifier.invalid("The access token is signed with an algorithm that this server does not allow")
+      }
+      // RFC 9068 requires it.
+      if (typeof claims.exp !== "number") {
+        return yield* Verifier.invalid("The access token does not say when it expires")
+      }
+      const attempt = (keys: Keys): Effect.Effect<Verified | undefined> =>
+        Effect.map(
+          isSigned(token, KeySet.candidates(keys, alg, kid)),
+          (isSigned) => isSigned ? { issuer, claims, isCurrent: (millis) => keySet.isFresh(keys, millis) } : undefined
+        )
+
+      const keys = yield* Effect.catchAll(keySet.get, () => Verifier.unavailable)
+      const verified = yield* attempt(keys)
+      if (verified !== undefined) return verified
+      // A signature that is not valid is no reason to request the keys again: every client can make one.
+      const newer = KeySet.candidates(keys, alg, kid).length > 0
+        ? undefined
+        : yield* Effect.catchAll(keySet.newer(keys), () => Verifier.unavailable)
+      const again = newer === undefined ? undefined : yield* attempt(newer)
+      return again ?? (yield* Verifier.invalid("The signature of the access token is not valid"))
+    })
+  }))
+
+interface Unverified {
+  readonly header: Jose.ProtectedHeaderParameters
+  readonly claims: Jose.JWTPayload
+}
+
+const read = (token: string): Effect.Effect<Unverified, TokenError> => {
+  const unverified = Either.try(() => ({ header: Jose.decodeProtectedHeader(token), claims: Jose.decodeJwt(token) }))
+  if (Either.isLeft(unverified)) return Verifier.invalid("The access token is not a JWT")
+  const { crit, kid } = unverified.right.header
+  return crit === undefined && (kid === undefined || typeof kid === "string")
+    ? Effect.succeed(unverified.right)
+    : Verifier.invalid("The header of the access token has extensions that this server does not know")
+}
+
+const isType = (typ: unknown, required: boolean): boolean => {
+  const name = typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : typ
+  return name === "at+jwt" || (!required && (name === undefined || name === "jwt"))
+}
+
+/** Whether one of the keys has signed the token. */
+const isSigned = (token: string, keys: Keys): Effect.Effect<boolean> =>
+  Effect.reduce(
+    keys,
+    false,
+    (found, key) =>
+      found
+        ? Effect.succeed(true)
+        : Effect.isSuccess(Effect.tryPromise(() => Jose.compactVerify(token, key)))
+  )

@@ -1,0 +1,322 @@
+/**
+ * Protects an MCP server with OAuth: publishes where clients get access tokens, verifies the token of every request, and gives
+ * features, middleware and the session layer a typed user. It makes an `Authenticator`, so everything that holds for users holds
+ * here: sessions and tasks belong to them, and applications and tests may hand over users of their own.
+ *
+ * Never send a token that a client has sent to another server: exchange it at the authorization server (RFC 8693).
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+ * @since 0.1.0
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
+import type * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
+import { SharedLimits } from "@effect-mcp/server/SharedLimits"
+import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { AccessToken, Granted } from "./AccessToken.js"
+import * as Challenges from "./resource/Challenges.js"
+import * as Credentials from "./resource/Credentials.js"
+import * as DpopProofs from "./resource/DpopProofs.js"
+import * as Metadata from "./resource/Metadata.js"
+import * as TokenCache from "./resource/TokenCache.js"
+import type { Accepted } from "./resource/TokenRules.js"
+import * as TokenRules from "./resource/TokenRules.js"
+import type { TokenVerifier } from "./TokenVerifier.js"
+import { TokenError } from "./TokenVerifier.js"
+
+/** What an effect that finds a user may fail with. */
+export type Refuses = HttpRefusal.HttpRefusal | McpError
+
+export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = never, R3 = never> {
+  /**
+   * The URL of this server as its clients know it, "https://mcp.example.com/mcp": without fragment, and best without a slash at
+   * the end. Clients get tokens for exactly this text.
+   */
+  readonly resource: string
+  /** The issuers of the authorization servers whose tokens the server accepts, exactly as they write themselves. */
+  readonly authorizationServers: readonly [string, ...Array<string>]
+  readonly verify: TokenVerifier<VR>
+  /** All scopes that the server knows, for clients to choose from. Default: none. */
+  readonly scopes?: ReadonlyArray<string> | undefined
+  /** The scopes that every HTTP request needs, besides those of `Feature.requires`. Default: none. */
+  readonly requires?: ReadonlyArray<string> | undefined
+  /**
+   * Whether a user with these scopes may do what requires a scope: for hierarchies, in which `notes` includes `notes:read`.
+   * Default: only with the scope itself.
+   */
+  readonly covers?: ((granted: ReadonlyArray<string>, required: string) => boolean) | undefined
+  /**
+   * The `aud` of tokens for this server; one of several is enough. Only for authorization servers that do not use the
+   * resource: it must be a name that they give to tokens for this server alone. Default: the `resource`.
+   */
+  readonly audience?: string | ReadonlyArray<string> | undefined
+  /** What the claims must have, and how they are decoded. A token with other claims is refused. */
+  readonly claims?: Schema.Schema<Claims, any, CR> | undefined
+  /** The user on stdio, from the environment that the client has launched the server with. Default: stdio is refused. */
+  readonly stdio?: ((environment: Authenticator.Environment) => Effect.Effect<S, Refuses, R2>) | undefined
+  /** The user of a client in the same process. Default: it is refused, unless the connector hands a user over. */
+  readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
+  /** What the server wants of tokens that are bound to a key. Default: they need a proof, and other tokens need none. */
+  readonly dpop?: DpopOptions | undefined
+  /** Further members of the metadata document: `resource_name`, `resource_documentation`. */
+  readonly metadata?: JsonObject | undefined
+  /** How much the clocks of authorization servers and clients may differ from that of this server. Default: 30 seconds. */
+  readonly clockTolerance?: Duration.DurationInput | undefined
+  /** The most characters of a token; a longer one is refused before anything is done with it. Default: 16,384. */
+  readonly maxTokenLength?: number | undefined
+  /** How many verified tokens are remembered, until they expire or their verifier has to look again. Default: 10,000. */
+  readonly maxCachedTokens?: number | undefined
+  /** See `Authenticator`. Default: 10 seconds. */
+  readonly timeout?: Duration.DurationInput | undefined
+  /** See `Authenticator`. Default: 1,024. */
+  readonly concurrency?: number | undefined
+  readonly user?: User<Claims, S, UR> | undefined
+}
+
+/**
+ * The user of a token, which runs for each request. The token itself is for an exchange at the authorization server, and for
+ * nothing else.
+ */
+export type User<Claims, S, R> = (
+  token: AccessToken<Claims>,
+  secret: Redacted.Redacted<string>
+) => Effect.Effect<S, Refuses, R>
+
+/** @see https://www.rfc-editor.org/rfc/rfc9449 */
+export interface DpopOptions {
+  /** Whether every token must be bound to a key. Default: false. */
+  readonly required?: boolean | undefined
+  /** How old a proof may be. Default: 1 minute. */
+  readonly maxAge?: Duration.DurationInput | undefined
+  /**
+   * How many proofs this process remembers, so that none is used twice; one key may have a tenth. Beyond: 503. Nodes that are
+   * provided with `SharedLimits` remember them there, without this limit. Default: 100,000.
+   */
+  readonly maxProofs?: number | undefined
+  /** How long a nonce of this process lives, which proofs must have. Default: proofs need no nonce. */
+  readonly nonce?: Duration.DurationInput | undefined
+}
+
+/** The claims of a token without a schema for them. */
+export type AnyClaims = Readonly<Record<string, unknown>>
+
+/** The option `user`, which is needed where the service of the user is not the `AccessToken`. */
+type WithUser<Claims, S, R> = AccessToken<Claims> extends S ? unknown : { readonly user: User<Claims, S, R> }
+
+/**
+ * The users of a protected server, as the service `tag`. Without the option `user` the service is the `AccessToken`.
+ *
+ * @example
+ * ```ts
+ * import { JwtVerifier, ResourceServer } from "@effect-mcp/auth"
+ * import type { AccessToken } from "@effect-mcp/auth"
+ * import { Tool } from "@effect-mcp/definition"
+ * import { Feature, McpServer } from "@effect-mcp/server"
+ * import { Context, Effect, Schema } from "effect"
+ *
+ * class User extends Context.Tag("User")<User, AccessToken.AccessToken<{ readonly name: string }>>() {}
+ *
+ * const authenticator = ResourceServer.make(User, {
+ *   resource: "https://mcp.example.com/mcp",
+ *   authorizationServers: ["https://login.example.com"],
+ *   scopes: ["notes:write"],
+ *   claims: Schema.Struct({ name: Schema.String }),
+ *   verify: JwtVerifier.make()
+ * })
+ *
+ * const Write = McpServer.tool(
+ *   Tool.make("write"),
+ *   () => Effect.map(User, ({ claims }) => `Written by ${claims.name}`)
+ * ).pipe(Feature.requires(["notes:write"]))
+ *
+ * export const Server = McpServer.layer({ name: "notes", version: "1.0.0" }, Write, { authenticator })
+ * ```
+ */
+export const make = <
+  I,
+  S extends Granted,
+  Claims = AnyClaims,
+  VR = never,
+  CR = never,
+  UR = never,
+  R2 = never,
+  R3 = never
+>(
+  tag: Context.Tag<I, S>,
+  options: Options<Claims, S, VR, CR, UR, R2, R3> & WithUser<Claims, S, UR>
+): Authenticator.Authenticator<I, VR | CR | UR | R2 | R3> =>
+  Authenticator.scoped(tag, Effect.flatMap(settingsOf(options), (settings) => start(options, settings)))
+
+interface Settings {
+  readonly paths: readonly [string, ...Array<string>]
+  readonly origin: string
+  readonly resourceUrl: string
+  readonly rules: TokenRules.Rules
+  readonly challenges: Challenges.Challenges
+  readonly scopes: ReadonlyArray<string>
+  readonly requires: ReadonlyArray<string>
+}
+
+const settingsOf = (options: Options<any, any, any, any, any, any, any>): Effect.Effect<Settings> =>
+  Effect.suspend(() => {
+    const { audience, dpop, resource } = options
+    const url = URL.canParse(resource) ? new URL(resource) : undefined
+    if (url === undefined || !/^https?:$/.test(url.protocol) || resource.includes("#")) {
+      return Effect.dieMessage(
+        `"${resource}" is no resource: it is the URL of the server, without fragment, as in "https://mcp.example.com/mcp"`
+      )
+    }
+    const requires = Metadata.listed(options.requires ?? [])
+    const scopes = Metadata.listed([...options.scopes ?? [], ...requires])
+    const paths = Metadata.paths(url)
+    return Effect.succeed({
+      paths,
+      origin: url.origin,
+      resourceUrl: DpopProofs.normalized(resource),
+      scopes,
+      requires,
+      rules: {
+        issuers: options.authorizationServers,
+        audiences: audience === undefined
+          ? TokenRules.audiencesOf(resource)
+          : typeof audience === "string"
+          ? [audience]
+          : audience,
+        clockTolerance: Duration.toMillis(options.clockTolerance ?? "30 seconds")
+      },
+      challenges: Challenges.make({
+        resourceMetadata: `${url.origin}${paths[0]}`,
+        scopes: requires.length > 0 ? requires : scopes,
+        dpop: dpop === undefined ? undefined : { required: dpop.required === true, algorithms: DpopProofs.ALGORITHMS }
+      })
+    })
+  })
+
+const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
+  options: Options<Claims, S, VR, CR, UR, R2, R3>,
+  { challenges, origin, paths, requires, resourceUrl, rules, scopes }: Settings
+): Effect.Effect<Authenticator.Options<S, UR, R2, R3>, never, VR | CR | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { authorizationServers, covers = has, dpop, maxTokenLength = 16_384, resource, user } = options
+    const verify = yield* options.verify.start({ resource, issuers: authorizationServers })
+    const context = yield* Effect.context<VR | CR>()
+    const cache = TokenCache.make<Known<Claims>, TokenError>(options.maxCachedTokens ?? 10_000, yield* Effect.scope)
+    const shared = Option.getOrUndefined(yield* Effect.serviceOption(SharedLimits))
+    const proofs = DpopProofs.make(dpop ?? {}, rules.clockTolerance, shared)
+    const decode = options.claims === undefined ? undefined : Schema.decodeUnknown(options.claims)
+
+    const accepted = (secret: Redacted.Redacted<string>) =>
+      Effect.gen(function*() {
+        const verified = yield* verify(secret)
+        const found = yield* TokenRules.accept(verified, rules)
+        const claims = decode === undefined
+          ? verified.claims as Claims
+          : yield* Effect.mapError(decode(verified.claims), () => UNFIT)
+        const value: Known<Claims> = { ...found, token: { ...found.token, claims } }
+        return { value, isCurrent: verified.isCurrent ?? never }
+      }).pipe(Effect.provide(context))
+
+    const userOf = (
+      { headers, method, url }: Authenticator.HttpRequest,
+      { scheme, token }: Credentials.Token,
+      known: Known<Claims>,
+      secret: Redacted.Redacted<string>,
+      millis: number
+    ): Effect.Effect<S, Refuses, UR> => {
+      const problem = TokenRules.problemAt(known, rules, millis)
+      if (problem !== undefined) {
+        cache.remove(token)
+        return Effect.fail(challenges.invalidToken(problem))
+      }
+      // Without the option the type of the user is that of the token.
+      const found = user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, secret)
+      if (known.jkt === undefined) {
+        return scheme === "bearer" && dpop?.required !== true
+          ? found
+          : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
+      }
+      if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
+      const path = url.split("?", 1)[0]!
+      return Effect.zipRight(
+        Effect.mapError(
+          proofs.check({
+            proof: headers["dpop"],
+            method,
+            urls: [resourceUrl, DpopProofs.normalized(`${origin}${path}`)],
+            token,
+            jkt: known.jkt,
+            millis
+          }),
+          challenges.proof
+        ),
+        found
+      )
+    }
+
+    const refused = (error: TokenError): HttpRefusal.HttpRefusal =>
+      error.reason === "Unavailable" ? Challenges.unavailable(error.message) : challenges.invalidToken(error.message)
+
+    return {
+      id: ({ id }) => id,
+      documents: Object.fromEntries(paths.map((path) => [
+        path,
+        Metadata.document({
+          resource,
+          authorizationServers,
+          scopes,
+          dpop: dpop === undefined
+            ? undefined
+            : { required: dpop.required === true, algorithms: DpopProofs.ALGORITHMS },
+          members: options.metadata
+        })
+      ])),
+      http: (request) => {
+        const credentials = Credentials.of(request, maxTokenLength)
+        if (credentials._tag === "None") return Effect.fail(challenges.missing)
+        if (credentials._tag === "Malformed") return Effect.fail(challenges.malformed(credentials.message))
+        const { token } = credentials
+        return Effect.flatMap(Clock.currentTimeMillis, (millis) => {
+          const secret = Redacted.make(token)
+          const known = cache.get(token, millis)
+          return known !== undefined
+            ? userOf(request, credentials, known, secret, millis)
+            : Effect.flatMap(
+              Effect.mapError(cache.verify(token, accepted(secret)), refused),
+              (known) => userOf(request, credentials, known, secret, millis)
+            )
+        })
+      },
+      stdio: options.stdio,
+      inProcess: options.inProcess,
+      permit: (user, more) => {
+        const needed = [...new Set([...requires, ...more])]
+        return needed.every((scope) => covers(user.scopes, scope)) ? undefined : challenges.insufficientScope(needed)
+      },
+      timeout: options.timeout,
+      concurrency: options.concurrency
+    }
+  })
+
+/** A token that was verified. */
+type Known<Claims> = Omit<Accepted, "token"> & { readonly token: AccessToken<Claims> }
+
+const UNFIT = new TokenError({ reason: "Invalid", message: "The access token lacks claims that this server needs" })
+
+const has = (granted: ReadonlyArray<string>, required: string): boolean => granted.includes(required)
+
+const never = (): boolean => false
+
+/**
+ * The paths of the metadata document, for a router that an endpoint is mounted in: it must pass them to the endpoint.
+ */
+export const wellKnownPaths = (
+  resource: string
+): ReadonlyArray<string> => [...new Set(Metadata.paths(new URL(resource)))]

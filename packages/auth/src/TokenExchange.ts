@@ -1,0 +1,63 @@
+/**
+ * The grant of servers that act for their users at other servers: the access token that a user has sent to this server is
+ * exchanged for one that is for the other server. The user's token is sent to the authorization server and nowhere else.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc8693
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { AuthorizationError } from "./AuthorizationError.js"
+import type { PreRegistered } from "./ClientIdentity.js"
+import type { Grant } from "./Grant.js"
+import * as FixedClient from "./identity/FixedClient.js"
+
+export interface Options<R = never> {
+  /** This server as a client of the authorization server, which must be one that both servers trust. */
+  readonly client: PreRegistered
+  /** The user's token; runs for each exchange. `ResourceServer` gives it to its option `user`. */
+  readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>
+  /** What the user's token is. Default: an access token. */
+  readonly subjectTokenType?: "access_token" | "id_token" | "jwt" | undefined
+  /** The name of the other server at authorization servers that do not use its URL. Default: no parameter `audience`. */
+  readonly audience?: string | undefined
+}
+
+const TYPE = "urn:ietf:params:oauth:token-type"
+
+/**
+ * The tokens are those of one user: make one `Authorization` for each, with a `CredentialStore` of its own.
+ *
+ * @example
+ * ```ts
+ * import { Authorization, CredentialStore, TokenExchange } from "@effect-mcp/auth"
+ * import type { Redacted } from "effect"
+ * import { Effect, Layer } from "effect"
+ *
+ * export const forUser = (token: Redacted.Redacted<string>, clientSecret: Redacted.Redacted<string>) =>
+ *   Authorization.layer(TokenExchange.make({
+ *     client: { issuer: "https://login.example", clientId: "gateway", clientSecret },
+ *     subjectToken: Effect.succeed(token)
+ *   })).pipe(Layer.provide(CredentialStore.layerMemory))
+ * ```
+ */
+export const make = <R = never>(options: Options<R>): Grant<R> => ({
+  ...FixedClient.make(options.client),
+  obtain: (context) =>
+    Effect.gen(function*() {
+      yield* FixedClient.check(options.client, context)
+      const token = yield* Effect.mapError(
+        options.subjectToken,
+        (cause) =>
+          new AuthorizationError({ reason: "Denied", message: "There is no token of the user to exchange", cause })
+      )
+      return yield* context.token(options.client, {
+        grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+        subject_token: Redacted.value(token),
+        subject_token_type: `${TYPE}:${options.subjectTokenType ?? "access_token"}`,
+        requested_token_type: `${TYPE}:access_token`,
+        ...(options.audience === undefined ? undefined : { audience: options.audience }),
+        ...(context.scopes === undefined ? undefined : { scope: context.scopes.join(" ") })
+      })
+    })
+})

@@ -1,0 +1,85 @@
+/**
+ * Verifies access tokens: by their signature (`JwtVerifier`), by a request to the authorization server (`IntrospectionVerifier`),
+ * or by a function of the application. `ResourceServer` then checks, for all of them, the issuer, the audience, the times and what
+ * the token is bound to.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+
+export const TypeId: unique symbol = Symbol.for("@effect-mcp/auth/TokenVerifier")
+
+export type TypeId = typeof TypeId
+
+export interface TokenVerifier<out R = never> {
+  readonly [TypeId]: TypeId
+  /** Runs once for each server, in its scope. */
+  readonly start: (server: Server) => Effect.Effect<Verify<R>, never, R | Scope.Scope>
+}
+
+/** The server that the tokens are for. */
+export interface Server {
+  readonly resource: string
+  /** The authorization servers that it trusts. */
+  readonly issuers: ReadonlyArray<string>
+}
+
+export type Verify<R = never> = (token: Redacted.Redacted<string>) => Effect.Effect<Verified, TokenError, R>
+
+/** A token that its issuer has issued. Whether it is for this server, and for now, is checked after. */
+export interface Verified {
+  readonly issuer: string
+  /**
+   * By the names of RFC 7519 and RFC 7662: `aud` is required; `sub` or `client_id`; `scope` or `scp`; `exp` and `nbf` in
+   * seconds; `cnf`.
+   */
+  readonly claims: Readonly<Record<string, unknown>>
+  /** Whether the result still holds at a time in milliseconds. Default: the token is verified anew for each request. */
+  readonly isCurrent?: ((millis: number) => boolean) | undefined
+}
+
+/**
+ * - `Invalid`: the token is not valid, and the client gets 401 with the message, which must not quote the token.
+ * - `Unavailable`: it is not known whether the token is valid, and the client gets 503.
+ */
+export class TokenError extends Data.TaggedError("TokenError")<{
+  readonly reason: "Invalid" | "Unavailable"
+  readonly message: string
+}> {}
+
+/** How requests to authorization servers are made. */
+export interface RequestOptions {
+  /** How long one exchange with an authorization server may take, with the discovery of its metadata. Default: 5 seconds. */
+  readonly requestTimeout?: Duration.DurationInput | undefined
+  /** The most bytes that a response may have. Default: 256 KiB. */
+  readonly maxDocumentBytes?: number | undefined
+  /** Whether the metadata of an issuer may name private addresses. Default: false; the host of the issuer is allowed. */
+  readonly allowPrivateAddresses?: boolean | undefined
+}
+
+/** Tokens that a function of the application verifies. */
+export const make = <R = never>(verify: Verify<R>): TokenVerifier<R> => ({
+  [TypeId]: TypeId,
+  start: () => Effect.succeed(verify)
+})
+
+/** The same with what each server acquires: caches and connections, which its scope releases. */
+export const scoped = <R = never>(
+  start: (server: Server) => Effect.Effect<Verify<Exclude<R, Scope.Scope>>, never, R>
+): TokenVerifier<Exclude<R, Scope.Scope>> => ({
+  [TypeId]: TypeId,
+  start: start as TokenVerifier<Exclude<R, Scope.Scope>>["start"]
+})
+
+/** Fails because the token is not valid; the client reads why. */
+export const invalid = (message: string): Effect.Effect<never, TokenError> =>
+  Effect.fail(new TokenError({ reason: "Invalid", message }))
+
+/** Fails because it is not known whether the token is valid. */
+export const unavailable: Effect.Effect<never, TokenError> = Effect.fail(
+  new TokenError({ reason: "Unavailable", message: "the server cannot verify access tokens at the moment" })
+)

@@ -1,0 +1,25 @@
+/**
+ * What a token endpoint issues: an access token for one resource, and perhaps a refresh token. Both are redacted: logs and
+ * errors that hold them do not show them.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+export interface Tokens extends Schema.Schema.Type<typeof Tokens> {}
+
+/** The schema, in which applications may store tokens; the encoded form has the secrets in clear. */
+export const Tokens = Schema.Struct({
+  accessToken: Schema.Redacted(Schema.String),
+  /** How the token is sent. */
+  type: Schema.Literal("Bearer", "DPoP"),
+  /** When the token expires, in milliseconds since 1970; `undefined` when the server does not say. */
+  expiresAt: Schema.UndefinedOr(Schema.Number),
+  /** When the client gets the next token, before this one expires. */
+  renewAt: Schema.UndefinedOr(Schema.Number),
+  refreshToken: Schema.UndefinedOr(Schema.Redacted(Schema.String)),
+  /** The id of the client that they were issued to, which alone can refresh them. */
+  clientId: Schema.optional(Schema.String),
+  /** The scopes that were granted; `undefined` when the server does not say: those that were requested. */
+  scopes: Schema.UndefinedOr(Schema.Array(Schema.String))
+})

@@ -1,0 +1,163 @@
+/**
+ * Requests JSON from authorization servers and well-known addresses: within a time and a size, over checked URLs, without
+ * spans, cookies and headers of the application. Metadata may be redirected within its origin; what is posted never is.
+ *
+ * It knows no document. `ResourceMetadata`, `ServerMetadata`, `Registration` and `TokenEndpoint` read them.
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Body from "@effect-mcp/client/unstable/Body"
+import * as PlatformClient from "@effect-mcp/client/unstable/PlatformClient"
+import * as Redirect from "@effect-mcp/client/unstable/Redirect"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Str from "effect/String"
+import { AuthorizationError } from "../AuthorizationError.js"
+import type { Answer } from "../Grant.js"
+import * as Text from "./Text.js"
+import type { UrlPolicy } from "./UrlPolicy.js"
+import * as Policies from "./UrlPolicy.js"
+
+export interface Documents {
+  readonly policy: UrlPolicy
+  readonly client: HttpClient.HttpClient
+  readonly timeout: Duration.DurationInput
+  readonly maxBytes: number
+  /** Headers of requests for metadata. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const MAX_REDIRECTS = 3
+
+/**
+ * Requests a metadata document; `what` names it in errors. Gives `undefined` when there is none at the address: some servers
+ * answer every path with a page.
+ */
+export const find = (
+  documents: Documents,
+  what: string,
+  text: string
+): Effect.Effect<Readonly<Record<string, unknown>> | undefined, AuthorizationError> =>
+  Effect.gen(function*() {
+    const url = yield* Policies.check(documents.policy, what, text)
+    const request = HttpClientRequest.get(url, { headers: { ...documents.headers, accept: "application/json" } })
+    const { json, status } = yield* exchange(documents, what, request, MAX_REDIRECTS)
+    if (status >= 500 || status === 408 || status === 429) {
+      return yield* unreachable(`${what}, ${Text.location(url)}, was answered with ${status}`)
+    }
+    return status >= 200 && status < 300 ? json : undefined
+  })
+
+/** Posts what `body` adds to the request. */
+export const post = (
+  documents: Documents,
+  what: string,
+  url: string,
+  body: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
+): Effect.Effect<Answer, AuthorizationError> =>
+  Effect.flatMap(
+    Policies.check(documents.policy, what, url),
+    (url) =>
+      exchange(documents, what, body(HttpClientRequest.post(url, { headers: { accept: "application/json" } })), 0)
+  )
+
+export const postJson = (
+  documents: Documents,
+  what: string,
+  url: string,
+  value: unknown
+): Effect.Effect<Answer, AuthorizationError> => post(documents, what, url, HttpClientRequest.bodyUnsafeJson(value))
+
+const exchange = (
+  documents: Documents,
+  what: string,
+  request: HttpClientRequest.HttpClientRequest,
+  redirects: number
+): Effect.Effect<Answer, AuthorizationError> => {
+  const { execute } = HttpClient.withScope(documents.client)
+  const where = `${what}, ${Text.location(new URL(request.url))}`
+  const attempt = (
+    request: HttpClientRequest.HttpClientRequest,
+    redirects: number
+  ): Effect.Effect<Answer, AuthorizationError, Scope.Scope> =>
+    Effect.matchEffect(execute(request), {
+      // The error of a client may hold the request, with its secrets.
+      onFailure: () => unreachable(`The client could not reach ${where}`),
+      onSuccess: (response) =>
+        isRedirect(response)
+          ? Effect.flatMap(
+            follow(documents, what, request, response, redirects),
+            (url) => attempt(HttpClientRequest.setUrl(request, url), redirects - 1)
+          )
+          : read(documents, where, response)
+    })
+  return attempt(request, redirects).pipe(
+    Effect.timeoutFail({
+      duration: documents.timeout,
+      onTimeout: () =>
+        new AuthorizationError({
+          reason: "Unreachable",
+          message: `There was no answer in time from ${where}; the option \`requestTimeout\` has the limit`
+        })
+    }),
+    Effect.scoped,
+    PlatformClient.configure(false)
+  )
+}
+
+const unreachable = (message: string) =>
+  Effect.fail(new AuthorizationError({ reason: "Unreachable", message: Str.capitalize(message) }))
+
+/** A status of 0 is a redirect that a browser hides. */
+const isRedirect = ({ status }: HttpClientResponse.HttpClientResponse): boolean =>
+  status === 0 || (status >= 300 && status < 400)
+
+const follow = (
+  { policy }: Documents,
+  what: string,
+  request: HttpClientRequest.HttpClientRequest,
+  response: HttpClientResponse.HttpClientResponse,
+  redirects: number
+): Effect.Effect<URL, AuthorizationError> => {
+  const from = new URL(request.url)
+  const refuse = (why: string) =>
+    Effect.fail(
+      new AuthorizationError({
+        reason: "UnsafeUrl",
+        message: Str.capitalize(
+          `${what}, ${Text.location(from)}, was redirected, and the client does not follow: ${why}`
+        )
+      })
+    )
+  if (request.method !== "GET") return refuse("what the client posts is meant for this address only")
+  if (redirects <= 0) return refuse("it was redirected too often")
+  const target = Redirect.targetOf(response)
+  return typeof target === "string" ? refuse(Text.shorten(target)) : Policies.check(policy, what, target.href)
+}
+
+const read = (
+  { maxBytes }: Documents,
+  where: string,
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<Answer, AuthorizationError> =>
+  Effect.suspend(() => {
+    const { headers, status } = response
+    return Effect.matchEffect(Body.text(response, maxBytes, headers), {
+      // The page of a server that has no document may be of any size and in any encoding.
+      onFailure: ({ message, reason }) =>
+        status >= 400 || reason === "Decode"
+          ? Effect.succeed({ status, headers, json: undefined })
+          : unreachable(`The client could not read ${where}: ${message}`),
+      onSuccess: (text) => Effect.succeed({ status, headers, json: objectOf(text) })
+    })
+  })
+
+const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  const value = Json.parse(text)
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Json.Refused)
+    ? value as Readonly<Record<string, unknown>>
+    : undefined
+}

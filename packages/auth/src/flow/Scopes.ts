@@ -1,0 +1,35 @@
+/**
+ * Which scopes to request: what the server's challenge names, else all that its resource supports, else none by name; and
+ * together with what was requested before.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-selection-strategy
+ */
+import type { AuthorizationServer } from "../AuthorizationServer.js"
+
+export type Scopes = ReadonlyArray<string>
+
+/** AUTHC-30, AUTHC-31: the challenge is not compared with what the resource supports. */
+export const choose = (challenged: Scopes | undefined, supported: Scopes | undefined): Scopes | undefined =>
+  challenged !== undefined && challenged.length > 0
+    ? challenged
+    : supported !== undefined && supported.length > 0
+    ? supported
+    : undefined
+
+/** AUTHC-32: what was requested before stays requested. */
+export const union = (before: Scopes | undefined, more: Scopes | undefined): Scopes | undefined =>
+  before === undefined ? more : more === undefined ? before : [...new Set([...before, ...more])]
+
+export const covers = (have: Scopes | undefined, wanted: Scopes): boolean =>
+  wanted.every((scope) => have?.includes(scope) === true)
+
+/**
+ * AUTHC-34: asks for a refresh token where the server has a scope for it. Where no scope is requested by name, this one would
+ * be the only one.
+ */
+export const withOfflineAccess = (
+  scopes: Scopes | undefined,
+  server: Pick<AuthorizationServer, "scopes">
+): Scopes | undefined => scopes === undefined || !server.scopes.includes(OFFLINE) ? scopes : union(scopes, [OFFLINE])
+
+const OFFLINE = "offline_access"

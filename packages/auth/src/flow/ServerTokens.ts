@@ -1,0 +1,235 @@
+/**
+ * The tokens for one MCP server: sends them with requests, renews them before they expire, and gets others when the server
+ * refuses them. Only one fiber gets tokens at a time; all requests that need them wait for that one.
+ *
+ * `TokenRequests` gets them, and `TokenState` keeps them.
+ */
+import * as Headers from "@effect/platform/Headers"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { HttpRefused } from "@effect-mcp/client/HttpRefused"
+import * as Refusal from "@effect-mcp/client/unstable/Refusal"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { AuthorizationError } from "../AuthorizationError.js"
+import type { Wanted } from "../discovery/Challenge.js"
+import * as Challenge from "../discovery/Challenge.js"
+import * as Text from "../discovery/Text.js"
+import type { Grant } from "../Grant.js"
+import * as Scopes from "./Scopes.js"
+import * as SingleFlight from "./SingleFlight.js"
+import type { Need, Settings } from "./TokenRequests.js"
+import * as TokenRequests from "./TokenRequests.js"
+import type { State } from "./TokenState.js"
+import * as TokenState from "./TokenState.js"
+
+type Request = HttpClientRequest.HttpClientRequest
+
+export interface ServerTokens {
+  readonly headers: (request: Request) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
+  readonly onRefused: (
+    refusal: HttpRefused,
+    request: Request,
+    attempt: number
+  ) => Effect.Effect<boolean, AuthorizationError>
+  readonly login: Effect.Effect<void, AuthorizationError>
+  readonly logout: Effect.Effect<void, AuthorizationError>
+}
+
+/** AUTHC-32: how often one request may lead to new tokens. */
+const MAX_ATTEMPTS = 3
+
+/** How long to wait after a renewal that failed, and before the user is asked again after a login that failed. */
+const PAUSE = 30_000
+
+/** What may fail before the user is asked, and not the next time. */
+const BEFORE_LOGIN: ReadonlySet<AuthorizationError["reason"]> = new Set(["Unreachable", "UnknownClient"])
+
+const nothing: Wanted = { resourceMetadata: undefined, scopes: undefined, error: undefined, description: undefined }
+
+/** Closing the scope interrupts what is under way; what waits for it fails. */
+export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<ServerTokens> =>
+  Effect.gen(function*() {
+    const { documents: { policy: { server } }, dpop, grant, store } = settings
+    const state = yield* TokenState.make(server, store, dpop)
+    let hasBegun = false
+    let hasConsent = false
+    const asking: Grant = {
+      isInteractive: grant.isInteractive,
+      isRegistered: (issuer) => grant.isRegistered(issuer),
+      client: (context) => grant.client(context),
+      obtain: (context) =>
+        Effect.suspend(() => {
+          hasBegun = true
+          const token: typeof context.token = (client, parameters) => {
+            hasConsent = true
+            return context.token(client, parameters)
+          }
+          return grant.obtain({ ...context, token })
+        })
+    }
+    const requests = TokenRequests.make({ ...settings, grant: asking }, state)
+    const run = SingleFlight.make<void, AuthorizationError>(scope, closed(server))
+    let failed: { readonly error: AuthorizationError; readonly at: number } | undefined
+
+    /** Fails, and keeps the error: for a time, requests fail with it instead of opening the browser again. */
+    const fail = (error: AuthorizationError) =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) => {
+        failed = { error, at }
+        return Effect.fail(error)
+      })
+
+    /** Renews tokens that expire. A failure leaves those there are. */
+    const renew = Effect.catchAll(requests.renew, (error) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        state.renewAt(now + PAUSE)).pipe(
+          Effect.zipRight(Effect.logDebug(`The token for ${Text.location(server)} was not renewed: ${error.message}`))
+        ))
+
+    const obtain = (need: Need): Effect.Effect<void, AuthorizationError> =>
+      Effect.gen(function*() {
+        const { attempt, missing, sent } = need
+        if (missing === undefined && attempt === 1 && sent !== undefined && (yield* state.adopt)) {
+          return
+        }
+        const now = yield* Clock.currentTimeMillis
+        // The user is not asked again at once after a login that failed.
+        if (grant.isInteractive && failed !== undefined && now - failed.at < PAUSE) {
+          return yield* failed.error
+        }
+        hasBegun = hasConsent = false
+        const isLogin = ({ reason }: AuthorizationError) =>
+          hasConsent || (hasBegun && !BEFORE_LOGIN.has(reason))
+        yield* Effect.catchIf(requests.obtain(need), isLogin, fail)
+      })
+
+    const isMet = ({ binding, tokens }: State, { missing, sent }: Need): boolean =>
+      tokens !== undefined && TokenState.authorization(tokens) !== sent &&
+      (missing === undefined || Scopes.covers(binding?.scopes, missing))
+
+    /** Why other tokens would be refused like those that were. */
+    const whyNot = ({ binding, isFresh, tokens }: State, { attempt, missing, sent, wanted }: Need) => {
+      if (tokens === undefined || TokenState.authorization(tokens) !== sent) return undefined
+      if (missing !== undefined) {
+        return Scopes.covers(binding?.scopes, missing) ? insufficient(server, missing) : undefined
+      }
+      if (attempt === 1 || !isFresh) return undefined
+      const why = Refusal.redact(wanted.description ?? "", Headers.fromInput({ authorization: sent }))
+      return notAccepted(server, binding?.issuer ?? "", binding?.resource ?? "", why)
+    }
+
+    /** Whether there are other tokens than those that were refused. */
+    const satisfy = (need: Need): Effect.Effect<boolean, AuthorizationError> =>
+      Effect.gen(function*() {
+        // The run that this request joins may have begun for another need.
+        for (let round = 0; round < MAX_ATTEMPTS; round++) {
+          const known = yield* state.get
+          if (isMet(known, need)) return true
+          const error = whyNot(known, need)
+          if (error !== undefined) return yield* error.reason === "TokenRefused" ? fail(error) : error
+          let isOwn = false
+          yield* run.join(Effect.suspend(() => {
+            isOwn = true
+            return obtain(need)
+          }))
+          if (isOwn) return true
+        }
+        return false
+      })
+
+    return {
+      headers: (request) =>
+        Effect.gen(function*() {
+          const { tokens } = yield* state.get
+          if (tokens === undefined) return {}
+          const { expiresAt, refreshToken, renewAt } = tokens
+          const now = yield* Clock.currentTimeMillis
+          if (renewAt !== undefined && now >= renewAt && (refreshToken !== undefined || !grant.isInteractive)) {
+            const renewing = Effect.ignore(run.join(renew))
+            // A token that is still valid is sent meanwhile.
+            if (now >= (expiresAt ?? 0)) yield* renewing
+            else if (!run.isRunning()) yield* Effect.forkIn(renewing, scope)
+          }
+          const { prover, tokens: current } = yield* state.get
+          if (current === undefined) return {}
+          const proof = current.type === "DPoP" && prover !== undefined
+            ? yield* prover.headers(request.method, request.url, current.accessToken)
+            : {}
+          // AUTHC-27, AUTHC-28
+          return { ...proof, authorization: TokenState.authorization(current) }
+        }),
+
+      onRefused: ({ headers, status }, request, attempt) =>
+        Effect.gen(function*() {
+          const wanted = Challenge.wanted(headers["www-authenticate"])
+          const { prover } = yield* state.get
+          const isNewNonce = prover?.keepNonce(request.url, headers, request.headers["dpop"]) === true
+          if (isNewNonce && wanted.error === "use_dpop_nonce") return true
+          if (attempt > MAX_ATTEMPTS) return false
+          if (status === 403 && (wanted.error !== "insufficient_scope" || wanted.scopes === undefined)) return false
+          return yield* satisfy({
+            wanted,
+            sent: request.headers["authorization"],
+            missing: status === 403 ? wanted.scopes : undefined,
+            attempt,
+            version: request.headers["mcp-protocol-version"] ?? Version.latestLegacy
+          })
+        }),
+
+      login: Effect.gen(function*() {
+        const { tokens } = yield* state.get
+        const now = yield* Clock.currentTimeMillis
+        if (tokens !== undefined && (tokens.expiresAt === undefined || tokens.expiresAt > now)) return
+        failed = undefined
+        const sent = tokens === undefined ? undefined : TokenState.authorization(tokens)
+        yield* satisfy({ wanted: nothing, sent, missing: undefined, attempt: 1, version: Version.latestLegacy })
+      }),
+
+      logout: Effect.suspend(() => {
+        failed = undefined
+        const revoke = Effect.catchAll(requests.revoke, ({ message }) =>
+          Effect.logDebug(`The tokens for ${Text.location(server)} were not revoked: ${message}`))
+        return run.replace(
+          loggedOut(server),
+          // Also when nothing waits for the authorization server any more.
+          Effect.uninterruptibleMask((restore) =>
+            Effect.zipRight(Effect.exit(restore(revoke)), state.forget)
+          )
+        )
+      })
+    }
+  })
+
+const loggedOut = (server: URL) =>
+  new AuthorizationError({
+    reason: "Denied",
+    message: `The login at ${Text.location(server)} was ended by a logout`
+  })
+
+const closed = (server: URL) =>
+  new AuthorizationError({
+    reason: "Closed",
+    message: `There is no token for ${
+      Text.location(server)
+    }: the layer of \`Authorization\` has closed. Close the clients that use it before its scope ends`
+  })
+
+const insufficient = (server: URL, missing: Scopes.Scopes) =>
+  new AuthorizationError({
+    reason: "InsufficientScope",
+    message: `${Text.location(server)} still requires the scopes ${
+      Text.shorten(missing.map((scope) => `"${scope}"`).join(", "))
+    }, which were requested and not granted. When the user has got these rights, \`logout\` lets the next request log in again`,
+    error: "insufficient_scope"
+  })
+
+const notAccepted = (server: URL, issuer: string, resource: string, why: string) =>
+  new AuthorizationError({
+    reason: "TokenRefused",
+    message: `${Text.location(server)} refused a token that ${Text.shorten(issuer)} has just issued for ${
+      Text.shorten(resource)
+    }: ${
+      why === "" ? "the server and its authorization server do not agree on who may use which token" : Text.shorten(why)
+    }`
+  })

@@ -1,0 +1,148 @@
+/**
+ * Requests tokens, and accepts a response only if it can be used: a bearer token, or a DPoP token when a proof was sent. It
+ * knows no grant; `TokenRequests` gives it to the grants of the application.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
+ */
+import * as Headers from "@effect/platform/Headers"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Refusal from "@effect-mcp/client/unstable/Refusal"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationServer } from "../AuthorizationServer.js"
+import type { Client } from "../ClientIdentity.js"
+import * as Challenge from "../discovery/Challenge.js"
+import type { Documents } from "../discovery/Documents.js"
+import * as Posts from "../discovery/Documents.js"
+import * as Text from "../discovery/Text.js"
+import type { Prover } from "../Dpop.js"
+import type { Answer } from "../Grant.js"
+import * as ClientAuthentication from "../identity/ClientAuthentication.js"
+import type { Tokens } from "../Tokens.js"
+
+/** A token is renewed a minute before it expires, but not before half of its life has passed. */
+const EARLY = 60_000
+
+/** Posts a form to an authorization server, as a client of that server. */
+export const postForm = Effect.fnUntraced(function*(
+  documents: Documents,
+  server: Pick<AuthorizationServer, "authMethods" | "issuer">,
+  what: string,
+  url: string,
+  client: Client | undefined,
+  form: Readonly<Record<string, string>>,
+  prover?: Prover
+) {
+  const attempt = Effect.gen(function*() {
+    // Anew for each attempt: a signature of the client is accepted once.
+    const { headers, parameters } = client === undefined
+      ? { headers: {}, parameters: {} }
+      : yield* ClientAuthentication.prove(client, server)
+    const proof = prover === undefined ? {} : yield* prover.headers("POST", url, undefined)
+    const answer = yield* Posts.post(documents, what, url, (request) =>
+      request.pipe(
+        HttpClientRequest.setHeaders({ ...headers, ...proof }),
+        HttpClientRequest.bodyUrlParams({ ...form, ...parameters })
+      ))
+    const secret = client?.clientSecret === undefined ? "" : Redacted.value(client.clientSecret)
+    return {
+      answer: withoutSecrets(answer, { ...headers, ...form, ...parameters, client_secret: secret }),
+      isNewNonce: prover?.keepNonce(url, answer.headers, proof["dpop"]) === true
+    }
+  })
+  const first = yield* attempt
+  const isAgain = first.isNewNonce && first.answer.json?.["error"] === "use_dpop_nonce"
+  return (isAgain ? yield* attempt : first).answer
+})
+
+/** `form` has the grant; the client and what proves it are added. */
+export const request = Effect.fnUntraced(function*(
+  documents: Documents,
+  server: AuthorizationServer,
+  client: Client,
+  form: Readonly<Record<string, string>>,
+  prover?: Prover
+) {
+  const answer = yield* postForm(documents, server, "the token endpoint", server.tokenEndpoint, client, form, prover)
+  const now = yield* Clock.currentTimeMillis
+  return { ...yield* read(answer, server, now, prover !== undefined), clientId: client.clientId }
+})
+
+/** Reads the response of a token endpoint. */
+const read = (
+  { json = {}, status }: Answer,
+  { issuer }: Pick<AuthorizationServer, "issuer">,
+  now: number,
+  isProven: boolean
+): Effect.Effect<Tokens, AuthorizationError> => {
+  const { access_token: token, expires_in: expires, refresh_token: refresh, scope, token_type: type } = json
+  const error = Text.errorCode(json["error"])
+  if (status >= 500 || status === 429) {
+    return Effect.fail(
+      new AuthorizationError({
+        reason: "Unreachable",
+        message: `The token endpoint of ${
+          Text.shorten(issuer)
+        } answered with ${status}; it may serve the request later`,
+        error
+      })
+    )
+  }
+  // Some servers answer an error with 200.
+  if (status < 200 || status >= 300 || error !== undefined) {
+    const described = json["error_description"]
+    const why = typeof described === "string" ? `: ${Text.shorten(described)}` : ""
+    return refused(issuer, `answered with ${status}${error === undefined ? "" : ` and "${error}"`}${why}`, error)
+  }
+  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) return refused(issuer, "issued no access token")
+  const kind = typeof type === "string" ? type.toLowerCase() : ""
+  if (kind !== "bearer" && !(kind === "dpop" && isProven)) {
+    return refused(issuer, "issued a token of a type that this client cannot send")
+  }
+  const seconds = typeof expires === "string" ? Number(expires) : expires
+  const life = typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds) ? seconds * 1000 : undefined
+  return Effect.succeed({
+    accessToken: Redacted.make(token),
+    type: kind === "dpop" ? "DPoP" : "Bearer",
+    expiresAt: life === undefined ? undefined : now + life,
+    renewAt: life === undefined ? undefined : now + Math.max(life / 2, life - EARLY),
+    refreshToken: typeof refresh === "string" && refresh !== "" ? Redacted.make(refresh) : undefined,
+    scopes: typeof scope === "string" ? Challenge.scopesOf(scope) : undefined
+  })
+}
+
+const refused = (issuer: string, what: string, error?: string) =>
+  Effect.fail(
+    new AuthorizationError({
+      reason: "TokenRefused",
+      message: `The token endpoint of ${Text.shorten(issuer)} ${what}`,
+      error
+    })
+  )
+
+/** Parameters that an error may repeat. */
+const PUBLIC = new Set([
+  "audience",
+  "client_assertion_type",
+  "client_id",
+  "grant_type",
+  "redirect_uri",
+  "requested_token_type",
+  "resource",
+  "scope",
+  "subject_token_type"
+])
+
+/** The answer, with errors that repeat nothing of what the client sent in confidence. */
+const withoutSecrets = (answer: Answer, sent: Readonly<Record<string, string>>): Answer => {
+  const { json } = answer
+  if (json === undefined) return answer
+  const secrets = Headers.fromInput(Object.entries(sent).filter(([name]) => !PUBLIC.has(name)))
+  const clean = (text: unknown): unknown => typeof text === "string" ? Refusal.redact(text, secrets) : text
+  return {
+    ...answer,
+    json: { ...json, error: clean(json["error"]), error_description: clean(json["error_description"]) }
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * What is known of one MCP server: its authorization server, the tokens, and the key that they are bound to. It is read from the
+ * store once, and written to it after each change.
+ *
+ * The fiber that `ServerTokens` gets tokens with changes it, and a refresh that goes on after that fiber was interrupted: `exclusive`
+ * keeps the two apart.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import type { AuthorizationError } from "../AuthorizationError.js"
+import type { Binding, CredentialStoreService } from "../CredentialStore.js"
+import type { Discovered } from "../discovery/Discovery.js"
+import * as Text from "../discovery/Text.js"
+import type { Dpop, Prover } from "../Dpop.js"
+import * as Registered from "../identity/Registered.js"
+import type { Tokens } from "../Tokens.js"
+
+export interface State {
+  readonly binding: Binding | undefined
+  readonly discovered: Discovered | undefined
+  readonly tokens: Tokens | undefined
+  /** Whether the grant has just got the tokens: they were not stored, and not refreshed. */
+  readonly isFresh: boolean
+  readonly prover: Prover | undefined
+}
+
+/** A state after tokens were got. */
+export interface Bound extends State {
+  readonly binding: Binding
+  readonly tokens: Tokens
+}
+
+export interface TokenState {
+  /** What is known; reads the store the first time. */
+  readonly get: Effect.Effect<State, AuthorizationError>
+  /** Tokens that cannot be stored are used until the process ends. */
+  readonly keep: (next: Bound) => Effect.Effect<void>
+  /** Takes the tokens that another process has stored since. Gives whether there are any, and they have not expired. */
+  readonly adopt: Effect.Effect<boolean, AuthorizationError>
+  /** Runs an effect while no other process, and no other part of this one, renews the tokens of a resource. */
+  readonly exclusive: CredentialStoreService["exclusive"]
+  /** Lets the tokens be renewed at another time. */
+  readonly renewAt: (millis: number) => Effect.Effect<void>
+  readonly forget: Effect.Effect<void, AuthorizationError>
+}
+
+/** Of a server that has not been used yet. */
+export const nothing = {
+  binding: undefined,
+  discovered: undefined,
+  tokens: undefined,
+  isFresh: false,
+  prover: undefined
+} satisfies State
+
+const isSame = (one: Binding["key"], other: Binding["key"]): boolean =>
+  one === undefined || other === undefined ? one === other : Redacted.value(one) === Redacted.value(other)
+
+/** How tokens are sent. */
+export const authorization = ({ accessToken, type }: Tokens): string => `${type} ${Redacted.value(accessToken)}`
+
+export const make = (
+  server: URL,
+  store: CredentialStoreService,
+  dpop: Dpop | undefined
+): Effect.Effect<TokenState> =>
+  Effect.map(Ref.make<State | undefined>(undefined), (state) => {
+    const url = server.href
+
+    const read = Effect.gen(function*() {
+      const binding = yield* store.bindings.get(url)
+      if (binding === undefined) return nothing
+      const tokens = yield* store.tokens.get(binding.issuer, binding.resource)
+      const prover = binding.key === undefined || dpop === undefined ? undefined : yield* dpop.prover(binding.key)
+      const isUsable = tokens?.type !== "DPoP" || prover !== undefined
+      return { ...nothing, binding, tokens: isUsable ? tokens : undefined, prover } satisfies State
+    })
+
+    const get = Effect.flatMap(Ref.get(state), (known) =>
+      known !== undefined ? Effect.succeed(known) : Effect.flatMap(read, (found) =>
+        // Another fiber may have read it meanwhile.
+        Ref.modify(state, (other) => [other ?? found, other ?? found])))
+
+    return {
+      get,
+      keep: (next) =>
+        Effect.gen(function*() {
+          const before = yield* Ref.getAndSet(state, next)
+          const { binding, tokens } = next
+          const old = before?.binding
+          if (old !== undefined && (old.issuer !== binding.issuer || old.resource !== binding.resource)) {
+            yield* store.tokens.set(undefined, old.issuer, old.resource)
+          }
+          yield* store.bindings.set(binding, url)
+          yield* store.tokens.set(tokens, binding.issuer, binding.resource)
+        }).pipe(
+          Effect.catchAll((error) =>
+            Effect.logWarning(`The tokens for ${Text.location(server)} were not stored`, error)
+          )
+        ),
+      adopt: Effect.gen(function*() {
+        const known = yield* get
+        const { binding, tokens } = known
+        if (binding === undefined || tokens === undefined) return false
+        const stored = yield* read
+        if (stored.tokens === undefined || authorization(stored.tokens) === authorization(tokens)) return false
+        const { issuer, key } = stored.binding
+        yield* Ref.set(state, {
+          ...stored,
+          discovered: issuer === binding.issuer ? known.discovered : undefined,
+          prover: isSame(key, binding.key) ? known.prover : stored.prover
+        })
+        const now = yield* Clock.currentTimeMillis
+        return stored.tokens.expiresAt === undefined || stored.tokens.expiresAt > now
+      }),
+      exclusive: store.exclusive,
+      renewAt: (millis) =>
+        Ref.update(state, (known) =>
+          known?.tokens === undefined ? known : { ...known, tokens: { ...known.tokens, renewAt: millis } }),
+      forget: Effect.gen(function*() {
+        const { binding, tokens } = yield* get
+        yield* Ref.set(state, nothing)
+        if (binding === undefined) {
+          return
+        }
+        yield* store.tokens.set(undefined, binding.issuer, binding.resource)
+        yield* Registered.forget(store, binding.issuer, tokens?.clientId)
+        yield* store.bindings.set(undefined, url)
+      })
+    }
+  })

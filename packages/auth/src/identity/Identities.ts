@@ -1,0 +1,91 @@
+/**
+ * Chooses who this client is at an authorization server. What was registered is stored by issuer, and registered anew when it
+ * has expired or does not have the redirect URI.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { AuthorizationError } from "../AuthorizationError.js"
+import type { Client, ClientIdentity } from "../ClientIdentity.js"
+import type { CredentialStoreService, Registration } from "../CredentialStore.js"
+import * as Text from "../discovery/Text.js"
+import type { GrantContext } from "../Grant.js"
+import * as Registered from "./Registered.js"
+import * as Registrations from "./Registration.js"
+
+/** `redirectUri` is `undefined` when the client is needed to refresh tokens only. */
+export const choose = Effect.fnUntraced(function*(
+  identity: ClientIdentity,
+  context: GrantContext,
+  store: CredentialStoreService,
+  redirectUri: string | undefined
+) {
+  const { previousIssuer, server } = context
+  const { issuer } = server
+  const registered = (issuer: string) => identity.preRegistered?.find((client) => client.issuer === issuer)
+  // AUTHC-14: in this order.
+  const known = registered(issuer)
+  if (known !== undefined) return known as Client
+  if (previousIssuer !== undefined && registered(previousIssuer) !== undefined) {
+    // AUTHC-20
+    return yield* unknown(
+      `This client is registered at ${
+        Text.shorten(previousIssuer)
+      }, and the MCP server now uses the authorization server ${
+        Text.shorten(issuer)
+      }; if that is right, register the client there and add it to \`preRegistered\``
+    )
+  }
+  if (identity.metadataDocument !== undefined && server.takesMetadataDocuments) {
+    return yield* byDocument(identity.metadataDocument)
+  }
+  const stored = yield* Registered.find(store, issuer, context.clientId)
+  const now = yield* Clock.currentTimeMillis
+  if (stored !== undefined && isUsable(stored, redirectUri, now)) return stored as Client
+  if (
+    identity.dynamicRegistration !== false && server.registrationEndpoint !== undefined && redirectUri !== undefined
+  ) {
+    const registration = yield* Registrations.register(context, identity, redirectUri)
+    yield* Registered.replace(store, issuer, registration)
+    return registration as Client
+  }
+  if (identity.ask === undefined) {
+    return yield* unknown(
+      `This client has no identity at the authorization server ${
+        Text.shorten(issuer)
+      }: register it there and give it as \`preRegistered\``
+    )
+  }
+  const given = yield* Effect.mapError(
+    identity.ask({ issuer }),
+    (cause) => new AuthorizationError({ reason: "UnknownClient", message: "`ask` gave no client", cause })
+  )
+  const { authMethod, clientId, clientSecret, privateKey } = given
+  // A key is not stored: `ask` gives it again.
+  if (privateKey === undefined && authMethod !== "private_key_jwt") {
+    const redirectUris = redirectUri === undefined ? [] : [redirectUri]
+    yield* Registered.replace(
+      store,
+      issuer,
+      { clientId, clientSecret, authMethod, secretExpiresAt: undefined, redirectUris }
+    )
+  }
+  return given
+})
+
+const isUsable = (
+  { redirectUris, secretExpiresAt }: Registration,
+  redirectUri: string | undefined,
+  now: number
+): boolean =>
+  (secretExpiresAt === undefined || secretExpiresAt > now) &&
+  (redirectUri === undefined || redirectUris.includes(redirectUri))
+
+const byDocument = (url: string): Effect.Effect<Client, AuthorizationError> => {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  // AUTHC-15
+  return parsed?.protocol === "https:" && parsed.pathname !== "/" && parsed.hash === "" && parsed.username === ""
+    ? Effect.succeed({ clientId: url, authMethod: "none" })
+    : unknown("`metadataDocument` must be an https URL with a path")
+}
+
+const unknown = (message: string) => Effect.fail(new AuthorizationError({ reason: "UnknownClient", message }))

@@ -1,0 +1,42 @@
+/**
+ * The registrations of this client in the store: at each issuer the one for the next login, and those that it has replaced,
+ * because only the client that tokens were issued to can refresh them.
+ */
+import * as Effect from "effect/Effect"
+import type { AuthorizationError } from "../AuthorizationError.js"
+import type { CredentialStoreService, Registration } from "../CredentialStore.js"
+
+type Store = Pick<CredentialStoreService, "registrations">
+
+/** The registration with this id; without an id the one for the next login. */
+export const find = (
+  { registrations }: Store,
+  issuer: string,
+  clientId: string | undefined
+): Effect.Effect<Registration | undefined, AuthorizationError> =>
+  Effect.flatMap(
+    registrations.get(issuer),
+    (current) =>
+      clientId === undefined || current?.clientId === clientId
+        ? Effect.succeed(current)
+        : registrations.get(issuer, clientId)
+  )
+
+export const replace = Effect.fnUntraced(function*({ registrations }: Store, issuer: string, next: Registration) {
+  const before = yield* registrations.get(issuer)
+  if (before !== undefined && before.clientId !== next.clientId) {
+    yield* registrations.set(before, issuer, before.clientId)
+  }
+  yield* registrations.set(next, issuer)
+})
+
+/** Forgets the registration with this id; without an id the one for the next login. */
+export const forget = Effect.fnUntraced(function*(
+  { registrations }: Store,
+  issuer: string,
+  clientId: string | undefined
+) {
+  const current = yield* registrations.get(issuer)
+  if (clientId === undefined || current?.clientId === clientId) return yield* registrations.set(undefined, issuer)
+  yield* registrations.set(undefined, issuer, clientId)
+})

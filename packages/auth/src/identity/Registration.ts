@@ -1,0 +1,81 @@
+/**
+ * Registers the client at an authorization server. It asks for no more than the authorization code and refresh tokens.
+ * `Identities` decides when, and stores the registration.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc7591
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#dynamic-client-registration
+ */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationServer } from "../AuthorizationServer.js"
+import type { ClientIdentity } from "../ClientIdentity.js"
+import type { Registration } from "../CredentialStore.js"
+import * as Text from "../discovery/Text.js"
+import { isLoopback } from "../discovery/UrlPolicy.js"
+import type { GrantContext } from "../Grant.js"
+
+const methods = ["none", "client_secret_basic", "client_secret_post"] as const
+
+export const register = (
+  { post, server }: Pick<GrantContext, "post" | "server">,
+  identity: Pick<ClientIdentity, "metadata" | "name">,
+  redirectUri: string
+): Effect.Effect<Registration, AuthorizationError> =>
+  Effect.gen(function*() {
+    const method = methods.find((one) => server.authMethods.includes(one)) ?? "none"
+    const refreshes = server.grantTypes === undefined || server.grantTypes.includes("refresh_token")
+    const answer = yield* post("the registration endpoint", server.registrationEndpoint ?? "", {
+      json: {
+        ...identity.metadata,
+        client_name: identity.name,
+        redirect_uris: [redirectUri],
+        // AUTHC-34
+        grant_types: refreshes ? ["authorization_code", "refresh_token"] : ["authorization_code"],
+        response_types: ["code"],
+        token_endpoint_auth_method: method,
+        application_type: applicationType(redirectUri)
+      }
+    })
+    return yield* read(answer.status, answer.json ?? {}, server, redirectUri)
+  })
+
+/** AUTHC-16: a program on the user's machine, or a web application. */
+const applicationType = (redirectUri: string): "native" | "web" => {
+  const { hostname, protocol } = new URL(redirectUri)
+  return protocol === "https:" && !isLoopback(hostname) ? "web" : "native"
+}
+
+const read = (
+  status: number,
+  json: Readonly<Record<string, unknown>>,
+  { issuer }: AuthorizationServer,
+  redirectUri: string
+): Effect.Effect<Registration, AuthorizationError> => {
+  const { client_id: clientId, client_secret: secret, client_secret_expires_at: expires } = json
+  if (status < 200 || status >= 300 || typeof clientId !== "string" || clientId === "") {
+    // AUTHC-17
+    const error = Text.errorCode(json["error"])
+    const why = typeof json["error_description"] === "string" ? `: ${Text.shorten(json["error_description"])}` : ""
+    return Effect.fail(
+      new AuthorizationError({
+        reason: "UnknownClient",
+        message: `The authorization server ${
+          Text.shorten(issuer)
+        } did not register this client: it answered with ${status}${
+          error === undefined ? "" : ` and "${error}"`
+        }${why}. Register the client by hand and give it as \`preRegistered\``,
+        error
+      })
+    )
+  }
+  const named = methods.find((one) => one === json["token_endpoint_auth_method"])
+  const clientSecret = typeof secret === "string" && secret !== "" ? Redacted.make(secret) : undefined
+  return Effect.succeed({
+    clientId,
+    clientSecret,
+    authMethod: clientSecret === undefined ? "none" : named === "none" ? undefined : named,
+    secretExpiresAt: typeof expires === "number" && expires > 0 ? expires * 1000 : undefined,
+    redirectUris: [redirectUri]
+  })
+}

@@ -1,0 +1,187 @@
+/**
+ * Checks the proofs of DPoP: that the sender of a request has the key that its token is bound to. A proof is for one request,
+ * one token and a short time, and is accepted once: the proofs that were used are remembered until they are too old, by all
+ * nodes of the server where they share `SharedLimits`, otherwise by this process.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3
+ */
+import type { SharedLimitsService } from "@effect-mcp/server/SharedLimits"
+import * as StoreFailure from "@effect-mcp/server/unstable/StoreFailure"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Jose from "jose"
+import * as Sha256 from "../digest/Sha256.js"
+
+export interface Options {
+  readonly maxAge?: Duration.DurationInput | undefined
+  readonly maxProofs?: number | undefined
+  readonly nonce?: Duration.DurationInput | undefined
+}
+
+/** Why a proof is refused. */
+export class ProofError extends Data.TaggedError("ProofError")<{
+  readonly error: "invalid_dpop_proof" | "use_dpop_nonce" | "busy"
+  readonly message: string
+  /** The nonce that the next proof must have. */
+  readonly nonce?: string | undefined
+}> {}
+
+/** What a proof must be about. */
+export interface Request {
+  readonly proof: string | undefined
+  readonly method: string
+  /** The URLs of this request, without query. */
+  readonly urls: ReadonlyArray<string>
+  readonly token: string
+  /** The thumbprint of the key. */
+  readonly jkt: string
+  readonly millis: number
+}
+
+export interface DpopProofs {
+  readonly check: (request: Request) => Effect.Effect<void, ProofError>
+}
+
+export const ALGORITHMS = ["ES256", "ES384", "ES512", "EdDSA", "Ed25519", "RS256", "PS256"]
+
+/** The most characters of a proof, and of its id. */
+const MAX_LENGTH = 8192
+const MAX_ID = 256
+
+export const make = (
+  options: Options,
+  clockTolerance: number,
+  shared: SharedLimitsService | undefined
+): DpopProofs => {
+  const maxAge = Duration.toMillis(options.maxAge ?? "1 minute")
+  const life = maxAge + 2 * clockTolerance
+  const use = shared === undefined ? remembered(life, options.maxProofs ?? 100_000) : sharing(life, shared)
+  const nonces = options.nonce === undefined ? undefined : rotating(Duration.toMillis(options.nonce))
+
+  return {
+    check: Effect.fnUntraced(function*({ jkt, method, millis, proof, token, urls }) {
+      if (proof === undefined) return yield* invalid("The request has no DPoP header")
+      if (proof.length > MAX_LENGTH) return yield* invalid(`The proof of DPoP is longer than ${MAX_LENGTH} characters`)
+      const verified = yield* Effect.mapError(
+        Effect.tryPromise(() =>
+          Jose.compactVerify(proof, Jose.EmbeddedJWK, { algorithms: ALGORITHMS }).then(({ payload, protectedHeader }) =>
+            Jose.calculateJwkThumbprint(protectedHeader.jwk!, "sha256").then((thumbprint) => ({
+              typ: protectedHeader.typ,
+              crit: protectedHeader.crit,
+              thumbprint,
+              claims: JSON.parse(new TextDecoder().decode(payload)) as unknown
+            }))
+          )
+        ),
+        // The error of a library may quote the proof.
+        () => invalid("The DPoP header is not one proof with a valid signature")
+      )
+      const { claims, crit, thumbprint, typ } = verified
+      if (!Predicate.isRecord(claims)) return yield* invalid("The payload of the proof of DPoP is not a JSON object")
+      if (typ !== "dpop+jwt" || crit !== undefined) {
+        return yield* invalid("The DPoP header is of another type than dpop+jwt")
+      }
+      if (thumbprint !== jkt) {
+        return yield* invalid("The proof of DPoP is signed with another key than that of the token")
+      }
+      if (claims["ath"] !== (yield* Sha256.base64Url(token))) {
+        return yield* invalid("The proof of DPoP is for another access token")
+      }
+      if (claims["htm"] !== method) return yield* invalid("The proof of DPoP is for another method")
+      if (!urls.includes(normalized(claims["htu"]))) return yield* invalid("The proof of DPoP is for another URL")
+      const { iat, jti, nonce } = claims
+      const age = typeof iat === "number" ? millis - iat * 1000 : NaN
+      if (!(age <= maxAge + clockTolerance && age >= -clockTolerance)) {
+        return yield* invalid("The proof of DPoP is too old, or from the future")
+      }
+      if (typeof jti !== "string" || jti === "" || jti.length > MAX_ID) {
+        return yield* invalid(`The proof of DPoP needs an id, of at most ${MAX_ID} characters`)
+      }
+      if (nonces !== undefined && !nonces.accepts(nonce, millis)) {
+        return yield* new ProofError({
+          error: "use_dpop_nonce",
+          message: "The proof of DPoP needs the nonce of this server",
+          nonce: nonces.current(millis)
+        })
+      }
+      if (!(yield* use(jkt, jti, millis))) return yield* invalid("The proof of DPoP was used before")
+    })
+  }
+}
+
+/** Whether the proof is used for the first time. */
+type Use = (jkt: string, id: string, millis: number) => Effect.Effect<boolean, ProofError>
+
+/** For all nodes. While their store is away no proof is accepted: it may have been used at another node. */
+const sharing = (life: number, { once }: SharedLimitsService): Use => {
+  const logged = StoreFailure.once("The store of used proofs")
+  return (jkt, id) =>
+    Effect.mapError(
+      Effect.flatMap(Sha256.hex(JSON.stringify([jkt, id])), (digest) => logged(once(`dpop:${digest}`, life))),
+      () => busy("the proofs of DPoP that were used cannot be looked up at the moment")
+    )
+}
+
+/** In this process: `used` has the ids of proofs by their key, and until when they count; `count` is how many there are. */
+const remembered = (life: number, maxProofs: number): Use => {
+  const used = new Map<string, Map<string, number>>()
+  let count = 0
+
+  const forget = (millis: number): void => {
+    for (const [jkt, ids] of used) {
+      for (const [id, until] of ids) {
+        if (until > millis) break
+        ids.delete(id)
+        count--
+      }
+      if (ids.size === 0) used.delete(jkt)
+    }
+  }
+
+  return (jkt, id, millis) =>
+    Effect.suspend(() => {
+      const ids = used.get(jkt)
+      if (ids?.has(id) === true) return Effect.succeed(false)
+      // One client may not use up the memory of all.
+      if (count >= maxProofs || (ids?.size ?? 0) >= maxProofs / 10) forget(millis)
+      if (count >= maxProofs || (used.get(jkt)?.size ?? 0) >= maxProofs / 10) {
+        return busy("the server has too many proofs of DPoP to remember")
+      }
+      const own = used.get(jkt) ?? new Map<string, number>()
+      used.set(jkt, own)
+      own.set(id, millis + life)
+      count++
+      return Effect.succeed(true)
+    })
+}
+
+const busy = (message: string): ProofError => new ProofError({ error: "busy", message })
+
+const invalid = (message: string): ProofError => new ProofError({ error: "invalid_dpop_proof", message })
+
+/** A URL as it is compared: without query, fragment and a slash at the end. */
+export const normalized = (url: unknown): string => {
+  if (typeof url !== "string" || !URL.canParse(url)) return ""
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`.replace(/\/$/, "")
+}
+
+/** Nonces that change; the one before is accepted, too. */
+const rotating = (life: number) => {
+  let [now, before] = [crypto.randomUUID() as string, undefined as string | undefined]
+  let since = -Infinity
+  const current = (millis: number): string => {
+    if (millis - since >= life) {
+      ;[now, before] = [crypto.randomUUID(), millis - since < 2 * life ? now : undefined]
+      since = millis
+    }
+    return now
+  }
+  return {
+    current,
+    accepts: (nonce: unknown, millis: number): boolean =>
+      nonce === current(millis) || (before !== undefined && nonce === before)
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Decides whether a token that was verified is for this server and for now, whatever has verified it. Texts are compared
+ * exactly: URLs that mean the same are different audiences and different issuers.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9068#section-4
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type { AccessToken } from "../AccessToken.js"
+import * as Challenge from "../discovery/Challenge.js"
+import type { TokenError, Verified } from "../TokenVerifier.js"
+import * as Verifier from "../TokenVerifier.js"
+
+export interface Rules {
+  readonly issuers: ReadonlyArray<string>
+  readonly audiences: ReadonlyArray<string>
+  /** In milliseconds. */
+  readonly clockTolerance: number
+}
+
+/** An access token, with what a request must prove. */
+export interface Accepted {
+  readonly token: AccessToken
+  /** The thumbprint of the key that the sender must have. */
+  readonly jkt: string | undefined
+  /** In milliseconds; the token is valid from then on. */
+  readonly notBefore: number
+}
+
+/** The audiences of a resource: an origin is the same with and without a slash. */
+export const audiencesOf = (resource: string): ReadonlyArray<string> =>
+  new URL(resource).pathname === "/" ? [resource.replace(/\/$/, ""), `${resource.replace(/\/$/, "")}/`] : [resource]
+
+export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effect<Accepted, TokenError> => {
+  // AUTHS-8
+  if (!rules.issuers.includes(issuer)) {
+    return Verifier.invalid("The access token is from an issuer that this server does not trust")
+  }
+  const { aud, azp, client_id, cnf, exp, nbf, scope, scp, sub } = claims
+  // AUTHS-7
+  const audiences = Array.isArray(aud) ? aud : [aud]
+  if (!audiences.some((one) => rules.audiences.includes(one))) {
+    return Verifier.invalid("The access token is for another resource than this server")
+  }
+  if (!isTime(exp) || !isTime(nbf)) return Verifier.invalid("The access token has a time that is no number")
+  const jkt = Predicate.isRecord(cnf) ? cnf["jkt"] : undefined
+  if (cnf !== undefined && !(Predicate.isRecord(cnf) && Object.keys(cnf).length === 1 && typeof jkt === "string")) {
+    return Verifier.invalid("The access token is bound in a way that this server cannot check")
+  }
+  const subject = nonEmpty(sub)
+  const clientId = nonEmpty(client_id) ?? nonEmpty(azp)
+  // An issuer has no fragment and no query, so that no two of these are the same.
+  const id = subject !== undefined
+    ? `${issuer}#${subject}`
+    : clientId !== undefined
+    ? `${issuer}?${clientId}`
+    : undefined
+  if (id === undefined) return Verifier.invalid("The access token names neither a user nor a client")
+  const names = scope ?? scp ?? ""
+  return Effect.succeed({
+    token: {
+      id,
+      issuer,
+      subject,
+      clientId,
+      scopes: Challenge.scopesOf(Array.isArray(names) ? names.join(" ") : String(names)),
+      expiresAt: exp === undefined ? undefined : exp * 1000,
+      claims
+    },
+    jkt: jkt as string | undefined,
+    notBefore: nbf === undefined ? -Infinity : nbf * 1000 - rules.clockTolerance
+  })
+}
+
+/** Why the token is not valid at a time; `undefined` when it is. */
+export const problemAt = (
+  { notBefore, token: { expiresAt = Infinity } }: {
+    readonly notBefore: number
+    readonly token: Pick<AccessToken, "expiresAt">
+  },
+  { clockTolerance }: Rules,
+  millis: number
+): string | undefined =>
+  millis >= expiresAt + clockTolerance
+    ? "The access token has expired"
+    : millis < notBefore
+    ? "The access token is not valid yet"
+    : undefined
+
+const isTime = (value: unknown): value is number | undefined => value === undefined || Number.isFinite(value)
+
+const nonEmpty = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined

@@ -1,0 +1,290 @@
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import { assert, describe, it } from "@effect/vitest"
+import * as Authorization from "@effect-mcp/auth/Authorization"
+import { Cause, Effect, Either, Exit, Logger, LogLevel, Redacted, Tracer } from "effect"
+import { inspect } from "node:util"
+import * as World from "./World.js"
+
+const SECOND = "https://second.test"
+
+/** What a reporter of errors writes that reads every member, but not what is redacted or a function. */
+const everyMember = (value: unknown): string => {
+  const known = new Set<unknown>()
+  const walk = (one: unknown): ReadonlyArray<string> => {
+    if (typeof one === "string") return [one]
+    if (typeof one !== "object" || one === null || known.has(one) || Redacted.isRedacted(one)) return []
+    known.add(one)
+    const members = one instanceof Map
+      ? [...one.entries()].flat()
+      : Reflect.ownKeys(one).map((key) => Reflect.get(one, key))
+    return members.flatMap(walk)
+  }
+  return walk(value).join("\n")
+}
+
+const gone = Effect.die(new Error("the connection was reset"))
+
+/** A response whose body ends too early. */
+const cutOff = () =>
+  new Response(new ReadableStream({ pull: (one) => one.error(new Error("reset")) }), {
+    headers: { "content-type": "application/json" }
+  })
+
+describe("A server that names another authorization server", () => {
+  it.effect("AUTHC-18, AUTHC-19, AUTHC-21 MUST get another registration and other tokens", () =>
+    Effect.gen(function*() {
+      const world = World.make()
+      const second = World.addServer(world, SECOND)
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          yield* client.ping()
+          world.authorizationServers[0] = SECOND
+          yield* client.ping()
+        }))
+      const toSecond = world.net.received.filter(({ url }) => url.origin === SECOND)
+      assert.lengthOf(toSecond.filter(({ url }) => url.pathname === "/register"), 1)
+      const ofFirst = [...world.server.secrets(), "client-1-of-auth.test"]
+      for (const { headers, text, url } of toSecond) {
+        for (const one of ofFirst) assert.notInclude(JSON.stringify(headers) + text + url.href, one)
+      }
+      assert.strictEqual(world.opened[1]!.searchParams.get("client_id"), `client-1-of-${new URL(second.issuer).host}`)
+    }))
+
+  it.effect("AUTHC-20, AUTHC-29 MUST NOT get a refresh token or a secret of the other", () =>
+    Effect.gen(function*() {
+      const secret = Redacted.make("the-secret-for-auth.test")
+      const world = World.make({
+        clients: { known: Redacted.value(secret) },
+        identity: { preRegistered: [{ issuer: World.ISSUER, clientId: "known", clientSecret: secret }] }
+      })
+      World.addServer(world, SECOND)
+      const error = yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          world.authorizationServers[0] = SECOND
+          return yield* Effect.flip(client.ping())
+        }))
+      const { message, reason } = World.causeOf(error)
+      assert.strictEqual(reason, "UnknownClient")
+      assert.include(message, World.ISSUER)
+      assert.include(message, SECOND)
+      for (const { url } of world.net.received.filter(({ url }) => url.origin === SECOND)) {
+        assert.strictEqual(url.pathname, "/.well-known/oauth-authorization-server")
+      }
+    }))
+
+  it.effect("uses the one that the client is registered at, when it names several", () =>
+    Effect.gen(function*() {
+      const world = World.make({
+        clients: { known: undefined },
+        identity: { preRegistered: [{ issuer: World.ISSUER, clientId: "known" }] }
+      })
+      World.addServer(world, SECOND)
+      world.authorizationServers.unshift(SECOND)
+      yield* World.run(world, () => Effect.void)
+      assert.isFalse(world.net.received.some(({ url }) => url.origin === SECOND))
+    }))
+})
+
+describe("An attacker", () => {
+  it.effect("cannot mix up issuers: a code of one authorization server never reaches another", () =>
+    Effect.gen(function*() {
+      // The honest server answers a login that the attacker's metadata began, as in a mix-up attack.
+      const world = World.make({ metadata: { token_endpoint: "https://evil.test/token" }, issuer: "https://evil.test" })
+      const honest = World.addServer(world, World.ISSUER)
+      world.net.add("https://evil.test", ({ url }) =>
+        url.pathname === "/.well-known/oauth-authorization-server"
+          ? new Response(JSON.stringify({
+            issuer: "https://evil.test",
+            authorization_endpoint: `${World.ISSUER}/authorize`,
+            token_endpoint: "https://evil.test/token",
+            registration_endpoint: `${World.ISSUER}/register`,
+            code_challenge_methods_supported: ["S256"]
+          }))
+          : new Response("{}", { status: 400 }))
+      const error = yield* World.refused(world)
+      assert.strictEqual(error.reason, "UntrustedResponse")
+      assert.lengthOf([...honest.secrets()].filter((one) => one.startsWith("code-")), 1)
+      assert.lengthOf(world.sent("POST /token"), 0)
+    }))
+
+  it.effect("cannot redirect what is posted: neither codes nor secrets follow", () =>
+    Effect.gen(function*() {
+      for (const status of [301, 302, 303, 307, 308]) {
+        for (const path of ["/token", "/register"]) {
+          const world = World.make({
+            instead: ({ url }) =>
+              url.pathname === path
+                ? new Response(null, { status, headers: { location: `${World.ISSUER}/elsewhere` } })
+                : undefined
+          })
+          assert.strictEqual((yield* World.refused(world)).reason, "UnsafeUrl")
+          assert.lengthOf(world.sent("POST /elsewhere"), 0)
+          assert.lengthOf(world.sent("GET /elsewhere"), 0)
+        }
+      }
+    }))
+
+  it.effect("cannot make the client keep a token response without end", () =>
+    Effect.gen(function*() {
+      const world = World.make({
+        authorization: { maxDocumentBytes: 10_000 },
+        instead: ({ url }) =>
+          url.pathname === "/token"
+            ? new Response(new ReadableStream({ pull: (one) => one.enqueue(new Uint8Array(1000)) }))
+            : undefined
+      })
+      assert.strictEqual((yield* World.refused(world)).reason, "Unreachable")
+    }))
+
+  const tokenResponses: ReadonlyArray<unknown> = [
+    {},
+    [],
+    { access_token: "" },
+    { access_token: 1, token_type: "bearer" },
+    { access_token: "a" },
+    { access_token: "a", token_type: "mac" },
+    { access_token: "a", token_type: "DPoP" },
+    { access_token: "a\r\nx-injected: 1", token_type: "bearer" },
+    { access_token: "a b", token_type: "bearer" },
+    { access_token: "é", token_type: "bearer" },
+    { error: "invalid_grant", access_token: "a", token_type: "bearer" }
+  ]
+  for (const response of tokenResponses) {
+    it.effect(`cannot make the client use a malformed token response: ${JSON.stringify(response)}`, () =>
+      Effect.gen(function*() {
+        const world = World.make({
+          instead: ({ url }) => url.pathname === "/token" ? new Response(JSON.stringify(response)) : undefined
+        })
+        assert.strictEqual((yield* World.refused(world)).reason, "TokenRefused")
+      }))
+  }
+
+  it.effect("cannot get a code sent to a private address, unless the program allows these addresses", () =>
+    Effect.gen(function*() {
+      for (const allowPrivateAddresses of [false, true]) {
+        const world = World.make({
+          metadata: { token_endpoint: "https://10.0.0.1/token" },
+          authorization: { allowPrivateAddresses }
+        })
+        world.net.add("https://10.0.0.1", world.server.handler)
+        const result = yield* Effect.either(World.login(world))
+        assert.strictEqual(Either.isRight(result), allowPrivateAddresses)
+        assert.lengthOf(world.sent("POST /token"), allowPrivateAddresses ? 1 : 0)
+      }
+    }))
+
+  it.effect("cannot make the client use a private authorization server, unless the client is registered there", () =>
+    Effect.gen(function*() {
+      const issuer = "https://auth.corp.internal"
+      for (const isRegistered of [false, true]) {
+        const world = World.make({
+          issuer,
+          clients: { known: undefined },
+          identity: isRegistered ? { preRegistered: [{ issuer, clientId: "known" }] } : {}
+        })
+        const result = yield* Effect.either(World.login(world))
+        assert.strictEqual(Either.isRight(result), isRegistered)
+        assert.strictEqual(world.net.received.some(({ url }) => url.origin === issuer), isRegistered)
+      }
+    }))
+
+  it.effect("cannot get tokens sent over http to another machine", () =>
+    Effect.gen(function*() {
+      const world = World.make()
+      assert.strictEqual((yield* Effect.flip(World.login(world, "http://mcp.test/mcp"))).reason, "UnsafeUrl")
+      assert.deepStrictEqual(world.net.log(), [])
+    }))
+
+  it.effect("cannot get the tokens of another server by naming its host in a path", () =>
+    Effect.gen(function*() {
+      const world = World.make()
+      world.net.add("https://evil.test", () => new Response("no", { status: 404 }))
+      const sent = Effect.flatMap(
+        Authorization.Authorization,
+        ({ headers, login }) =>
+          Effect.zipRight(
+            login(World.SERVER),
+            headers("https://evil.test//mcp.test/mcp", HttpClientRequest.post("https://evil.test//mcp.test/mcp"))
+          )
+      )
+      assert.deepStrictEqual(yield* Effect.provide(sent, world.layer), {})
+    }))
+
+  it.effect("cannot find secrets in logs, errors or spans", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const write = (value: unknown) => seen.push(inspect(value, { depth: 20, showHidden: true }), everyMember(value))
+      const logger = Logger.make(({ annotations, cause, message }) => {
+        write(message)
+        write([...annotations])
+        write(Cause.pretty(cause, { renderErrorCause: true }))
+      })
+      const spans: Array<Tracer.Span> = []
+      const native = yield* Effect.tracer
+      const tracer = Tracer.make({
+        span: (...options) => {
+          const span = native.span(...options)
+          spans.push(span)
+          return span
+        },
+        context: (run, fiber) => native.context(run, fiber)
+      })
+      const failing: ReadonlyArray<World.Options> = [
+        {},
+        {
+          instead: ({ text, url }) =>
+            url.pathname === "/token"
+              ? new Response(JSON.stringify({ error: "invalid_grant", error_description: text }), { status: 400 })
+              : undefined
+        },
+        { instead: ({ text, url }) => url.pathname === "/token" ? new Response(text, { status: 500 }) : undefined },
+        {
+          instead: ({ url }) =>
+            url.pathname === "/token"
+              ? new Response(null, { status: 302, headers: { location: `https://evil.test/${url.search}` } })
+              : undefined
+        },
+        { metadata: { token_endpoint: "https://unreachable.test/token" } },
+        { insteadOfMcp: ({ headers, text }) => text.includes("echo") && headers["authorization"] ? gone : undefined },
+        {
+          insteadOfMcp: ({ headers, text }) => text.includes("echo") && headers["authorization"] ? cutOff() : undefined
+        },
+        { redirect: ({ searchParams }) => searchParams.set("iss", "https://evil.test") }
+      ]
+      for (const options of failing) {
+        const world = World.make({
+          expiresIn: 100,
+          metadata: { token_endpoint_auth_methods_supported: ["client_secret_basic"] },
+          insteadOfMcp: ({ headers, text }) =>
+            text.includes("echo") ? new Response(JSON.stringify(headers), { status: 401 }) : undefined,
+          ...options
+        })
+        const error = yield* Effect.either(World.run(world, (client) =>
+          Effect.gen(function*() {
+            yield* client.ping()
+            world.server.revoke()
+            yield* client.ping()
+            write(yield* Effect.either(client.callTool("echo")))
+          }))).pipe(
+            Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+            Logger.withMinimumLogLevel(LogLevel.All),
+            Effect.withSpan("the application"),
+            Effect.withTracer(tracer)
+          )
+        write(error)
+        // What exporters read of a span.
+        for (const { attributes, name, status } of spans) {
+          write([name, attributes])
+          if (status._tag === "Ended" && Exit.isFailure(status.exit)) {
+            write(Cause.pretty(status.exit.cause, { renderErrorCause: true }))
+          }
+        }
+        const all = seen.join("\n")
+        assert.isAbove(world.server.secrets().size, 0)
+        for (const secret of world.server.secrets()) {
+          if (secret !== "") assert.notInclude(all, secret, JSON.stringify(options))
+        }
+      }
+      assert.isAbove(spans.length, 0)
+    }))
+})

@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as World from "./World.js"
+
+const scopesOf = (world: World.World) => world.opened.map(({ searchParams }) => searchParams.get("scope"))
+
+const connected = (options: World.Options) =>
+  Effect.gen(function*() {
+    const world = World.make(options)
+    yield* World.run(world, () => Effect.void)
+    return scopesOf(world)[0]
+  })
+
+describe("The scopes of a login", () => {
+  it.effect("AUTHC-30, AUTHC-31 SHOULD be those of the challenge, else all that the resource supports, else none", () =>
+    Effect.gen(function*() {
+      const supported = { scopes_supported: ["a", "b"] }
+      assert.strictEqual(yield* connected({ scope: "x y", resourceMetadata: supported }), "x y")
+      assert.strictEqual(yield* connected({ resourceMetadata: supported }), "a b")
+      assert.isNull(yield* connected({}))
+      assert.isNull(yield* connected({ resourceMetadata: { scopes_supported: [] } }))
+    }))
+
+  it.effect("AUTHC-34 MAY be extended by offline_access, only if the server lists it", () =>
+    Effect.gen(function*() {
+      const lists = { metadata: { scopes_supported: ["x", "offline_access"] } }
+      assert.strictEqual(yield* connected({ ...lists, scope: "x" }), "x offline_access")
+      assert.strictEqual(yield* connected({ scope: "x", metadata: { scopes_supported: ["x"] } }), "x")
+      assert.strictEqual(yield* connected({ ...lists, scope: "x", identity: { offlineAccess: false } }), "x")
+      assert.isNull(yield* connected(lists))
+    }))
+
+  it.effect("are extended by those of the application", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* connected({ scope: "x", authorization: { scopes: ["mine", "x"] } }), "x mine")
+    }))
+})
+
+describe("A request that needs more scopes", () => {
+  it.effect("AUTHC-32 SHOULD be sent again after a login with the scopes of before and those that are missing", () =>
+    Effect.gen(function*() {
+      const world = World.make({ scope: "basic", tools: { write: "write", read: "basic" } })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          yield* client.callTool("read")
+          assert.lengthOf(world.opened, 1)
+          yield* client.callTool("write")
+          yield* client.callTool("write")
+          yield* client.callTool("read")
+        }))
+      assert.deepStrictEqual(scopesOf(world), ["basic", "basic write"])
+    }))
+
+  it.effect("keeps the scopes that were granted when none was requested by name", () =>
+    Effect.gen(function*() {
+      const world = World.make({
+        tools: { write: "write" },
+        instead: ({ form }) => {
+          if (form.get("grant_type") === "authorization_code" && world.opened.length === 1) form.set("scope", "ignored")
+          return undefined
+        },
+        consent: ({ scopes }) => scopes.length === 0 ? { scopes: ["usual"] } : {}
+      })
+      yield* World.run(world, (client) => client.callTool("write"))
+      assert.deepStrictEqual(scopesOf(world), [null, "usual write"])
+    }))
+
+  it.effect("AUTHC-32 SHOULD fail when the scopes were requested and are still missing, without another login", () =>
+    Effect.gen(function*() {
+      const world = World.make({
+        scope: "admin",
+        consent: () => ({ scopes: ["basic"] }),
+        tools: { admin: "admin", more: "more" }
+      })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          for (let time = 0; time < 3; time++) {
+            const error = World.causeOf(yield* Effect.flip(client.callTool("admin")))
+            assert.deepInclude(error, { reason: "InsufficientScope", error: "insufficient_scope" })
+          }
+          assert.lengthOf(world.opened, 1)
+          // The one login that could help is made once.
+          assert.strictEqual(World.causeOf(yield* Effect.flip(client.callTool("more"))).reason, "InsufficientScope")
+          assert.strictEqual(World.causeOf(yield* Effect.flip(client.callTool("more"))).reason, "InsufficientScope")
+          assert.lengthOf(world.opened, 2)
+        }))
+    }))
+
+  it.effect("AUTHC-32 SHOULD NOT lead to more than three logins, whatever the server asks for", () =>
+    Effect.gen(function*() {
+      let challenges = 0
+      const world = World.make({
+        insteadOfMcp: ({ text }) =>
+          text.includes("greedy")
+            ? new Response(null, {
+              status: 403,
+              headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="s${challenges++}"` }
+            })
+            : undefined
+      })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          const before = world.opened.length
+          const error = yield* Effect.flip(client.callTool("greedy"))
+          assert.deepInclude((error as { cause: object }).cause, { _tag: "HttpRefused", status: 403 })
+          assert.strictEqual(world.opened.length - before, 3)
+        }))
+    }))
+
+  it.effect("gets both scopes when two requests need different ones at once, one login after another", () =>
+    Effect.gen(function*() {
+      const world = World.make({ scope: "basic", tools: { a: "a", b: "b" } })
+      yield* World.run(
+        world,
+        (client) =>
+          Effect.all([client.callTool("a"), client.callTool("b"), client.callTool("a")], { concurrency: "unbounded" })
+      )
+      assert.lengthOf(world.opened, 3)
+      assert.sameMembers(scopesOf(world)[2]!.split(" "), ["basic", "a", "b"])
+    }))
+
+  it.effect("is left refused when the challenge names no scope", () =>
+    Effect.gen(function*() {
+      const world = World.make({
+        insteadOfMcp: ({ text }) =>
+          text.includes("tools/call")
+            ? new Response(null, {
+              status: 403,
+              headers: { "www-authenticate": "Bearer error=\"insufficient_scope\"" }
+            })
+            : undefined
+      })
+      yield* World.run(world, (client) => Effect.flip(client.callTool("any")))
+      assert.lengthOf(world.opened, 1)
+    }))
+})

@@ -1,0 +1,156 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
+import { Effect, Exit, Fiber, Redacted, TestClock } from "effect"
+import * as Net from "./Net.js"
+import * as Protected from "./Protected.js"
+
+const client = { clientId: "notes", clientSecret: Redacted.make("s3cr3t") }
+
+const active = { active: true, sub: "ada", aud: Protected.RESOURCE, scope: "notes:read", token_type: "Bearer" }
+
+const METADATA = "/.well-known/oauth-authorization-server"
+
+/** An issuer whose introspection endpoint answers with a function of the token. */
+const world = (
+  answer: (token: string) => unknown,
+  options: Partial<IntrospectionVerifier.Options> = {}
+) =>
+  Effect.gen(function*() {
+    const net = Net.make({
+      [Protected.ISSUER]: (request) => {
+        const { form, url } = request
+        if (url.pathname === "/introspect") {
+          const given = answer(form.get("token")!)
+          return given instanceof Response || Effect.isEffect(given)
+            ? given as Response | Effect.Effect<Response>
+            : Net.json(given)
+        }
+        return Net.documents({
+          [METADATA]: { issuer: Protected.ISSUER, introspection_endpoint: `${Protected.ISSUER}/introspect` }
+        })(request)
+      }
+    })
+    const server = yield* Protected.make(net, { verifier: IntrospectionVerifier.make({ client, ...options }) })
+    return { net, server, asked: () => net.received.filter(({ url }) => url.pathname === "/introspect") }
+  })
+
+describe("A verifier by introspection", () => {
+  it.scoped("sends the token to the authorization server, as the client that it is there", () =>
+    Effect.gen(function*() {
+      const { asked, server } = yield* world(() => active)
+      const served = yield* server.call("whoami", "opaque")
+      assert.strictEqual(served.json.result.content[0].text, "https://login.test#ada true")
+      const [request] = asked()
+      assert.strictEqual(request!.headers["authorization"], `Basic ${btoa("notes:s3cr3t")}`)
+      assert.deepStrictEqual([...request!.form], [["token", "opaque"], ["token_type_hint", "access_token"]])
+    }))
+
+  it.scoped("sees a revocation after the time for which an answer is used", () =>
+    Effect.gen(function*() {
+      let revoked = false
+      const { asked, server } = yield* world(() => revoked ? { active: false } : active)
+      yield* server.call("whoami", "opaque")
+      revoked = true
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual((yield* server.call("whoami", "opaque")).status, 200)
+      assert.lengthOf(asked(), 1)
+      yield* TestClock.adjust("1 second")
+      const refused = yield* server.call("whoami", "opaque")
+      assert.strictEqual(refused.status, 401)
+      assert.match(refused.challenge!, /error_description="The access token is not active"/)
+    }))
+
+  it.scoped("AUTHS-5, AUTHS-7, AUTHS-8: MUST refuse what is not active, expired, or for others", () =>
+    Effect.gen(function*() {
+      const answers: Record<string, object> = {
+        good: active,
+        string: { ...active, active: "true" },
+        expired: { ...active, exp: -31 },
+        audience: { ...active, aud: "https://mcp.test/other" },
+        none: { ...active, aud: undefined },
+        issuer: { ...active, iss: "https://other.test" },
+        refresh: { ...active, token_type: "refresh_token" }
+      }
+      const { server } = yield* world((token) => answers[token])
+      for (const token of Object.keys(answers)) {
+        assert.strictEqual((yield* server.call("whoami", token)).status, token === "good" ? 200 : 401, token)
+      }
+    }))
+
+  it.scoped("answers 503 when the authorization server fails, refuses this server, or sends too much", () =>
+    Effect.gen(function*() {
+      const { server } = yield* world((token) =>
+        token === "large" ? { ...active, x: "x".repeat(300_000) } : new Response("{}", { status: Number(token) })
+      )
+      for (const token of ["401", "500", "302", "404", "large"]) {
+        const refused = yield* server.call("whoami", token)
+        assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [503, "5"], token)
+        assert.notInclude(refused.text, "s3cr3t")
+      }
+      // The token itself was not refused: it is introspected again.
+      assert.strictEqual((yield* server.call("whoami", "500")).status, 503)
+    }))
+
+  it.scoped("waits for a slow authorization server with the requests of one token only", () =>
+    Effect.gen(function*() {
+      const asking = yield* Effect.makeSemaphore(0)
+      const { asked, server } = yield* world((token) =>
+        token === "slow" ? Effect.zipRight(asking.release(1), Effect.never) : active
+      )
+      yield* server.call("whoami", "known")
+      const slow = yield* Effect.fork(
+        Effect.all([server.call("whoami", "slow"), server.call("whoami", "slow")], { concurrency: "unbounded" })
+      )
+      yield* asking.take(1)
+      assert.strictEqual((yield* server.call("whoami", "known")).status, 200)
+      assert.strictEqual((yield* server.call("whoami", "unknown")).status, 200)
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual((yield* Fiber.join(slow)).map(({ status }) => status), [503, 503])
+      assert.lengthOf(asked(), 3)
+    }))
+
+  it.scoped("makes a limited number of requests at once", () =>
+    Effect.gen(function*() {
+      const asking = yield* Effect.makeSemaphore(0)
+      const { asked, server } = yield* world(
+        () => Effect.zipRight(asking.release(1), Effect.never),
+        { maxConcurrent: 2, endpoint: `${Protected.ISSUER}/introspect` }
+      )
+      const waiting = yield* Effect.fork(
+        Effect.all([server.call("whoami", "a"), server.call("whoami", "b")], { concurrency: "unbounded" })
+      )
+      yield* asking.take(2)
+      assert.strictEqual((yield* server.call("whoami", "c")).status, 503)
+      assert.lengthOf(asked(), 2)
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(waiting)
+    }))
+
+  it.scoped("may have its endpoint at a private address, where the application names it", () =>
+    Effect.gen(function*() {
+      const endpoint = "https://10.0.0.7/introspect"
+      const net = Net.make({
+        "https://10.0.0.7": () => Net.json(active),
+        [Protected.ISSUER]: Net.documents({
+          [METADATA]: { issuer: Protected.ISSUER, introspection_endpoint: endpoint }
+        })
+      })
+      const call = (options: Partial<IntrospectionVerifier.Options>) =>
+        Effect.flatMap(
+          Protected.make(net, { verifier: IntrospectionVerifier.make({ client, ...options }) }),
+          (server) => Effect.map(server.call("whoami", "opaque"), ({ status }) => status)
+        )
+      assert.strictEqual(yield* call({ endpoint }), 200)
+      // Where the metadata names it, the authorization server has.
+      assert.strictEqual(yield* call({}), 503)
+    }))
+
+  it("dies when it is not known which of several authorization servers to ask", () =>
+    Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+      const exit = yield* Effect.exit(Protected.make(Net.make(), {
+        authorizationServers: [Protected.ISSUER, "https://b.test"],
+        verifier: IntrospectionVerifier.make({ client })
+      }))
+      assert.isTrue(Exit.isFailure(exit))
+    }))))
+})

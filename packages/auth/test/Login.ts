@@ -1,0 +1,94 @@
+/**
+ * A protected server, the test authorization server, and a client with a grant, over a network in memory: everything as an
+ * application has it, but the sockets.
+ */
+import type * as AccessToken from "@effect-mcp/auth/AccessToken"
+import * as Authorization from "@effect-mcp/auth/Authorization"
+import * as Browser from "@effect-mcp/auth/Browser"
+import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import type { Grant } from "@effect-mcp/auth/Grant"
+import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
+import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
+import * as Client from "@effect-mcp/client/Client"
+import * as Remote from "@effect-mcp/client/Remote"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Feature from "@effect-mcp/server/Feature"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
+import type { Issuer, Options } from "@effect-mcp/testing/AuthorizationServerOptions"
+import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
+import { Context, Effect, Layer, Schema } from "effect"
+
+export const ISSUER = "https://auth.test"
+
+export const SERVER = "https://mcp.test/mcp"
+
+class User extends Context.Tag("test/User")<User, AccessToken.AccessToken>() {}
+
+const Whoami = McpServer.tool(
+  Tool.make("whoami", { success: Schema.String }),
+  () => Effect.map(User, ({ clientId, scopes, subject }) => `${subject} of ${clientId}: ${scopes}`)
+)
+
+const Write = McpServer.tool(
+  Tool.make("write", { success: Schema.String }),
+  () => Effect.map(User, ({ subject }) => `written by ${subject}`)
+).pipe(Feature.requires(["write"]))
+
+const ServerLive = WebHandler.layer({ path: "/mcp", allowedHosts: ["mcp.test"] }).pipe(
+  Layer.provide(McpServer.layer({ name: "notes", version: "1.0.0" }, Layer.merge(Whoami, Write), {
+    authenticator: ResourceServer.make(User, {
+      resource: SERVER,
+      authorizationServers: [ISSUER],
+      requires: ["read"],
+      dpop: {},
+      verify: JwtVerifier.make()
+    })
+  })),
+  Layer.provide(TestAuthorizationServer.layerHttpClient())
+)
+
+const BrowserLive = Layer.unwrapEffect(
+  Effect.map(
+    TestAuthorizationServer.TestAuthorizationServer,
+    ({ login }) => Browser.layer({ redirectUri: TestAuthorizationServer.redirectUri, open: login })
+  )
+)
+
+export interface Settings extends Options {
+  readonly authorization?: Authorization.Options
+  /** Another authorization server, such as the identity provider of an enterprise. */
+  readonly other?: Issuer & Pick<TestAuthorizationServer.TestAuthorizationServerService, "handle">
+}
+
+/** The client does not connect before it is used. */
+export const layer = (
+  grant: Grant<Browser.Browser | CredentialStore.CredentialStore>,
+  { authorization, other, ...options }: Settings = {}
+) => {
+  const Network = TestAuthorizationServer.layerHttpClient(
+    Effect.map(WebHandler.WebHandler, ({ handler }) => ({
+      "https://mcp.test": handler,
+      ...(other === undefined ? undefined : { [other.issuer]: other.handle })
+    }))
+  ).pipe(Layer.provide(ServerLive))
+  return Authorization.layer(grant, authorization).pipe(
+    Layer.provide([BrowserLive, CredentialStore.layerMemory]),
+    Layer.provideMerge(Network),
+    Layer.provideMerge(TestAuthorizationServer.layer(options))
+  )
+}
+
+/** A client of the server. */
+export const connect = (options: Client.Options = {}) =>
+  Client.make(Remote.connector(SERVER, { authorize: Authorization.authorize }), options)
+
+/** The text that a tool answers. */
+export const call = (client: Effect.Effect.Success<ReturnType<typeof connect>>, tool: string) =>
+  Effect.map(client.callTool(tool), ({ content: [first] }) => first?.type === "text" ? first.text : undefined)
+
+/** The grant types of the token requests so far. */
+export const grants = Effect.flatMap(
+  TestAuthorizationServer.TestAuthorizationServer,
+  ({ requests }) => Effect.map(requests, (all) => all.flatMap(({ form }) => form.get("grant_type") ?? []))
+)

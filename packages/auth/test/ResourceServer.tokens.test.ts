@@ -1,0 +1,253 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
+import * as TokenVerifier from "@effect-mcp/auth/TokenVerifier"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Effect, Exit, Layer, Logger, LogLevel, Redacted, TestClock, Tracer } from "effect"
+import * as Net from "./Net.js"
+import * as Protected from "./Protected.js"
+
+const OTHER = /error="invalid_token", error_description="The access token is for another resource than this server"/
+
+describe("A token", () => {
+  it.scoped("AUTHS-7: MUST be for exactly this server", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world()
+      const others = [
+        "https://mcp.test/mcp/",
+        "https://mcp.test",
+        "https://mcp.test/other",
+        "https://mcp.test:8443/mcp",
+        "https://mcp.test/mcp#a",
+        "https://mcp.test/mcp?a=b",
+        "https://MCP.test/mcp",
+        "http://mcp.test/mcp",
+        ["https://a.test", "https://b.test"],
+        [],
+        [Protected.RESOURCE + "x"],
+        { [Protected.RESOURCE]: true },
+        undefined
+      ]
+      for (const aud of others) {
+        const refused = yield* Effect.flatMap(login.sign({ claims: { aud } }), (token) => server.call("whoami", token))
+        assert.strictEqual(refused.status, 401, JSON.stringify(aud))
+        assert.match(refused.challenge!, OTHER)
+      }
+      const several = yield* login.sign({ claims: { aud: ["https://a.test", Protected.RESOURCE] } })
+      assert.strictEqual((yield* server.call("whoami", several)).status, 200)
+    }))
+
+  it.scoped("for an origin is the same with and without a slash, and may have an audience that the application names", () =>
+    Effect.gen(function*() {
+      const { login, net } = yield* Protected.world()
+      const origin = yield* Protected.make(net, { resource: "https://mcp.test" })
+      for (const aud of ["https://mcp.test", "https://mcp.test/"]) {
+        const token = yield* login.sign({ claims: { aud } })
+        assert.strictEqual((yield* origin.call("whoami", token)).status, 200)
+      }
+      const named = yield* Protected.make(net, { audience: ["api://notes", "notes"] })
+      const token = yield* login.sign({ claims: { aud: "notes" } })
+      assert.strictEqual((yield* named.call("whoami", token)).status, 200)
+      assert.strictEqual((yield* named.call("whoami", yield* login.sign())).status, 401)
+    }))
+
+  it.scoped("AUTHS-6: MUST answer 400 to what is no token, and to one in the query, which is never used", () =>
+    Effect.gen(function*() {
+      const { login, net, server } = yield* Protected.world({ maxTokenLength: 1000 })
+      const token = yield* login.sign()
+      const malformed = [
+        server.call("whoami", "Bearer "),
+        server.call("whoami", "Bearer a b"),
+        server.call("whoami", "Bearer a=b"),
+        server.call("whoami", `Bearer ${token},`),
+        server.call("whoami", "a".repeat(1001)),
+        server.call("whoami", undefined, {}, `/mcp?access_token=${token}`),
+        server.call("whoami", undefined, {}, `/mcp?a=b&access%5ftoken=${token}`),
+        server.call("whoami", token, {}, `/mcp?access_token=${token}`)
+      ]
+      for (const call of malformed) {
+        const refused = yield* call
+        assert.strictEqual(refused.status, 400)
+        assert.match(
+          refused.challenge!,
+          /^Bearer error="invalid_request", error_description="[^"]+", resource_metadata=/
+        )
+        assert.notInclude(refused.text + refused.challenge, token)
+      }
+      assert.lengthOf(net.received, 0)
+    }))
+
+  it.scoped("AUTHS-13: is verified with every request, also in a session", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world()
+      const token = yield* login.sign({ claims: { exp: 60 } })
+      const opened = yield* server.legacy(Protected.initialize, token)
+      const session = { "mcp-session-id": opened.headers.get("mcp-session-id")! }
+      const ping = Message.request(2, "ping")
+      assert.strictEqual((yield* server.legacy(ping, token, session)).status, 200)
+      yield* TestClock.adjust("90 seconds")
+      assert.strictEqual((yield* server.legacy(ping, token, session)).status, 401)
+      const renewed = yield* login.sign()
+      assert.strictEqual((yield* server.legacy(ping, renewed, session)).status, 200)
+      // The same subject of another issuer or of no user is another user.
+      const client = yield* login.sign({ claims: { sub: undefined, client_id: "ada" } })
+      assert.strictEqual((yield* server.legacy(ping, client, session)).status, 404)
+    }))
+
+  it.scoped("names its user by issuer and subject, or by the client where there is no subject", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world()
+      const id = (claims: object) =>
+        Effect.map(
+          Effect.flatMap(login.sign({ claims: { ...claims } }), (token) => server.call("whoami", token)),
+          ({ json, status }) => status === 200 ? json.result.content[0].text.split(" ")[0] : status
+        )
+      assert.deepStrictEqual(
+        yield* Effect.all([
+          id({}),
+          id({ sub: "?a" }),
+          id({ sub: undefined, client_id: "a" }),
+          id({ sub: "", client_id: undefined, azp: "b" }),
+          id({ sub: undefined, client_id: undefined })
+        ]),
+        ["https://login.test#ada", "https://login.test#?a", "https://login.test?a", "https://login.test?b", 401]
+      )
+    }))
+
+  it.scoped("has its scopes as a text or as a list", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world()
+      for (
+        const claims of [
+          { scope: "notes:read notes:write" },
+          { scope: undefined, scp: ["notes:write"] },
+          { scope: undefined, scp: "notes:write" }
+        ]
+      ) {
+        const token = yield* login.sign({ claims })
+        assert.strictEqual((yield* server.call("write", token)).status, 200)
+      }
+      const token = yield* login.sign({ claims: { scope: 7, scp: { "notes:write": true } } })
+      assert.strictEqual((yield* server.call("write", token)).status, 403)
+    }))
+})
+
+describe("The memory of verified tokens", () => {
+  it.scoped("is bounded, and forgets the oldest", () =>
+    Effect.gen(function*() {
+      let verified = 0
+      const server = yield* Protected.make(Net.make(), {
+        maxCachedTokens: 2,
+        verifier: TokenVerifier.make((token) =>
+          Effect.sync(() => {
+            verified++
+            const claims = { aud: Protected.RESOURCE, sub: Redacted.value(token) }
+            return { issuer: Protected.ISSUER, claims, isCurrent: () => true }
+          })
+        )
+      })
+      for (const token of ["a", "b", "a", "c", "b"]) yield* server.call("whoami", token)
+      assert.strictEqual(verified, 3)
+      yield* server.call("whoami", "a")
+      assert.strictEqual(verified, 4)
+    }))
+})
+
+describe("The secrets of a protected server", () => {
+  it.scoped("are in no log, no span and no answer", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const logger = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ annotations, cause, message }) =>
+          void seen.push(JSON.stringify([message, cause, [...annotations]]))
+        )
+      )
+      const tracer = Tracer.make({
+        context: (f) => f(),
+        span: (name, parent, context, links, startTime, kind, options) => {
+          const attributes = new Map(Object.entries(options?.attributes ?? {}))
+          return {
+            _tag: "Span",
+            name,
+            spanId: "1",
+            traceId: "1",
+            parent,
+            context,
+            status: { _tag: "Started", startTime },
+            attributes,
+            links,
+            sampled: true,
+            kind,
+            end: (_, exit) => void seen.push(name + JSON.stringify([...attributes]) + String(exit)),
+            attribute: (key, value) => void seen.push(`${key} ${String(value)}`),
+            event: (name, _, attributes) => void seen.push(name + JSON.stringify(attributes)),
+            addLinks: () => {}
+          }
+        }
+      })
+      const answers: Array<string> = []
+      yield* Effect.gen(function*() {
+        const { login, net, server } = yield* Protected.world()
+        const good = yield* login.sign()
+        const late = yield* login.sign({ claims: { exp: -100 } })
+        const secret = "hunter2-client-secret"
+        const asked = yield* Protected.make(net, {
+          verifier: IntrospectionVerifier.make({ client: { clientId: "notes", clientSecret: Redacted.make(secret) } })
+        })
+        const dying = yield* Protected.make(net, { verifier: TokenVerifier.make(() => Effect.die("broken")) })
+        for (const [one, token] of [[server, good], [server, late], [asked, good], [dying, good]] as const) {
+          const { challenge, text } = yield* one.call("write", token)
+          answers.push(text + String(challenge))
+        }
+        for (const text of [...seen, ...answers]) {
+          for (const part of [good.split(".")[2]!, late.split(".")[2]!, secret, btoa(`notes:${secret}`)]) {
+            assert.notInclude(text, part)
+          }
+        }
+      }).pipe(
+        Effect.withSpan("all"),
+        Logger.withMinimumLogLevel(LogLevel.All),
+        Effect.provide(Layer.merge(logger, Layer.setTracer(tracer)))
+      )
+      assert.isAbove(seen.length, 2)
+    }))
+})
+
+describe("The options of a protected server", () => {
+  it("die for a resource that is no URL, or has a fragment", () =>
+    Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+      for (const resource of ["notes", "https://mcp.test/mcp#a", "file:///mcp"]) {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(Protected.make(Net.make(), { resource }))))
+      }
+      const issuers = ["login"] as const
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Protected.make(Net.make(), { authorizationServers: issuers }))))
+    }))))
+
+  it.scoped("AUTHS-11: MUST account for scopes that include others", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world({
+        covers: (granted, required) => granted.some((one) => required === one || required.startsWith(`${one}:`))
+      })
+      const token = yield* login.sign({ claims: { scope: "notes" } })
+      assert.strictEqual((yield* server.call("purge", token)).status, 200)
+      const other = yield* login.sign({ claims: { scope: "note" } })
+      assert.strictEqual((yield* server.call("purge", other)).status, 403)
+    }))
+
+  it.scoped("AUTHS-6: MUST answer 403 to every request without the scopes that all need", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world({ requires: ["notes:use"] })
+      const token = yield* login.sign()
+      const ping = Message.request(2, "ping")
+      for (const refused of [yield* server.call("whoami", token), yield* server.legacy(ping, token)]) {
+        assert.strictEqual(refused.status, 403)
+        assert.match(refused.challenge!, / scope="notes:use", resource_metadata=/)
+      }
+      for (const method of ["GET", "DELETE"]) {
+        const refused = yield* server.fetch("/mcp", { method, headers: { authorization: `Bearer ${token}` } })
+        assert.strictEqual(refused.status, 403)
+      }
+      const missing = yield* server.call("whoami")
+      assert.match(missing.challenge!, /^Bearer scope="notes:use"/)
+    }))
+})

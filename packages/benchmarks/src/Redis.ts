@@ -1,0 +1,62 @@
+/**
+ * A Redis server for the benchmarks, on a port that is free, with its data in a folder of its own. It is Debian's
+ * `redis-server`, which the tests of the package `redis` install.
+ */
+import { RedisConnection } from "@effect-mcp/redis"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+export interface Redis {
+  readonly url: string
+  readonly command: RedisConnection.RedisConnectionService["command"]
+  /** Processor time since it began, in microseconds. */
+  readonly used: Effect.Effect<number>
+}
+
+const freePort = Effect.async<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as { readonly port: number }
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+const start = (port: number, folder: string) =>
+  Effect.async<ReturnType<typeof spawn>, Error>((resume) => {
+    const options = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "yes"]
+    const child = spawn("redis-server", options, { stdio: ["ignore", "pipe", "inherit"] })
+    let text = ""
+    child.stdout.on("data", (chunk) => {
+      text += String(chunk)
+      if (text.includes("Ready to accept connections")) resume(Effect.succeed(child))
+    })
+    child.once("error", (error) => resume(Effect.fail(new Error("Install redis-server", { cause: error }))))
+    child.once("exit", (code) => resume(Effect.fail(new Error(`redis-server has ended with ${code}: ${text}`))))
+    process.once("exit", () => child.kill("SIGKILL"))
+  })
+
+/** Starts a server, which ends with the scope. */
+export const make = Effect.gen(function*() {
+  const port = yield* freePort
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "bench-redis-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
+  const ended = (child: ReturnType<typeof spawn>) =>
+    Effect.async<void>((resume) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+      child.once("exit", () => resume(Effect.void))
+      child.kill("SIGKILL")
+    })
+  yield* Effect.acquireRelease(start(port, folder), ended)
+  const url = `redis://127.0.0.1:${port}`
+  const { command } = yield* RedisConnection.make({ url, prefix: "" })
+  const used = Effect.map(Effect.orDie(command("INFO", "cpu")), (info) => {
+    const seconds = [...String(info).matchAll(/^used_cpu_(?:sys|user):([0-9.]+)/gm)].map(([, value]) => Number(value))
+    return 1_000_000 * seconds.reduce((all, one) => all + one, 0)
+  })
+  return { url, command, used } satisfies Redis
+})

@@ -1,0 +1,143 @@
+/**
+ * A server in a process of its own, and the client that calls it over connections that stay open. The client is the same for
+ * all servers, and sends the same bytes to all servers of one era.
+ */
+import { fork } from "node:child_process"
+import { Agent, request } from "node:http"
+import { fileURLToPath } from "node:url"
+import { check } from "./Workload.js"
+
+export interface Response {
+  readonly sessionId: string | undefined
+  readonly body: string
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+/** What the process of a server has used. */
+export interface Usage {
+  /** Processor time since it began. */
+  readonly microseconds: number
+  /** After a collection of garbage. */
+  readonly heapBytes: number
+}
+
+export interface Served {
+  readonly post: (message: object, headers: Headers) => Promise<Response>
+  /** Opens a stream that has events already, and reads it to its end. */
+  readonly get: (headers: Headers) => Promise<Response>
+  /** `collects` frees garbage first. */
+  readonly used: (collects?: boolean) => Promise<Usage>
+  readonly close: () => void
+}
+
+/** Starts `served.js` with a server, and with values that it finds in its environment. */
+export const start = async (server: string, environment: Readonly<Record<string, string>> = {}): Promise<Served> => {
+  const child = fork(fileURLToPath(new URL("served.js", import.meta.url)), [server], {
+    execArgv: ["--expose-gc"],
+    env: { ...process.env, ...environment }
+  })
+  const nextMessage = <A>() =>
+    new Promise<A>((resolve, reject) => {
+      const onExit = () => reject(new Error(`The server "${server}" has ended`))
+      child.once("exit", onExit)
+      child.once("message", (message) => {
+        child.off("exit", onExit)
+        resolve(message as A)
+      })
+    })
+  const { url } = await nextMessage<{ readonly url: string }>()
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const send = (method: string, headers: Headers, body?: string): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      const sent = request(url, { agent, method, headers }, (response) => {
+        let text = ""
+        response.setEncoding("utf8")
+        response.on("data", (chunk: string) => text += chunk)
+        response.on("error", reject)
+        response.on("end", () => {
+          if ((response.statusCode ?? 500) >= 400) reject(new Error(`${response.statusCode}: ${text}`))
+          else resolve({ sessionId: response.headers["mcp-session-id"] as string | undefined, body: text })
+        })
+      })
+      sent.on("error", reject)
+      sent.end(body)
+    })
+  return {
+    post: (message, headers) => {
+      const body = JSON.stringify(message)
+      return send("POST", {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "content-length": `${Buffer.byteLength(body)}`,
+        ...headers
+      }, body)
+    },
+    get: (headers) => send("GET", { accept: "text/event-stream", ...headers }),
+    used: async (collects = false) => {
+      const answer = nextMessage<Usage>()
+      child.send({ collects })
+      return await answer
+    },
+    close: () => {
+      agent.destroy()
+      child.disconnect()
+    }
+  }
+}
+
+const clientInfo = { name: "bench", version: "1.0.0" }
+
+/** What the calls of one client have in addition: their headers and the `_meta` of their parameters. */
+export interface Additions {
+  readonly headers: Headers
+  readonly _meta?: object
+}
+
+export type Begin = (post: Served["post"]) => Promise<Additions>
+
+/** Makes the handshake; the calls belong to its session. */
+export const legacy = async (post: Served["post"], capabilities: object = {}): Promise<Additions> => {
+  const protocolVersion = "2025-11-25"
+  const { sessionId = "" } = await post({
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion, capabilities, clientInfo }
+  }, {})
+  const headers = { "mcp-session-id": sessionId, "mcp-protocol-version": protocolVersion }
+  await post({ jsonrpc: "2.0", method: "notifications/initialized" }, headers)
+  return { headers }
+}
+
+/** Each call has all that the server needs to know. */
+export const modern = (tool = "add"): Begin => () => {
+  const version = "2026-07-28"
+  return Promise.resolve({
+    headers: { "mcp-protocol-version": version, "mcp-method": "tools/call", "mcp-name": tool },
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": version,
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+      "io.modelcontextprotocol/clientCapabilities": {}
+    }
+  })
+}
+
+/** Calls a tool that adds, and checks its result. Returns what the server has sent. */
+export const call = async (
+  { post }: Served,
+  { headers, ...additions }: Additions,
+  a: number,
+  name = "add",
+  _meta?: object
+): Promise<string> => {
+  const params = { name, arguments: { a, b: 1 }, ...additions, ...(_meta === undefined ? {} : { _meta }) }
+  const { body } = await post({ jsonrpc: "2.0", id: a, method: "tools/call", params }, headers)
+  // The response is the last event of a stream.
+  const text = body.startsWith("{") ? body : body.slice(body.lastIndexOf("\ndata: ") + "\ndata: ".length)
+  const { result } = JSON.parse(text) as {
+    readonly result: { readonly structuredContent: { readonly sum: unknown } }
+  }
+  check(result.structuredContent.sum, a, 1)
+  return body
+}

@@ -1,0 +1,77 @@
+/**
+ * A node of a server whose nodes share their state: in memory, so that there is one, in Redis or in PostgreSQL. It has a tool that
+ * answers at once, one that answers later, and one that sends progress before.
+ */
+import { Tool } from "@effect-mcp/definition"
+import { HttpServer } from "@effect-mcp/node"
+import { RedisNodes } from "@effect-mcp/redis"
+import {
+  ChangeBus,
+  EventStore,
+  Inbox,
+  McpServer,
+  RequestContext,
+  SealKeys,
+  SessionDirectory,
+  SharedLimits,
+  TaskStore
+} from "@effect-mcp/server"
+import * as PgNodes from "@effect-mcp/sql/PgNodes"
+import { Effect, Layer, Schema } from "effect"
+import { AddLive, info } from "../AddServer.js"
+import type * as Start from "./Start.js"
+
+const schemas = {
+  parameters: { a: Schema.Number, b: Schema.Number },
+  success: Schema.Struct({ sum: Schema.Number })
+}
+
+const later = Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+const Features = Layer.mergeAll(
+  AddLive,
+  McpServer.tool(Tool.make("later", schemas), ({ a, b }) => Effect.as(later, { sum: a + b })),
+  McpServer.tool(Tool.make("count", schemas), ({ a, b }) =>
+    Effect.gen(function*() {
+      const { progress } = yield* RequestContext.RequestContext
+      for (let n = 1; n <= 10; n++) {
+        yield* progress(n)
+        yield* later
+      }
+      return { sum: a + b }
+    }))
+)
+
+const Memory = Layer.mergeAll(
+  ChangeBus.layerMemory(),
+  EventStore.layerMemory(),
+  Inbox.layerMemory(),
+  SealKeys.layerMemory(),
+  SessionDirectory.layerMemory(),
+  SharedLimits.layerMemory(),
+  TaskStore.layerMemory()
+)
+
+const on = <A, E>(state: Layer.Layer<A, E>): Start.Start => (onListening) =>
+  void Effect.runFork(
+    Effect.flatMap(HttpServer.HttpServer, ({ url }) => Effect.sync(() => onListening(url))).pipe(
+      Effect.zipRight(Effect.never),
+      Effect.provide(
+        HttpServer.layer({ port: 0, node: { keepAliveTimeout: 600_000 }, legacy: { sessions: { max: 100_000 } } }).pipe(
+          Layer.provide(McpServer.layer(info, Features)),
+          Layer.provide(state)
+        )
+      )
+    )
+  )
+
+/** Without state: sessions of this node only, no stored events. */
+export const alone = on(Layer.empty)
+
+export const inMemory = on(Memory)
+
+export const inRedis = on(
+  RedisNodes.layer({ url: process.env.REDIS_URL ?? "", prefix: process.env.REDIS_PREFIX ?? "" })
+)
+
+export const inPostgres = on(PgNodes.layer({ url: process.env.DATABASE_URL ?? "" }))

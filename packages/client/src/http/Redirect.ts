@@ -1,0 +1,23 @@
+/**
+ * Where a redirect leads, if a request may follow it: to the same origin, as the same request. `HttpSender` follows redirects
+ * of MCP servers, and package `auth` those of metadata documents.
+ */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Url from "@effect/platform/Url"
+import * as Either from "effect/Either"
+
+/** The target of a redirect, or the reason not to follow it. */
+export const targetOf = ({ headers, request, status }: HttpClientResponse.HttpClientResponse): URL | string => {
+  // In a browser.
+  if (status === 0) return "the platform hides its target"
+  const keepsMethod = status === 307 || status === 308 ||
+    (request.method === "GET" && (status === 301 || status === 302 || status === 303))
+  if (!keepsMethod) return `with ${status} a ${request.method} would become another request`
+  const { location } = headers
+  if (location === undefined) return "it names no target"
+  const target = Either.getOrUndefined(Url.fromString(location, request.url))
+  if (target === undefined) return "its target is no URL"
+  // The headers and the body are meant for this origin only.
+  if (target.origin !== new URL(request.url).origin) return `"${target.origin}" is another origin`
+  return target.username === "" && target.password === "" ? target : "its target holds credentials"
+}

@@ -1,0 +1,233 @@
+/**
+ * Tasks of this era, the extension `io.modelcontextprotocol/tasks`: the server decides which calls become tasks. The client
+ * answers the input requests of a task as it answers those of a call, each once, and sends the responses with `tasks/update`.
+ *
+ * @see https://github.com/modelcontextprotocol/ext-tasks
+ */
+import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import type { InputRequest } from "@effect-mcp/protocol/modern/InputRequired"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as ModernTasks from "@effect-mcp/protocol/modern/Tasks"
+import * as Tasks from "@effect-mcp/protocol/Tasks"
+import type { CallToolResult } from "@effect-mcp/protocol/Tools"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as Mend from "@effect-mcp/protocol/unstable/Mend"
+import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { CallOptions } from "../CallOptions.js"
+import type { ClientError } from "../ClientError.js"
+import { InputRefused, invalidResult, NotNegotiated, TaskEnded, TooManyRounds } from "../ClientError.js"
+import type { FeaturesService } from "../Features.js"
+import type * as Calls from "../session/Calls.js"
+import * as Decoding from "../session/Decoding.js"
+import type { EraTasks, OpenTask } from "../session/EraTasks.js"
+import { goneOr } from "../session/EraTasks.js"
+import type { EraCalls } from "../session/ExtensionVerbs.js"
+import * as Joint from "../session/Joint.js"
+import * as InputRounds from "./InputRounds.js"
+import * as MethodTable from "./MethodTable.js"
+import * as Verbs from "./Verbs.js"
+
+export interface Options {
+  readonly call: Calls.Call
+  readonly extended: EraCalls
+  readonly extensions: ExtensionTable
+  readonly features: FeaturesService
+  readonly rounds: InputRounds.Options
+  readonly version: ModernVersion
+}
+
+type State = Tasks.Task & Pick<ModernTasks.DetailedTask, "error" | "inputRequests" | "result">
+
+/** Input requests that are answered together. */
+interface Asked {
+  readonly keys: ReadonlyArray<string>
+  readonly fiber: Fiber.RuntimeFiber<void>
+  /** Whether the responses are on their way. */
+  readonly isSent: () => boolean
+}
+
+const { cancel, get, update } = ModernTasks.extension.requests
+
+export const make = ({ call, extended, extensions, features, rounds, version }: Options): EraTasks => {
+  const { answer, maxInFlight, maxRounds, report, resultTypes } = rounds
+  const created = resultTypes.get(Methods.callTool.name)?.get(ModernTasks.extension.results.created.type)
+  const isOurs = created?.extension === ModernTasks.extension.id
+  const isGiven = extensions.byId.has(ModernTasks.extension.id)
+
+  const request = (name: string, params: JsonObject, options: CallOptions | undefined) =>
+    isGiven
+      ? extended.call(name, params, options)
+      : Effect.fail(
+        new NotNegotiated({
+          method: name,
+          version,
+          capability: `extensions.${ModernTasks.extension.id}`,
+          declaredBy: "client"
+        })
+      )
+
+  const decoded = <A>(name: string, decode: Mend.Decoder<A>, result: unknown): Effect.Effect<A, ClientError> =>
+    Decoding.decodeOrFail(name, decode, result, { report, onIssue: (issue) => invalidResult(`"${name}"`, issue) })
+
+  const read = (result: JsonObject): Effect.Effect<State, ClientError> =>
+    InputRounds.countOf(result["inputRequests"]) > InputRounds.MAX_QUESTIONS
+      ? invalid(`the task asks more than ${InputRounds.MAX_QUESTIONS} questions at once`)
+      : Effect.map(decoded(get.name, decodeTask, result), toState)
+
+  /** The outcome of a task that has ended, as the outcome of the call. */
+  const outcome = ({ error, result, status, statusMessage, taskId }: State): Effect.Effect<
+    CallToolResult,
+    ClientError
+  > => {
+    if (status === "cancelled") return Effect.fail(new TaskEnded({ taskId, reason: "Cancelled", statusMessage }))
+    if (status === "failed") {
+      return Effect.fail(
+        error === undefined
+          ? new TaskEnded({ taskId, reason: "Failed", statusMessage })
+          : McpError.fromWire(new JsonRpcError(error))
+      )
+    }
+    const { decodeResult } = MethodTable.calls["tools/call"]
+    return result === undefined
+      ? invalid("the task is completed, and has no result")
+      : Effect.map(
+        decoded(Methods.callTool.name, decodeResult, result),
+        (result) => Verbs.withoutStamp(result as unknown as JsonObject) as unknown as CallToolResult
+      )
+  }
+
+  const open = (poll: TaskPoll.TaskPoll<State, ClientError>, taskId: string, options: CallOptions): OpenTask => {
+    // MUST answer each input request once, however often the result is awaited.
+    const answered = new Set<string>()
+    let count = 0
+
+    const send = (inputResponses: JsonObject) =>
+      request(update.name, { taskId, inputResponses }, options).pipe(
+        Effect.retry({ while: TaskPoll.isLost, times: TaskPoll.MAX_LOST, schedule: RESEND }),
+        // The task has ended, or is gone: the poll finds out.
+        Effect.catchTag("InvalidParams", () => Effect.void)
+      )
+
+    const ask = (
+      requests: ReadonlyArray<readonly [string, InputRequest]>,
+      failed: Deferred.Deferred<never, ClientError>
+    ): Effect.Effect<Asked, ClientError, Scope.Scope> => {
+      const keys = requests.map(([key]) => key)
+      if (++count > maxRounds) {
+        return Effect.fail(new TooManyRounds({ method: Methods.callTool.name, rounds: maxRounds }))
+      }
+      for (const key of keys) answered.add(key)
+      let isSent = false
+      const answers = requests.map(([key, one]) =>
+        Effect.mapBoth(answer(key, one), {
+          onFailure: (cause) => new InputRefused({ method: Methods.callTool.name, input: one.method, cause }),
+          onSuccess: (response) => [key, response] as const
+        })
+      )
+      return concurrently(answers, maxInFlight).pipe(
+        Effect.flatMap((responses) => {
+          isSent = true
+          return send(Object.fromEntries(responses))
+        }),
+        Effect.zipRight(Effect.sync(poll.wake)),
+        Effect.onError(() =>
+          Effect.sync(() => {
+            if (!isSent) { for (const key of keys) answered.delete(key) }
+          })
+        ),
+        Effect.catchAllCause((cause) => Effect.asVoid(Deferred.failCause(failed, cause))),
+        Effect.interruptible,
+        Effect.forkScoped,
+        Effect.map((fiber) => ({ keys, fiber, isSent: () => isSent }))
+      )
+    }
+
+    const result = Effect.scoped(Effect.gen(function*() {
+      const failed = yield* Deferred.make<never, ClientError>()
+      const asked = new Set<Asked>()
+      const follow = (seen: number): Effect.Effect<CallToolResult, ClientError, Scope.Scope> =>
+        Effect.flatMap(poll.next(seen), ([state, number]) => {
+          if (Tasks.isTerminal(state.status)) return outcome(state)
+          const outstanding = state.inputRequests ?? {}
+          const fresh = Object.entries(outstanding).filter(([key]) => !answered.has(key))
+          // Answered by another client of the task, or withdrawn by the server.
+          const withdrawn = [...asked].filter(({ isSent, keys }) =>
+            !isSent() && !keys.some((key) => Object.hasOwn(outstanding, key))
+          )
+          for (const one of withdrawn) asked.delete(one)
+          return Effect.forEach(withdrawn, ({ fiber }) => Fiber.interruptFork(fiber), { discard: true }).pipe(
+            Effect.zipRight(
+              fresh.length === 0
+                ? Effect.void
+                : Effect.map(ask(fresh, failed), (one) => asked.add(one))
+            ),
+            Effect.zipRight(follow(number))
+          )
+        })
+      return yield* raceFirst(follow(0), Deferred.await(failed))
+    }))
+
+    return {
+      poll,
+      result: Joint.make(result),
+      cancel: request(cancel.name, { taskId }, options).pipe(
+        Effect.mapError(goneOr(taskId)),
+        Effect.ensuring(Effect.sync(poll.wake)),
+        Effect.asVoid
+      ),
+      // MUST NOT send the member to a server without the extension.
+      listen: created === undefined ? Effect.void : extended.subscribe!(FILTER, [taskId], poll.wake)
+    }
+  }
+
+  return {
+    // A feature of the application that reads tasks goes first.
+    decides: created !== undefined && isOurs && !features.results.has(created) ? "server" : undefined,
+    call: (params, options) =>
+      created === undefined || !isOurs
+        ? Effect.map(call("tools/call", params, options), Either.right)
+        : Effect.map(
+          extended.either(created, params as unknown as JsonObject, options),
+          Either.mapLeft(toState)
+        ),
+    open: (taskId, first, options) => {
+      const limits = { timeout: options?.timeout }
+      const reading = Effect.mapError(Effect.flatMap(request(get.name, { taskId }, limits), read), goneOr(taskId))
+      // The first state of a task has neither its questions nor its result.
+      const known = first?.status === "working" ? first : undefined
+      return Effect.map(TaskPoll.make<State, ClientError>(reading, known), (poll) => open(poll, taskId, limits))
+    },
+    list: () => Stream.fail(new NotNegotiated({ method: LIST, version, capability: undefined, declaredBy: "server" }))
+  }
+}
+
+/** The wait before responses are sent again whose acknowledgement was lost. The server ignores them when it has them. */
+const RESEND = Schedule.spaced(TaskPoll.DEFAULT_INTERVAL)
+
+const LIST = "tasks/list"
+
+/** The member of the filter of a subscription. */
+const FILTER = ModernTasks.extension.notifications.changed.filter!
+
+const decodeTask = Mend.decoder(ModernTasks.DetailedTask, "client")
+
+const toState = ({ pollIntervalMs, ttlMs, ...task }: ModernTasks.DetailedTask): State => ({
+  ...task,
+  ttl: ttlMs,
+  pollInterval: pollIntervalMs
+})
+
+const invalid = (why: string): Effect.Effect<never, TransportError> =>
+  Effect.fail(new TransportError({ reason: "Decode", message: `The result of "${get.name}" is not valid: ${why}` }))

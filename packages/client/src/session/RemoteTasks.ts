@@ -1,0 +1,249 @@
+/**
+ * Calls tools whose calls may become tasks, and makes the handles of tasks, in either era: `EraTasks` does what the eras differ
+ * in. A plain call waits for the result of its task, and cancels the task when the caller gives up.
+ */
+import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
+import type { RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Tasks from "@effect-mcp/protocol/Tasks"
+import type { CallToolParams, CallToolResult, Tool } from "@effect-mcp/protocol/Tools"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Mailbox from "effect/Mailbox"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { CallToolOptions } from "../CallOptions.js"
+import type { ClientError } from "../ClientError.js"
+import type { StartOptions, Task, TaskCalls } from "../TaskCalls.js"
+import type { EraTasks, OpenTask } from "./EraTasks.js"
+import type { ListedTools } from "./ListedTools.js"
+import type { Stop, TaskWatch } from "./TaskWatch.js"
+
+export interface Options {
+  readonly era: EraTasks
+  readonly watch: TaskWatch
+  readonly tools: ListedTools
+  /** All tools of the server. */
+  readonly list: Stream.Stream<Tool, ClientError>
+  /** Checks the result of a tool, unless the options of the call say otherwise. */
+  readonly check: (
+    name: string,
+    options: CallToolOptions | undefined
+  ) => (result: CallToolResult) => Effect.Effect<CallToolResult, ClientError>
+}
+
+export interface RemoteTasks extends TaskCalls {
+  /** Calls a tool, and waits for the result of the task that the call may become. */
+  readonly call: (
+    params: CallToolParams,
+    options: CallToolOptions | undefined
+  ) => Effect.Effect<CallToolResult, ClientError>
+}
+
+/** How long a call that gives up waits for the server to acknowledge that the task is cancelled. */
+const CANCEL_WAIT = "1 second"
+
+export const make = ({ check, era, list, tools, watch }: Options): RemoteTasks => {
+  /** The member `task` of a call, where the client decides: MUST NOT be sent for tools that are not listed with support. */
+  const taskField = (
+    name: string,
+    mayBe: (support: string | undefined) => boolean,
+    ttl: Duration.DurationInput | undefined
+  ): Effect.Effect<Tasks.TaskMetadata | undefined> =>
+    era.decides !== "client" ? Effect.succeed(undefined) : Effect.map(
+      tools.find(name, list),
+      (found) =>
+        Either.isRight(found) && mayBe(found.right.taskSupport)
+          ? ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(ttl)) }
+          : undefined
+    )
+
+  /** What all that wait for a task at the same time share, by its id. */
+  const inUse = new Map<string, { readonly task: OpenTask; users: number; readonly stop: Stop }>()
+
+  /** Uses a task until the scope closes: notifications of the server wake its poll meanwhile. */
+  const using = (taskId: string, own: OpenTask): Effect.Effect<OpenTask, never, Scope.Scope> =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const entry = inUse.get(taskId) ?? { task: own, users: 0, stop: watch.onChange(taskId, own.poll.wake) }
+        inUse.set(taskId, entry)
+        entry.users++
+        return entry.task
+      }),
+      () =>
+        Effect.sync(() => {
+          const entry = inUse.get(taskId)!
+          if (--entry.users > 0) return
+          inUse.delete(taskId)
+          entry.stop()
+        })
+    )
+
+  const resultOf = (taskId: string, own: OpenTask): Effect.Effect<CallToolResult, ClientError> =>
+    Effect.scoped(Effect.flatMap(using(taskId, own), ({ result }) => result))
+
+  /** Runs an effect, and a handler for the progress that arrives after `listen` was called with the token of the call. */
+  const reporting = <A>(
+    onProgress: ((progress: Progress) => Effect.Effect<void>) | undefined,
+    run: (listen: (token: RequestId) => void) => Effect.Effect<A, ClientError>
+  ): Effect.Effect<A, ClientError> =>
+    onProgress === undefined || era.decides !== "client" ? run(() => {}) : Effect.scoped(Effect.gen(function*() {
+      const arrived = yield* progressMailbox
+      let stop: Stop | undefined
+      yield* Effect.addFinalizer(() => Effect.sync(() => stop?.()))
+      const reported = yield* Effect.forkScoped(
+        Stream.runForEach(
+          Mailbox.toStream(arrived),
+          (one) => Effect.catchAllCause(onProgress(one), (cause) => Effect.logError("onProgress died", cause))
+        )
+      )
+      const value = yield* run((token) => {
+        stop?.()
+        stop = watch.onProgress(token, (one) => arrived.unsafeOffer(one))
+      })
+      yield* arrived.end
+      yield* Fiber.join(reported)
+      return value
+    }))
+
+  const handle = (
+    taskId: string,
+    open: OpenTask,
+    result: Effect.Effect<CallToolResult, ClientError>,
+    token: RequestId | undefined
+  ): Task<CallToolResult, ClientError> => ({
+    taskId: Option.some(taskId),
+    status: Stream.unwrapScoped(Effect.flatMap(using(taskId, open), ({ listen, poll }) =>
+      Effect.as(
+        // Without the subscription the states come at the pace of the server.
+        Effect.forkScoped(Effect.ignore(Effect.zipRight(listen, Effect.never))),
+        Stream.changesWith(poll.states, isSame)
+      ))),
+    result,
+    cancel: Effect.suspend(() => (inUse.get(taskId)?.task ?? open).cancel),
+    progress: token === undefined ? Stream.empty : Stream.unwrapScoped(Effect.gen(function*() {
+      const { poll } = yield* using(taskId, open)
+      const arrived = yield* progressMailbox
+      const stop = watch.onProgress(token, (one) => arrived.unsafeOffer(one))
+      yield* Effect.addFinalizer(() => Effect.sync(stop))
+      yield* Effect.forkScoped(Mailbox.into(Effect.asVoid(poll.ended), arrived))
+      return Mailbox.toStream(arrived)
+    }))
+  })
+
+  const answered = (result: CallToolResult): Task<CallToolResult, ClientError> => ({
+    taskId: Option.none(),
+    status: Stream.empty,
+    result: Effect.succeed(result),
+    cancel: Effect.void,
+    progress: Stream.empty
+  })
+
+  /** Cancels a task that nothing waits for any more. */
+  const giveUp = (
+    { cancel, poll }: OpenTask,
+    options: CallToolOptions | undefined,
+    cause: Cause.Cause<ClientError>
+  ): Effect.Effect<void> => {
+    const state = poll.latest()
+    const isGone = Option.exists(Cause.failureOption(cause), ({ _tag }) => _tag === "TaskEnded")
+    const isOver = isGone || (state !== undefined && Tasks.isTerminal(state.status))
+    return isOver || options?.cancelOnAbandon === false
+      ? Effect.void
+      : Effect.ignore(Effect.timeout(Effect.interruptible(Effect.disconnect(cancel)), CANCEL_WAIT))
+  }
+
+  /** Waits for the result of the task that a call has become. */
+  const waiting = (
+    task: Tasks.Task,
+    began: number,
+    options: CallToolOptions | undefined,
+    restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  ): Effect.Effect<CallToolResult, ClientError> =>
+    Effect.flatMap(Effect.zip(era.open(task.taskId, task, options), Clock.currentTimeMillis), ([open, now]) => {
+      const result = resultOf(task.taskId, open)
+      const total = options?.maxTotalTimeout === undefined ? Infinity : Duration.toMillis(options.maxTotalTimeout)
+      const limited = total === Infinity ? result : Effect.timeoutFail(result, {
+        duration: began + total - now,
+        onTimeout: () => new RequestTimeout({ method: "tools/call", millis: total })
+      })
+      return Effect.onError(restore(limited), (cause) => giveUp(open, options, cause))
+    })
+
+  return {
+    call: (params, options) =>
+      reporting(options?.onProgress, (listen) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function*() {
+            const began = yield* Clock.currentTimeMillis
+            const task = yield* restore(taskField(params.name, (support) => support === "required", undefined))
+            const called = yield* restore(era.call(params, noting(options, listen), task))
+            return yield* Either.isRight(called)
+              ? Effect.succeed(called.right)
+              : waiting(called.left, began, options, restore)
+          })
+        )),
+    start: (name, args, options?: StartOptions) => {
+      const isSupported = (support: string | undefined) => support === "required" || support === "optional"
+      const onProgress = options?.onProgress ?? (era.decides === "client" ? () => Effect.void : undefined)
+      const checked = check(name, options)
+      return Effect.gen(function*() {
+        const task = yield* taskField(name, isSupported, options?.ttl)
+        let token: RequestId | undefined
+        const called = yield* era.call(
+          toParams(name, args),
+          // A progress token has to go with the call.
+          noting(task === undefined ? options : { ...options, onProgress }, (id) => {
+            token = id
+          }),
+          task
+        )
+        if (Either.isRight(called)) return answered(yield* checked(called.right))
+        const { taskId } = called.left
+        const open = yield* era.open(taskId, called.left, options)
+        const result = reporting(options?.onProgress, (listen) => {
+          listen(token!)
+          return Effect.flatMap(resultOf(taskId, open), checked)
+        })
+        return handle(taskId, open, result, task === undefined ? undefined : token)
+      })
+    },
+    attach: (taskId, options) =>
+      Effect.map(era.open(taskId, undefined, options), (open) => {
+        const tool = options?.tool
+        const result = resultOf(taskId, open)
+        return handle(
+          taskId,
+          open,
+          tool === undefined ? result : Effect.flatMap(result, check(tool, undefined)),
+          undefined
+        )
+      }),
+    list: era.list
+  }
+}
+
+/** Whether the task was requested again and has not changed. */
+const isSame = (a: Tasks.Task, b: Tasks.Task): boolean =>
+  a.status === b.status && a.statusMessage === b.statusMessage && a.lastUpdatedAt === b.lastUpdatedAt
+
+/** The progress that waits for a slow reader, before it loses the oldest. */
+const progressMailbox = Mailbox.make<Progress, ClientError>({ capacity: 256, strategy: "sliding" })
+
+/** The options of a call whose id, which is its progress token, is noted. */
+const noting = (options: CallToolOptions | undefined, note: (id: RequestId) => void): CallToolOptions => ({
+  ...options,
+  onId: (id) => {
+    note(id)
+    options?.onId?.(id)
+  }
+})
+
+export const toParams = (name: string, args: JsonObject | undefined): CallToolParams =>
+  args === undefined ? { name } : { name, arguments: args }

@@ -1,0 +1,28 @@
+/**
+ * Encodes the arguments of a tool, and reads its results, by the schemas of its definition. `Typed` calls tools so, and `Tasks`
+ * starts them.
+ */
+import type * as Tool from "@effect-mcp/definition/Tool"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as Effect from "effect/Effect"
+import { invalidResult, ToolError } from "../ClientError.js"
+
+type ParseIssue = Parameters<typeof Issue.sentence>[0]
+
+export const invalidArguments = (what: string) => (issue: ParseIssue): InvalidParams =>
+  new InvalidParams({ message: `Invalid arguments for ${what}: ${Issue.sentence(issue)}` })
+
+export const encode = ({ codec, name }: Tool.Tool.Any, args: unknown): Effect.Effect<JsonObject, InvalidParams> =>
+  Effect.mapError(codec.encodeArguments(args), invalidArguments(`tool "${name}"`))
+
+/** Reads a result: fails with the declared failure of the tool, or with `ToolError`, when it has `isError`. */
+export const reader = ({ codec, name }: Tool.Tool.Any) => (result: Tools.CallToolResult): Effect.Effect<any, any> =>
+  result.isError === true
+    ? Effect.matchEffect(codec.decodeFailure(result), {
+      onFailure: () => Effect.fail(new ToolError({ tool: name, result })),
+      onSuccess: (failure) => Effect.fail(failure)
+    })
+    : Effect.mapError(codec.decodeSuccess(result), (issue) => invalidResult(`the tool "${name}"`, issue))

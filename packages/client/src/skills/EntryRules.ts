@@ -1,0 +1,47 @@
+/**
+ * The rules that the entry of a skill must keep before a client uses anything of it. All of them can be checked without a
+ * request.
+ *
+ * @see https://modelcontextprotocol.io/seps/2640-skills-extension#skill-entries
+ */
+import * as Skills from "@effect-mcp/protocol/Skills"
+import * as Digest from "@effect-mcp/protocol/unstable/Digest"
+import * as SkillUri from "@effect-mcp/protocol/unstable/SkillUri"
+import { SkillRefused } from "../SkillRefused.js"
+
+export interface Limits {
+  readonly maxFiles: number
+  readonly maxBytes: number
+}
+
+/** What is wrong with an entry; `undefined` when nothing is. */
+export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: Limits): SkillRefused | undefined => {
+  const refuse = (problem: string, reason: "Entry" | "TooLarge" = "Entry") => new SkillRefused({ reason, uri, problem })
+  const root = SkillUri.root(uri)
+  if (root === undefined) return refuse(`it is not the URI of a ${Skills.FILE}`)
+  const name = SkillUri.nameOf(root)
+  if (!Skills.isName(name)) return refuse("the name of the skill breaks the rules of Agent Skills")
+  if (frontmatter.name !== name) return refuse("the name in the front matter is not the last one in the URI")
+  if (frontmatter.description.trim() === "") return refuse("the front matter has no description")
+  if (resources === "dynamic") return undefined
+  if (resources.length > limits.maxFiles) {
+    return refuse(`the skill has ${resources.length} files, and this client accepts ${limits.maxFiles}`, "TooLarge")
+  }
+  const seen = new Set<string>()
+  let bytes = 0
+  for (const { digest, size, uri } of resources) {
+    const path = SkillUri.within(root, uri)
+    if (path === undefined) return refuse("the entry has a file that is not in the directory of the skill")
+    if (seen.has(path)) return refuse("the entry has a file twice")
+    if (!Digest.isDigest(digest)) return refuse("the entry has a digest that is not sha256: and 64 hexadecimal digits")
+    if (!Number.isSafeInteger(size) || size < 0) return refuse("the entry has a size that is no number of bytes")
+    seen.add(path)
+    bytes += size
+  }
+  if (!resources.some((one) => one.uri === uri)) {
+    return refuse(`the entry does not have its ${Skills.FILE} among its files`)
+  }
+  return bytes > limits.maxBytes
+    ? refuse(`the skill has ${bytes} bytes, and this client accepts ${limits.maxBytes}`, "TooLarge")
+    : undefined
+}

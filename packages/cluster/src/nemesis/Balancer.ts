@@ -1,0 +1,44 @@
+/**
+ * Chooses a node for each request, at random among those that have answered lately, as a load balancer with health checks and without affinity
+ * does. A request that could not be sent goes to another node; one that was sent never does.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { IncomingMessage } from "node:http"
+import type { HttpFault } from "./Http.js"
+import * as Http from "./Http.js"
+
+/** Any answer shows that a node is alive; this one costs it little. */
+const probe: Http.Request = { method: "GET", headers: { accept: "text/event-stream" } }
+
+export interface Balancer {
+  /** Fails as `unreachable` when no node can be reached. */
+  readonly send: (request: Http.Request) => Effect.Effect<IncomingMessage, HttpFault, Scope.Scope>
+}
+
+/** Looks after the nodes until the scope closes. */
+export const make = (ports: ReadonlyArray<number>): Effect.Effect<Balancer, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const alive = new Set(ports)
+    const look = (port: number) =>
+      Effect.scoped(Http.send(port, probe)).pipe(
+        Effect.timeout("700 millis"),
+        Effect.match({ onFailure: () => alive.delete(port), onSuccess: () => alive.add(port) }),
+        Effect.delay("200 millis"),
+        Effect.forever
+      )
+    for (const port of ports) yield* Effect.forkScoped(look(port))
+    const send = (request: Http.Request, tried: ReadonlyArray<number>): ReturnType<Balancer["send"]> =>
+      Effect.suspend(() => {
+        const left = ports.filter((port) => !tried.includes(port))
+        const best = left.filter((port) => alive.has(port))
+        const among = best.length > 0 ? best : left
+        const port = among[Math.floor(Math.random() * among.length)]!
+        return Effect.catchAll(Http.send(port, request), (fault) => {
+          if (fault.reason !== "unreachable") return fault
+          alive.delete(port)
+          return left.length > 1 ? send(request, [...tried, port]) : fault
+        })
+      })
+    return { send: (request) => send(request, []) }
+  })

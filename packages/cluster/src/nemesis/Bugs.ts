@@ -1,0 +1,94 @@
+/**
+ * Mistakes that others have made, built into a node on purpose: a store that ignores epochs, and messages that are nowhere but on their
+ * way. A run that does not find them proves nothing.
+ */
+import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
+import type { RedisError } from "@effect-mcp/redis/RedisError"
+import type { Change, ChangeBusService } from "@effect-mcp/server/ChangeBus"
+import { ChangeBus } from "@effect-mcp/server/ChangeBus"
+import { EventStore } from "@effect-mcp/server/EventStore"
+import type { InboxService } from "@effect-mcp/server/Inbox"
+import { Inbox } from "@effect-mcp/server/Inbox"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import { connect, type Socket } from "node:net"
+import { createInterface } from "node:readline"
+
+/** A store to which every epoch is the present one. */
+export const withoutFencing = <E, R>(store: Layer.Layer<EventStore, E, R>): Layer.Layer<EventStore, E, R> =>
+  Layer.effect(
+    EventStore,
+    Effect.map(EventStore, (events) => ({
+      open: (key, requests) => events.open({ ...key, epoch: undefined }, requests),
+      unfinished: (key) => events.unfinished(key),
+      append: (key, event) => events.append({ ...key, epoch: undefined }, event),
+      after: (key, position) => events.after(key, position),
+      finish: (key) => events.finish({ ...key, epoch: undefined }),
+      forget: (session) => events.forget(session)
+    }))
+  ).pipe(Layer.provide(store))
+
+/**
+ * The messages of a channel, as long as the connection lasts; those that come while it is broken are lost. Each message is one line in
+ * the answer of Redis, the fourth after the line "message".
+ */
+const subscribed = (url: string, channel: string) =>
+  Effect.gen(function*() {
+    const texts = yield* Queue.unbounded<string>()
+    const { hostname, port } = new URL(url)
+    let isOver = false
+    let socket: Socket | undefined
+    const open = () => {
+      if (isOver) return
+      const lines: Array<string> = []
+      socket = connect(Number(port), hostname, () => socket?.write(`SUBSCRIBE ${channel}\r\n`))
+      socket.on("error", () => {}).on("close", () => setTimeout(open, 200))
+      createInterface({ input: socket }).on("error", () => {}).on("line", (line) => {
+        if (lines.length === 4 && lines.shift() === "message") Queue.unsafeOffer(texts, decodeURIComponent(line))
+        lines.push(line)
+      })
+    }
+    yield* Effect.acquireRelease(
+      Effect.sync(open),
+      () =>
+        Effect.sync(() => {
+          isOver = true
+          socket?.destroy()
+        })
+    )
+    return Stream.fromQueue(texts)
+  })
+
+/** Inboxes and a bus whose messages are nowhere but on their way. */
+export const publishAndSubscribe = (url: string): Layer.Layer<ChangeBus | Inbox, RedisError> => {
+  const services = Effect.gen(function*() {
+    const { command } = yield* RedisConnection.RedisConnection
+    const publish = (channel: string, text: string) =>
+      Effect.ignore(command("PUBLISH", channel, encodeURIComponent(text)))
+    const inbox: InboxService = {
+      open: (node) =>
+        Effect.map(subscribed(url, `inbox:${node}`), (received) => ({
+          send: (to, text) => publish(`inbox:${to}`, text),
+          received
+        }))
+    }
+    const bus: ChangeBusService = {
+      join: Effect.map(subscribed(url, "changes"), (all) => {
+        const id = crypto.randomUUID()
+        return {
+          publish: (change) => publish("changes", JSON.stringify({ id, change })),
+          changes: all.pipe(
+            Stream.map((text) => JSON.parse(text) as { readonly id: string; readonly change: Change }),
+            Stream.filterMap((message) => message.id === id ? Option.none() : Option.some(message.change))
+          )
+        }
+      })
+    }
+    return Context.make(Inbox, inbox).pipe(Context.add(ChangeBus, bus))
+  })
+  return Layer.provide(Layer.effectContext(services), RedisConnection.layer({ url }))
+}

@@ -1,0 +1,72 @@
+/**
+ * Decides from the history of a run whether the server has kept its promises. Pure: the same history has the same violations. The modules
+ * in `checks` have one promise each.
+ */
+import * as Calls from "./checks/Calls.js"
+import * as Exits from "./checks/Exits.js"
+import * as Listeners from "./checks/Listeners.js"
+import * as Owners from "./checks/Owners.js"
+import * as Streams from "./checks/Streams.js"
+import type { Violation } from "./checks/Violation.js"
+import type { History } from "./History.js"
+import { only } from "./History.js"
+
+export interface Limits {
+  /** Milliseconds from the end of a process to the answer of another node. */
+  readonly maxTakeover: number
+  /** The share of canaries that may get no answer. */
+  readonly maxCanaryErrors: number
+  /** How many calls must have had a result, and how many faults there must have been, for the run to count. */
+  readonly minResults: number
+  readonly minFaults: number
+}
+
+export const LIMITS: Limits = { maxTakeover: 5000, maxCanaryErrors: 0.01, minResults: 100, minFaults: 40 }
+
+/** The share of canaries without an answer. */
+export const canaryErrors = (history: History): number => {
+  const canaries = only(history, "Canary")
+  return canaries.length === 0 ? 1 : canaries.filter(({ isAnswered }) => !isAnswered).length / canaries.length
+}
+
+const canary = (history: History, { maxCanaryErrors }: Limits): Array<Violation> => {
+  const share = canaryErrors(history)
+  const failed = only(history, "Canary").find(({ isAnswered }) => !isAnswered)
+  return share <= maxCanaryErrors ? [] : [{
+    promise: "a client that no fault concerns is served",
+    at: failed?.at ?? 0,
+    message: `${(share * 100).toFixed(2)} % of the canaries had no answer`
+  }]
+}
+
+/** What each run with sessions has: without one of them a check finds nothing, whatever the server does. */
+const WITNESSES = ["Claimed", "Followed", "Heard", "Published", "Received", "Started", "Written"] as const
+
+const coverage = (history: History, { minFaults, minResults }: Limits): Array<Violation> => {
+  const results = only(history, "Ended").filter(({ outcome }) => outcome.type === "result").length
+  const faults = only(history, "Fault")
+  const untested = (message: string): Violation => ({ promise: "the run has tested something", at: 0, message })
+  const missing = minResults === 0 ? [] : WITNESSES.filter((tag) => only(history, tag).length === 0)
+  const isTaken = !faults.some(({ kind }) => kind === "kill") || Owners.takeovers(history).length > 0
+  return [
+    ...results >= minResults && faults.length >= minFaults
+      ? []
+      : [untested(`only ${results} calls had a result, and there were ${faults.length} faults`)],
+    ...missing.map((tag) => untested(`nothing is written down as "${tag}"`)),
+    ...minResults === 0 || isTaken ? [] : [untested("no session had a client that waited for its killed node")],
+    ...minResults === 0 || Owners.stale(history).length > 0
+      ? []
+      : [untested("no former owner of a session has written")]
+  ]
+}
+
+export const check = (history: History, limits: Limits = LIMITS): ReadonlyArray<Violation> =>
+  [
+    ...Calls.check(history),
+    ...Streams.check(history),
+    ...Owners.check(history, limits.maxTakeover),
+    ...Listeners.check(history),
+    ...Exits.check(history),
+    ...canary(history, limits),
+    ...coverage(history, limits)
+  ].sort((a, b) => a.at - b.at)

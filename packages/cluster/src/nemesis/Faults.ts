@@ -1,0 +1,103 @@
+/**
+ * The faults of a run, one after another, in an order that a seed decides. Each fault heals before the next one begins; what follows from
+ * it may last longer.
+ */
+import * as Effect from "effect/Effect"
+import type { ProcessError } from "../processes/Child.js"
+import type { NemesisNode } from "./NemesisNode.js"
+import { BACK, FORWARD } from "./NodeOptions.js"
+import type { Seeded } from "./Seeded.js"
+import type { StoreProxy } from "./StoreProxy.js"
+
+export interface Store {
+  /** Kills the store, and starts it with what it has on the disk. */
+  readonly restart: Effect.Effect<void, ProcessError>
+}
+
+/** How long a stopped process or a cut connection must last so that the lease of the node expires, in milliseconds. */
+const BEYOND_LEASE = 3700
+
+/** How long after a node was killed it starts again: another node has taken over by then. */
+const AFTER_KILL = 3200
+
+export interface Fault {
+  readonly kind: string
+  readonly node: NemesisNode | undefined
+  /** The fault, and its end. */
+  readonly run: Effect.Effect<void, ProcessError>
+}
+
+export type Kind =
+  | "kill"
+  | "stop"
+  | "stop beyond the lease"
+  | "cut"
+  | "cut beyond the lease"
+  | "stall"
+  | "swallow"
+  | "delay"
+  | "restart the store"
+  | "cut all beyond the lease"
+  | "clock forward"
+  | "drain"
+
+/** How often each kind happens, for each of these in the list. */
+export const ALL: ReadonlyArray<Kind> = [
+  ...["kill", "kill", "stop beyond the lease", "cut beyond the lease", "drain", "drain"] as const,
+  ...["stop", "stop", "cut", "cut", "cut all beyond the lease", "stall", "stall", "swallow", "delay", "delay"] as const,
+  ...["restart the store", "restart the store", "clock forward", "clock forward"] as const
+]
+
+const make = (
+  kind: Kind,
+  node: NemesisNode,
+  nodes: ReadonlyArray<NemesisNode>,
+  store: Store,
+  { between }: Seeded
+): Fault => {
+  const { proxy } = node
+  const all = (act: (proxy: StoreProxy) => Effect.Effect<void>) =>
+    Effect.forEach(nodes, (node) => act(node.proxy), { discard: true })
+  const short = between(200, 1000)
+  const during = (millis: number, begin: Effect.Effect<void>, end: Effect.Effect<void>) =>
+    Effect.zipRight(begin, Effect.ensuring(Effect.sleep(millis), end))
+  const stopped = (millis: number) => during(millis, node.signal("SIGSTOP"), node.signal("SIGCONT"))
+  const runs: Record<Kind, Effect.Effect<void, ProcessError>> = {
+    kill: Effect.zipRight(node.kill, Effect.delay(node.restart, AFTER_KILL)),
+    stop: stopped(short),
+    "stop beyond the lease": stopped(BEYOND_LEASE),
+    cut: during(short, proxy.cut, proxy.heal),
+    "cut beyond the lease": during(BEYOND_LEASE, proxy.cut, proxy.heal),
+    stall: during(between(500, 3000), proxy.stall, proxy.heal),
+    swallow: Effect.zipRight(proxy.swallow, Effect.sleep(short)),
+    "cut all beyond the lease": during(BEYOND_LEASE, all(({ cut }) => cut), all(({ heal }) => heal)),
+    delay: during(short, proxy.delay(between(20, 150)), proxy.heal),
+    "restart the store": store.restart,
+    "clock forward": during(short, node.signal(FORWARD), node.signal(BACK)),
+    drain: Effect.zipRight(Effect.zipRight(node.signal("SIGTERM"), node.exit), node.restart)
+  }
+  const isOfAll = kind === "restart the store" || kind === "cut all beyond the lease"
+  return { kind, node: isOfAll ? undefined : node, run: runs[kind] }
+}
+
+/** A session must have a former owner, or one that has ended. */
+const AT_OWNER: ReadonlySet<Kind> = new Set(["kill", "stop beyond the lease", "cut beyond the lease"])
+
+/**
+ * These faults in an order that the seed alone decides, at the nodes in turn, or at the one that serves most sessions when the
+ * fault begins.
+ */
+export const schedule = (
+  kinds: ReadonlyArray<Kind>,
+  nodes: ReadonlyArray<NemesisNode>,
+  store: Store,
+  seeded: Seeded,
+  busiest: () => string | undefined
+): ReadonlyArray<() => Fault> => {
+  const first = seeded.one([...nodes.keys()])
+  return seeded.shuffled(kinds).map((kind, n) => () => {
+    const next = nodes[(first + n) % nodes.length]!
+    const name = AT_OWNER.has(kind) ? busiest() : undefined
+    return make(kind, nodes.find((node) => node.name() === name) ?? next, nodes, store, seeded)
+  })
+}

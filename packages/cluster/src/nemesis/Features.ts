@@ -1,0 +1,76 @@
+/**
+ * What the server of a run offers. Each call has a name of its own, `nonce`, which says whose it is; the answer repeats it, and so does all
+ * that the handler sends.
+ */
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Ask from "@effect-mcp/server/Ask"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Tasks from "@effect-mcp/server/Tasks"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { now } from "./History.js"
+import type { Write } from "./Journal.js"
+
+const nonce = { nonce: Schema.String }
+
+/** The call, the name of the client as the server knows it, and the node. */
+const success = Schema.Struct({ echo: Schema.String, served: Schema.String, node: Schema.String })
+
+/** Notifies its client of so many steps, with a pause of `millis` before each. */
+const Work = Tool.make("work", { parameters: { ...nonce, steps: Schema.Int, millis: Schema.Int }, success })
+
+/** The same as a task, without notifications. */
+const Report = Tool.make("report", { parameters: { ...nonce, millis: Schema.Int }, success, task: "optional" })
+
+/** Asks the user of its client. */
+const Question = Tool.make("question", { parameters: nonce, success })
+
+/** Sends a message on the standalone stream of its client. */
+const Tell = Tool.make("tell", { parameters: nonce, success })
+
+/** Says that a board has changed. */
+const Change = Tool.make("change", { parameters: { ...nonce, uri: Schema.String }, success })
+
+const Board = ResourceTemplate.fromString("board", "board://{number}", { parameters: { number: Schema.String } })
+
+export const layer = (node: string, write: Write) => {
+  const begin = (call: string) =>
+    Effect.map(RequestContext, ({ clientInfo }) => {
+      write({ _tag: "Started", at: now(), node, call })
+      return { echo: call, served: clientInfo?.name ?? "", node }
+    })
+  return Layer.mergeAll(
+    McpServer.tool(Work, ({ millis, nonce, steps }) =>
+      Effect.gen(function*() {
+        const answer = yield* begin(nonce)
+        const { progress } = yield* RequestContext
+        for (let step = 1; step <= steps; step++) {
+          yield* Effect.sleep(millis)
+          yield* progress(step, { total: steps, message: nonce })
+        }
+        return answer
+      })),
+    McpServer.tool(Report, ({ millis, nonce }) => Effect.zipLeft(begin(nonce), Effect.sleep(millis))),
+    McpServer.tool(Question, ({ nonce }) =>
+      Effect.gen(function*() {
+        const answer = yield* begin(nonce)
+        const { ask } = yield* ServerSession
+        yield* Effect.orDie(ask({ sure: Ask.confirm(nonce) }))
+        return answer
+      })),
+    McpServer.tool(Tell, ({ nonce }) =>
+      Effect.gen(function*() {
+        const answer = yield* begin(nonce)
+        const { notifyStandalone } = yield* RequestContext
+        yield* notifyStandalone("notifications/message", { level: "info", data: nonce })
+        return answer
+      })),
+    McpServer.tool(Change, ({ nonce, uri }) => Effect.zipLeft(begin(nonce), McpServer.resourceUpdated(uri))),
+    McpServer.resourceTemplate(Board, ({ number }) => Effect.succeed(`Board ${number}`)),
+    Tasks.layer({ pollInterval: "200 millis", ttl: "15 seconds" })
+  )
+}

@@ -1,0 +1,203 @@
+/**
+ * What happened in one run, as clients, nodes and the nemesis have recorded it. `Checker` decides from this alone whether the server
+ * has kept its promises.
+ */
+
+/** Milliseconds since 1970, with fractions. All processes run on one machine, and none of its clocks jumps. */
+export type Time = number
+
+/** How a call ended at its client. */
+export type Outcome =
+  /** The result names the call and the client that the handler has served. */
+  | { readonly type: "result"; readonly echo: string; readonly served: string; readonly node: string }
+  /** A JSON-RPC error. */
+  | { readonly type: "error"; readonly code: number }
+  /** An HTTP status from 400 on: the server says that it has not run the call. */
+  | { readonly type: "refused"; readonly status: number }
+  /** The connection was lost before the client had an event that it could resume from. */
+  | { readonly type: "broken" }
+  /** The server has refused to resume the stream of the call: it has lost an event, and says so. */
+  | { readonly type: "gap" }
+
+/** A client has sent a request. `call` is unique in a run, and the handler sees it. */
+export interface Called {
+  readonly _tag: "Called"
+  readonly at: Time
+  readonly client: string
+  readonly call: string
+  /** The session of the client; `undefined` for a client that has none. */
+  readonly session: string | undefined
+}
+
+export interface Ended {
+  readonly _tag: "Ended"
+  readonly at: Time
+  readonly client: string
+  readonly call: string
+  readonly session: string | undefined
+  readonly outcome: Outcome
+}
+
+/** A client has received an event of a stream that it can resume. */
+export interface Received {
+  readonly _tag: "Received"
+  readonly at: Time
+  readonly client: string
+  readonly session: string
+  readonly stream: string
+  readonly position: number
+  readonly data: string
+  /** The client that the content of the event was made for; `undefined` where the content does not say. */
+  readonly madeFor: string | undefined
+}
+
+/** A client has read a stream to its end, or for as long as the run lasted, and reconnected whenever it was cut. */
+export interface Followed {
+  readonly _tag: "Followed"
+  readonly at: Time
+  readonly client: string
+  readonly session: string
+  readonly stream: string
+}
+
+/** A server has refused to resume a stream. */
+export interface Unresumable {
+  readonly _tag: "Unresumable"
+  readonly at: Time
+  readonly client: string
+  readonly session: string
+  readonly stream: string
+  readonly position: number
+  readonly status: number
+}
+
+/** A client listens to changes of resources from now on, until `Deaf` with the same `listener`. */
+export interface Listening {
+  readonly _tag: "Listening"
+  readonly at: Time
+  readonly listener: string
+}
+
+export interface Heard {
+  readonly _tag: "Heard"
+  readonly at: Time
+  readonly listener: string
+  readonly uri: string
+}
+
+export interface Deaf {
+  readonly _tag: "Deaf"
+  readonly at: Time
+  readonly listener: string
+}
+
+/** A request of a client that no fault concerns. */
+export interface Canary {
+  readonly _tag: "Canary"
+  readonly at: Time
+  readonly isAnswered: boolean
+}
+
+/** A handler has begun to run, at a node. */
+export interface Started {
+  readonly _tag: "Started"
+  readonly at: Time
+  readonly node: string
+  readonly call: string
+}
+
+/** A node serves a session from now on. */
+export interface Claimed {
+  readonly _tag: "Claimed"
+  readonly at: Time
+  readonly node: string
+  readonly session: string
+  readonly epoch: number
+}
+
+/** A node has written to a store on behalf of a session: an event of a stream, or the facts of the session. */
+export interface Written {
+  readonly _tag: "Written"
+  readonly begin: Time
+  readonly at: Time
+  readonly node: string
+  readonly session: string
+  readonly epoch: number
+  /** `undefined` for the facts of the session. */
+  readonly event: { readonly stream: string; readonly position: number; readonly data: string } | undefined
+  /** `unknown`: the store did not answer, so that the write may have happened, or happens later. */
+  readonly answer: "stored" | "refused" | "unknown"
+}
+
+/** A store has not answered when a node began a stream. */
+export interface Unanswered {
+  readonly _tag: "Unanswered"
+  readonly at: Time
+  readonly node: string
+  readonly session: string
+  readonly stream: string
+}
+
+/** A node has published that a resource has changed. */
+export interface Published {
+  readonly _tag: "Published"
+  readonly begin: Time
+  readonly at: Time
+  readonly node: string
+  readonly uri: string
+  readonly isAcknowledged: boolean
+}
+
+/** The process of a node has ended. The code is `null` when a signal has ended it. */
+export interface Exited {
+  readonly _tag: "Exited"
+  readonly at: Time
+  readonly node: string
+  readonly code: number | null
+}
+
+/** The nemesis has begun a fault. `node` is undefined for one of the store. */
+export interface Fault {
+  readonly _tag: "Fault"
+  readonly at: Time
+  readonly kind: string
+  readonly node: string | undefined
+}
+
+export type Entry =
+  | Called
+  | Ended
+  | Received
+  | Followed
+  | Unresumable
+  | Listening
+  | Heard
+  | Deaf
+  | Canary
+  | Started
+  | Claimed
+  | Written
+  | Unanswered
+  | Published
+  | Exited
+  | Fault
+
+export type History = ReadonlyArray<Entry>
+
+/** The entries of one kind, in the order of their time. */
+export const only = <Tag extends Entry["_tag"]>(history: History, tag: Tag): Array<Extract<Entry, { _tag: Tag }>> =>
+  history.filter((entry): entry is Extract<Entry, { _tag: Tag }> => entry._tag === tag).sort((a, b) => a.at - b.at)
+
+export const groupBy = <A>(all: ReadonlyArray<A>, key: (one: A) => string): Map<string, Array<A>> => {
+  const groups = new Map<string, Array<A>>()
+  for (const one of all) {
+    const name = key(one)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [one])
+    else group.push(one)
+  }
+  return groups
+}
+
+/** The present time on the clock that all processes share. */
+export const now = (): Time => performance.timeOrigin + performance.now()

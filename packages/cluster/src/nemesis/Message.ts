@@ -1,0 +1,40 @@
+/**
+ * The JSON-RPC messages of the clients of a run, and what they read from those of the server. It knows the tools of `Features`, and nothing of
+ * HTTP.
+ */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type { Outcome } from "./History.js"
+
+export interface Message {
+  readonly id?: number | string | undefined
+  readonly method?: string | undefined
+  readonly params?: Readonly<Record<string, unknown>> | undefined
+  readonly result?: Readonly<Record<string, unknown>> | undefined
+  readonly error?: { readonly code: number; readonly message: string } | undefined
+}
+
+export const parse = (text: string): Message => {
+  const value = Json.parse(text)
+  return typeof value === "object" && value !== null ? value : {}
+}
+
+export const request = (id: number | undefined, method: string, params: object): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params })
+
+export const isResponse = ({ error, id, method, result }: Message): boolean =>
+  method === undefined && id !== undefined && (result !== undefined || error !== undefined)
+
+/** The client that a text of the server was made for: the calls of a client begin with its name. */
+export const madeFor = (text: string): string | undefined => /"(?:[^"]* )?(c\d+)\/\d+"/.exec(text)?.[1]
+
+/** How a response ends a call. */
+export const outcomeOf = ({ error, result }: Message): Outcome => {
+  if (error !== undefined) return { type: "error", code: error.code }
+  const [content] = (result?.content ?? []) as ReadonlyArray<{ readonly text?: string }>
+  // Before 2025-06-18 the same is there as text.
+  const answer = result?.structuredContent ?? Json.parse(content?.text ?? "")
+  const { echo, node, served } = (answer ?? {}) as Readonly<Record<string, string>>
+  return echo === undefined || node === undefined || served === undefined
+    ? { type: "error", code: 0 }
+    : { type: "result", echo, served, node }
+}

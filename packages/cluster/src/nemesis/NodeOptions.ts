@@ -1,0 +1,31 @@
+/**
+ * How the node of a run with faults is started: the only argument of `node.ts`, as JSON, and the signals that it listens to. `NemesisNode`
+ * writes them, `node` reads them.
+ */
+import * as Schema from "effect/Schema"
+
+/** A mistake that a run must find: the node is built with it. */
+export const Bug = Schema.Literal("no fencing", "publish and subscribe")
+
+export type Bug = typeof Bug.Type
+
+export const Store = Schema.Struct({ type: Schema.Literal("redis", "postgres"), url: Schema.String })
+
+export type Store = typeof Store.Type
+
+export const NodeOptions = Schema.parseJson(Schema.Struct({
+  name: Schema.String,
+  /** On the loopback interface. */
+  port: Schema.Int,
+  store: Store,
+  /** The file of its journal. */
+  journal: Schema.String,
+  bug: Schema.optional(Bug)
+}))
+
+export type NodeOptions = typeof NodeOptions.Type
+
+/** The signals on which the node sets its clock forward, and back again, and by how many milliseconds. */
+export const FORWARD = "SIGUSR2"
+export const BACK = "SIGHUP"
+export const JUMP = 60_000

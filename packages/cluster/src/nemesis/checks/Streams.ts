@@ -1,0 +1,101 @@
+/**
+ * What a client receives on a stream comes in order and once; and all that a store has acknowledged comes, when the client has followed
+ * the stream to its end. No event that a store has refused has an id, and no two events have one id. A server that has lost events says so: it refuses to resume, and
+ * the store has not answered a write or the begin of the stream.
+ */
+import type { History, Received, Written } from "../History.js"
+import { groupBy, only } from "../History.js"
+import type { Violation } from "./Violation.js"
+
+const PROMISE = "acknowledged events arrive once and in order"
+
+const STANDALONE = "g"
+
+const nameOf = ({ session, stream }: { readonly session: string; readonly stream: string }) => `${session} ${stream}`
+
+const disordered = (name: string, received: ReadonlyArray<Received>): Array<Violation> =>
+  received.flatMap(({ at, client, position }, n): Array<Violation> => {
+    const last = received[n - 1]
+    if (last === undefined || last.position < position) return []
+    const what = last.position === position ? "twice" : `after ${last.position}`
+    return [{ promise: PROMISE, at, message: `${client} has received event ${position} of stream ${name} ${what}` }]
+  })
+
+const lost = (
+  name: string,
+  written: ReadonlyArray<Written>,
+  received: ReadonlyArray<Received>
+): Array<Violation> => {
+  const found = new Map(received.map((event) => [event.position, event]))
+  // Up to 2025-06-18 a client cannot resume its standalone stream before it has received the id of an event.
+  const first = received[0]?.stream === STANDALONE ? received[0].position : 0
+  return written.flatMap(({ answer, at, event, node }): Array<Violation> => {
+    if (answer !== "stored" || event === undefined || event.position < first) return []
+    const own = found.get(event.position)
+    if (own?.data === event.data) return []
+    const what = own === undefined ? "has not reached its client" : "has reached its client with another content"
+    return [{
+      promise: PROMISE,
+      at,
+      message: `event ${event.position} of stream ${name}, stored by ${node}, ${what}: ${event.data.slice(0, 200)}`
+    }]
+  })
+}
+
+/** The events that a client can name, and that no node has. A node may write one again that the store has without an answer. */
+const refused = (
+  name: string,
+  written: ReadonlyArray<Written>,
+  received: ReadonlyArray<Received>
+): Array<Violation> => {
+  const answers = groupBy(written, ({ event }) => `${event!.position}`)
+  const isRefused = ({ position }: Received) =>
+    answers.get(`${position}`)?.every(({ answer }) => answer === "refused") === true
+  return received.filter(isRefused).map(({ at, client, position }) => ({
+    promise: PROMISE,
+    at,
+    message: `${client} has received the id of event ${position} of stream ${name}, which the store has refused`
+  }))
+}
+
+/** A position belongs to one event, whichever node writes it. */
+const reused = (name: string, written: ReadonlyArray<Written>): Array<Violation> =>
+  [...groupBy(written, ({ event }) => `${event!.position}`)].flatMap(([position, [first, ...others]]) =>
+    others.filter(({ event }) => event!.data !== first!.event!.data).map(({ at, node }) => ({
+      promise: PROMISE,
+      at,
+      message: `event ${position} of stream ${name}, written by ${
+        first!.node
+      }, was written by ${node} with another content`
+    }))
+  )
+
+export const check = (history: History): Array<Violation> => {
+  const events = only(history, "Written").filter(({ event }) => event !== undefined)
+  const written = groupBy(events, ({ event, session }) => nameOf({ session, stream: event!.stream }))
+  const refusals = new Map(only(history, "Unresumable").map((refusal) => [nameOf(refusal), refusal.at]))
+  // A client that was refused reads on without a position: what follows is not compared with what came before.
+  const before = only(history, "Received").filter((event) => event.at < (refusals.get(nameOf(event)) ?? Infinity))
+  const received = groupBy(before, nameOf)
+  const unsure = new Set([
+    ...only(history, "Unanswered").map(nameOf),
+    ...events.flatMap((write) =>
+      write.answer === "unknown" ? [nameOf({ session: write.session, stream: write.event!.stream })] : []
+    )
+  ])
+  const followed = new Set(only(history, "Followed").map(nameOf))
+  return [
+    ...[...received].flatMap(([name, own]) => disordered(name, own)),
+    ...[...received].flatMap(([name, own]) => refused(name, written.get(name) ?? [], own)),
+    ...[...written].flatMap(([name, own]) => reused(name, own)),
+    ...[...followed].flatMap((name) => lost(name, written.get(name) ?? [], received.get(name) ?? [])),
+    ...only(history, "Unresumable").flatMap((refusal): Array<Violation> =>
+      unsure.has(nameOf(refusal)) ? [] : [{
+        promise: PROMISE,
+        at: refusal.at,
+        message: `${refusal.client} could not resume stream ${nameOf(refusal)} after ${refusal.position}: it got ` +
+          `${refusal.status}, and every event was stored`
+      }]
+    )
+  ]
+}

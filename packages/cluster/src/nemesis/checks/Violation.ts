@@ -1,0 +1,22 @@
+/**
+ * A promise of the server that one run shows to be broken: what was promised, when it was broken, and by what. Each module of this
+ * folder finds some.
+ */
+import type { Time } from "../History.js"
+
+export interface Violation {
+  readonly promise:
+    | "every call ends once"
+    | "an answer belongs to its client"
+    | "a handler runs once"
+    | "acknowledged events arrive once and in order"
+    | "a session goes on at another node"
+    | "the writes of a former owner are refused"
+    | "another node takes over in time"
+    | "changes reach every listener"
+    | "a node runs until it is ended"
+    | "a client that no fault concerns is served"
+    | "the run has tested something"
+  readonly at: Time
+  readonly message: string
+}

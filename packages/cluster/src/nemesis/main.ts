@@ -1,0 +1,116 @@
+/**
+ * Runs with faults: `node main.js [part of a name] [seed, or "random"]`. Without a seed it is 1. Prints a summary of each run, and what
+ * it has found. The exit code is 1 when a run has found that a promise is broken, or has not found a mistake that was built into
+ * the server.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Effect from "effect/Effect"
+import { writeFileSync } from "node:fs"
+import * as Postgres from "../processes/Postgres.js"
+import * as Redis from "../processes/Redis.js"
+import * as Checker from "./Checker.js"
+import * as Owners from "./checks/Owners.js"
+import type { Violation } from "./checks/Violation.js"
+import * as Faults from "./Faults.js"
+import { only } from "./History.js"
+import * as Nemesis from "./Nemesis.js"
+
+const [part = "", seeded = "1"] = process.argv.slice(2)
+
+type Plan = Omit<Nemesis.Options, "seed"> & {
+  /** The promises of which the run must find one broken. */
+  readonly finds?: ReadonlyArray<Violation["promise"]>
+}
+
+/** 40 faults. */
+const faults = [...Faults.ALL, ...Faults.ALL]
+
+const repeat = (kind: Faults.Kind, count: number) => Array.from({ length: count }, () => kind)
+
+const runs: ReadonlyArray<readonly [name: string, plan: Plan]> = [
+  ["3 nodes, PostgreSQL", { nodes: 3, store: "postgres", faults }],
+  ["3 nodes, Redis", { nodes: 3, store: "redis", faults }],
+  ["2 nodes, PostgreSQL", { nodes: 2, store: "postgres", faults }],
+  ["2 nodes, Redis", { nodes: 2, store: "redis", faults }],
+  ["no fencing", {
+    nodes: 2,
+    store: "redis",
+    faults: repeat("stop beyond the lease", 5),
+    bug: "no fencing",
+    finds: ["the writes of a former owner are refused"]
+  }],
+  ["publish and subscribe", {
+    nodes: 3,
+    store: "redis",
+    faults: repeat("cut", 8),
+    bug: "publish and subscribe",
+    finds: ["every call ends once", "changes reach every listener"]
+  }]
+]
+
+/** So many violations of one run are printed. */
+const SHOWN = 10
+
+const summary = ({ history }: Nemesis.Outcome): string => {
+  const outcomes = only(history, "Ended").map(({ outcome }) => outcome.type)
+  const count = (type: string) => outcomes.filter((one) => one === type).length
+  const took = Owners.takeovers(history).map(({ took = Infinity }) => took)
+  const stale = Owners.stale(history)
+  return [
+    `${only(history, "Fault").length} faults`,
+    `${only(history, "Called").length} calls: ${
+      ["result", "error", "refused", "broken", "gap"].map((type) => `${count(type)} ${type}`).join(", ")
+    }`,
+    `${only(history, "Received").length} events`,
+    `${took.length} takeovers, the slowest after ${Math.round(Math.max(0, ...took))} ms`,
+    `${stale.length} writes of former owners, ${stale.filter(({ answer }) => answer === "stored").length} stored`,
+    `${(Checker.canaryErrors(history) * 100).toFixed(2)} % of ${only(history, "Canary").length} canaries failed`
+  ].join("; ")
+}
+
+const one = (name: string, { finds, ...options }: Plan) =>
+  Effect.gen(function*() {
+    const seed = seeded === "random" ? Math.floor(Math.random() * 1e6) : Number(seeded)
+    const begin = performance.now()
+    const outcome = yield* Nemesis.run({ ...options, seed })
+    const { violations } = outcome
+    const file = process.env.NEMESIS_HISTORY
+    if (file !== undefined) {
+      writeFileSync(
+        `${file}.${name}`,
+        outcome.history.map((entry) => JSON.stringify(entry)).join("\n")
+      )
+    }
+    const isBuggy = finds !== undefined
+    const isFine = isBuggy
+      ? violations.some(({ promise }) => finds.includes(promise))
+      : violations.length === 0
+    const seconds = ((performance.now() - begin) / 1000).toFixed(0)
+    const verdict = isBuggy ? isFine ? "found" : "NOT FOUND" : isFine ? "ok" : "FAILED"
+    const start = outcome.history.reduce((first, { at }) => Math.min(first, at), Infinity)
+    const relevant = isBuggy && isFine ? violations.filter(({ promise }) => finds.includes(promise)) : violations
+    const shown = relevant.slice(0, isBuggy && isFine ? 1 : SHOWN).map(({ at, message, promise }) =>
+      `    ${((at - start) / 1000).toFixed(2)} s: ${promise}: ${message}`
+    )
+    const rest = relevant.length - shown.length
+    console.log([
+      `${verdict.padEnd(9)} ${name}, seed ${seed}, ${seconds} s`,
+      `    ${summary(outcome)}`,
+      ...shown,
+      ...rest > 0 ? [`    and ${rest} more`] : []
+    ].join("\n"))
+    return isFine
+  })
+
+const chosen = runs.filter(([name]) => name.includes(part))
+
+const all = Effect.forEach(chosen, ([name, options]) => one(name, options), { concurrency: 2 })
+
+// Two installations at the same time refuse each other.
+const installed = Effect.zipRight(Redis.install, Postgres.install)
+
+// Child processes end before this one.
+NodeRuntime.runMain(Effect.flatMap(Effect.zipRight(installed, all), (verdicts) =>
+  Effect.sync(() => {
+    process.exitCode = verdicts.every(Boolean) && verdicts.length > 0 ? 0 : 1
+  })))

@@ -1,0 +1,67 @@
+/**
+ * One node of a run with faults: `node node.js <NodeOptions>`. It prints one line when it serves requests, and writes a journal. SIGTERM
+ * shuts it down in order; it ends, too, when the program that has started it is gone.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import type { RedisError } from "@effect-mcp/redis/RedisError"
+import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
+import type { ChangeBus } from "@effect-mcp/server/ChangeBus"
+import type { EventStore } from "@effect-mcp/server/EventStore"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
+import * as Tasks from "@effect-mcp/server/Tasks"
+import * as PgNodes from "@effect-mcp/sql/PgNodes"
+import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
+import type { SqlStoreError } from "@effect-mcp/sql/SqlStoreError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Bugs from "./Bugs.js"
+import * as Features from "./Features.js"
+import * as Journal from "./Journal.js"
+import * as JumpingClock from "./JumpingClock.js"
+import { BACK, FORWARD, JUMP, NodeOptions } from "./NodeOptions.js"
+import * as Recorded from "./Recorded.js"
+
+const { bug, journal, name, port, store } = Schema.decodeSync(NodeOptions)(process.argv[2]!)
+
+const write = Journal.open(journal)
+
+const { clock, jump } = JumpingClock.make()
+process.on(FORWARD, () => jump(JUMP))
+process.on(BACK, () => jump(-JUMP))
+process.stdin.on("end", () => process.exit(1)).resume()
+
+const Stores: Layer.Layer<Layer.Layer.Success<typeof RedisNodes.services>, RedisError | SqlStoreError> =
+  store.type === "redis"
+    ? RedisNodes.layer({ url: store.url })
+    : Layer.provide(SqlNodes.layer(), PgNodes.client({ url: store.url }))
+
+const Shared = bug === "no fencing"
+  ? Layer.provideMerge(Bugs.withoutFencing(Stores), Stores)
+  : bug === "publish and subscribe"
+  ? Layer.provideMerge(Bugs.publishAndSubscribe(store.url), Stores)
+  : Stores
+
+const Observed = Layer.provideMerge(
+  Layer.effectContext(
+    Effect.map(Effect.context<ChangeBus | EventStore | SessionDirectory>(), Recorded.make(name, write))
+  ),
+  Shared
+)
+
+const Server = McpServer.layer({ name: "nemesis", version: "1.0.0" }, Features.layer(name, write), {
+  extensions: [Tasks.extension]
+})
+
+const listening = Effect.zipRight(HttpServer.HttpServer, Effect.sync(() => console.log("listening")))
+
+Layer.effectDiscard(listening).pipe(
+  Layer.provide(HttpServer.layer({ port })),
+  Layer.provide(Server),
+  Layer.provide(Observed),
+  Layer.provide(Layer.setClock(clock)),
+  Layer.launch,
+  NodeRuntime.runMain
+)

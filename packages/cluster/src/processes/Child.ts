@@ -1,0 +1,95 @@
+/**
+ * A process that ends with its scope, also when this program ends first. Whatever it prints on standard output comes to this program line
+ * by line; what it prints on standard error appears on that of this program.
+ */
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { createInterface } from "node:readline"
+
+export class ProcessError extends Data.TaggedError("ProcessError")<{ readonly message: string }> {}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface Child {
+  readonly pid: number
+  /** Waits until the process has ended. */
+  readonly exit: Effect.Effect<Exit>
+  /** Sends a signal. SIGSTOP suspends the process, SIGCONT lets it go on. */
+  readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>
+  /** Kills the process, also one that is suspended, and waits until it has ended. */
+  readonly kill: Effect.Effect<void>
+}
+
+export interface Options {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  /** Whether the process is ready, by a line of its output. Default: it is ready at once. */
+  readonly isReady?: ((line: string) => boolean) | undefined
+  /** Gets every line of the output. Default: nothing. */
+  readonly onLine?: ((line: string) => void) | undefined
+  /** What the finalizer of the scope sends: a process with children of its own needs SIGTERM. Default: SIGKILL. */
+  readonly lastSignal?: NodeJS.Signals | undefined
+}
+
+const SETPRIV = "/usr/bin/setpriv"
+
+/** Linux sends the signal when the parent has ended, however. */
+const endsWithParent = (signal: NodeJS.Signals, command: string, args: ReadonlyArray<string>) =>
+  existsSync(SETPRIV)
+    ? [SETPRIV, ["--pdeathsig", signal.slice("SIG".length), "--", command, ...args]] as const
+    : [command, args] as const
+
+/** Kill what still runs when this program ends without its finalizers. */
+const lasts = new Set<() => void>()
+// Before the folders of the processes are removed.
+process.prependOnceListener("exit", () => lasts.forEach((last) => last()))
+
+/** Starts a process, and waits until it is ready. */
+export const start = (options: Options): Effect.Effect<Child, ProcessError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { args, command, isReady, lastSignal = "SIGKILL", onLine } = options
+    const ready = yield* Deferred.make<void, ProcessError>()
+    const ended = yield* Deferred.make<Exit>()
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const last = () => void child.kill(lastSignal)
+        const child = spawn(...endsWithParent(lastSignal, command, args), { stdio: ["pipe", "pipe", "inherit"] })
+        // It has ended and not read what it got.
+        child.stdin.on("error", () => {})
+        lasts.add(last)
+        child.once("error", ({ message }) => {
+          Deferred.unsafeDone(ready, Effect.fail(new ProcessError({ message: `Cannot start ${command}: ${message}` })))
+          Deferred.unsafeDone(ended, Effect.succeed({ code: null, signal: null }))
+        })
+        child.once("exit", (code, signal) => {
+          lasts.delete(last)
+          const message = `${command} has ended before it was ready, with ${signal ?? `exit code ${code}`}`
+          Deferred.unsafeDone(ready, Effect.fail(new ProcessError({ message })))
+          Deferred.unsafeDone(ended, Effect.succeed({ code, signal }))
+        })
+        createInterface({ input: child.stdout }).on("line", (line) => {
+          if (isReady?.(line)) Deferred.unsafeDone(ready, Effect.void)
+          onLine?.(line)
+        })
+        child.once("spawn", () => {
+          if (isReady === undefined) Deferred.unsafeDone(ready, Effect.void)
+        })
+        return child
+      }),
+      (child) => Effect.zipRight(Effect.sync(() => child.kill(lastSignal)), Deferred.await(ended))
+    )
+    yield* Deferred.await(ready).pipe(Effect.timeoutFail({
+      duration: "20 seconds",
+      onTimeout: () => new ProcessError({ message: `${command} was not ready after 20 seconds` })
+    }))
+    const exit = Deferred.await(ended)
+    const signal = (name: NodeJS.Signals) => Effect.sync(() => void child.kill(name))
+    return { pid: child.pid!, exit, signal, kill: Effect.zipRight(signal("SIGKILL"), exit) }
+  })

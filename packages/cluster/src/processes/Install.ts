@@ -1,0 +1,35 @@
+/**
+ * Debian's packages of the programs that this package starts. A program that is not there is installed where this program runs as
+ * root; otherwise the user installs it.
+ */
+import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import { ProcessError } from "./Child.js"
+
+const run = (command: string, args: ReadonlyArray<string>): Effect.Effect<void, ProcessError> =>
+  Effect.async((resume) => {
+    execFile(command, args, { timeout: 100_000 }, (error) =>
+      resume(
+        error === null ? Effect.void : Effect.fail(new ProcessError({ message: error.message }))
+      ))
+  })
+
+/**
+ * Provides a program. `version` is the argument that makes it print its version. Two installations at the same time refuse
+ * each other: provide one after another.
+ */
+export const provide = (
+  program: string,
+  debianPackage: string,
+  version: string
+): Effect.Effect<void, ProcessError> =>
+  Effect.catchAll(run(program, [version]), () => {
+    if (process.getuid?.() !== 0) {
+      return new ProcessError({ message: `${program} is not there: install it (Debian: apt install ${debianPackage})` })
+    }
+    // The installation must not start the program as a service.
+    const script = `export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1
+      options="-q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=60"
+      apt-get $options update && apt-get $options install -y --no-install-recommends ${debianPackage}`
+    return Effect.zipRight(run("bash", ["-c", script]), run(program, [version]))
+  })

@@ -1,0 +1,41 @@
+/**
+ * Where a process runs: a folder for its files, and a port that no other program listens on. Everything is on this machine, and only
+ * this machine can reach it.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { randomInt } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** A new folder, which is removed when the scope closes, also when this program ends first. */
+export const folder = (name: string): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const folder = mkdtempSync(join(tmpdir(), `${name}-`))
+        const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+        process.once("exit", remove)
+        return { folder, remove }
+      }),
+      ({ remove }) =>
+        Effect.sync(() => {
+          process.off("exit", remove)
+          remove()
+        })
+    ),
+    ({ folder }) => folder
+  )
+
+/** Linux gives clients ports from 32768 on: one of these could take the port of a server that restarts. */
+const PORTS = [10_000, 32_000] as const
+
+/** A port that no program listens on at the moment. */
+export const freePort: Effect.Effect<number> = Effect.async<number, Error>((resume) => {
+  const port = randomInt(...PORTS)
+  const server = createServer()
+  server.once("error", (error) => resume(Effect.fail(error)))
+  server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
+}).pipe(Effect.retry({ times: 100 }), Effect.orDie)

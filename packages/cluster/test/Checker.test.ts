@@ -1,0 +1,243 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Limits } from "../src/nemesis/Checker.js"
+import * as Checker from "../src/nemesis/Checker.js"
+import * as Owners from "../src/nemesis/checks/Owners.js"
+import type { Entry, History, Outcome } from "../src/nemesis/History.js"
+
+const LIMITS: Limits = { ...Checker.LIMITS, minResults: 0, minFaults: 0 }
+
+const canary = { _tag: "Canary", at: 0, isAnswered: true } as const
+
+const broken = (history: History) =>
+  Checker.check([canary, ...history], LIMITS).map(({ message, promise }) => [promise, message] as const)
+
+const client = "ada"
+const session = "s"
+const stream = "1"
+const node = "one"
+
+const called = (call: string, at = 1): Entry => ({ _tag: "Called", at, client, call, session })
+const ended = (call: string, outcome: Outcome, at = 3): Entry => ({ _tag: "Ended", at, client, call, session, outcome })
+const result = (echo: string, served = client): Outcome => ({ type: "result", echo, served, node })
+const started = (call: string, at = 2): Entry => ({ _tag: "Started", at, node, call })
+const received = (position: number, at = position): Entry => ({
+  _tag: "Received",
+  at,
+  client,
+  session,
+  stream,
+  position,
+  data: `${position}`,
+  madeFor: client
+})
+const followed: Entry = { _tag: "Followed", at: 100, client, session, stream }
+const claimed = (epoch: number, at: number, by = node): Entry => ({ _tag: "Claimed", at, node: by, session, epoch })
+const written = (position: number, answer: "stored" | "refused" | "unknown" = "stored", epoch = 1, at = 1): Entry => ({
+  _tag: "Written",
+  begin: at,
+  at: at + 0.5,
+  node,
+  session,
+  epoch,
+  event: { stream, position, data: `${position}` },
+  answer
+})
+
+describe("the checker of histories", () => {
+  it("accepts a history in which everything is kept", () => {
+    assert.deepStrictEqual(
+      broken([
+        called("a"),
+        started("a"),
+        claimed(1, 0),
+        written(1),
+        received(1),
+        written(2),
+        received(2),
+        followed,
+        ended("a", result("a"))
+      ]),
+      []
+    )
+  })
+
+  it("finds a call that has not ended, and one that has ended twice", () => {
+    assert.deepStrictEqual(
+      broken([called("a"), called("b"), ended("b", result("b")), ended("b", { type: "broken" })]),
+      [
+        ["every call ends once", "a of ada has ended 0 times"],
+        ["every call ends once", "b of ada has ended 2 times"]
+      ]
+    )
+  })
+
+  it("finds a result of another call or of another client, and an event of another client", () => {
+    assert.deepStrictEqual(
+      broken([
+        called("a"),
+        ended("a", result("b")),
+        called("b"),
+        ended("b", result("b", "bob")),
+        { ...received(9), madeFor: "bob" } as Entry
+      ]).map(([promise]) => promise),
+      ["an answer belongs to its client", "an answer belongs to its client", "an answer belongs to its client"]
+    )
+  })
+
+  it("finds a handler that has run twice, and one that has run although its call was refused", () => {
+    assert.deepStrictEqual(
+      broken([
+        called("a"),
+        started("a"),
+        { _tag: "Started", at: 4, node: "two", call: "a" },
+        ended("a", result("a")),
+        called("b"),
+        started("b"),
+        ended("b", { type: "refused", status: 503 })
+      ]),
+      [
+        ["a handler runs once", "a has run at one and two"],
+        ["a handler runs once", "b has run at one, and was refused with 503"]
+      ]
+    )
+  })
+
+  it("accepts a call that was refused and has not run", () => {
+    assert.deepStrictEqual(broken([called("b"), ended("b", { type: "refused", status: 503 })]), [])
+  })
+
+  it("finds a session that no node knows any more", () => {
+    assert.deepStrictEqual(broken([called("a"), ended("a", { type: "refused", status: 404 })]), [
+      ["a session goes on at another node", "a of session s was refused with 404"]
+    ])
+  })
+
+  it("finds a stored event that has not reached a client that followed its stream, or with another content", () => {
+    assert.deepStrictEqual(
+      broken([written(1), written(2), { ...received(2), data: "other" } as Entry, followed]).map(([, message]) =>
+        message
+      ),
+      [
+        "event 1 of stream s 1, stored by one, has not reached its client: 1",
+        "event 2 of stream s 1, stored by one, has reached its client with another content: 2"
+      ]
+    )
+  })
+
+  it("does not expect an event that was not stored, nor one of a stream that its client has left", () => {
+    assert.deepStrictEqual(broken([written(1, "unknown"), written(2, "refused"), followed]), [])
+    assert.deepStrictEqual(broken([written(1)]), [])
+  })
+
+  it("finds an event that comes twice or too late", () => {
+    assert.deepStrictEqual(broken([received(2, 1), received(2, 2), received(1, 3)]).map(([, message]) => message), [
+      "ada has received event 2 of stream s 1 twice",
+      "ada has received event 1 of stream s 1 after 2"
+    ])
+  })
+
+  it("finds a stream that cannot be resumed although all its events were stored", () => {
+    const refusal: Entry = { _tag: "Unresumable", at: 5, client, session, stream, position: 1, status: 400 }
+    assert.strictEqual(broken([written(1), refusal]).length, 1)
+    assert.deepStrictEqual(broken([written(1, "unknown"), refusal]), [])
+    const unanswered: Entry = { _tag: "Unanswered", at: 1, node, session, stream }
+    assert.deepStrictEqual(broken([written(1), unanswered, refusal]), [])
+    assert.strictEqual(broken([written(1), { ...unanswered, stream: "other" }, refusal]).length, 1)
+  })
+
+  it("finds the id of an event that the store has refused", () => {
+    assert.deepStrictEqual(broken([written(1), written(2, "refused"), received(1, 1), received(2, 2)]), [
+      [
+        "acknowledged events arrive once and in order",
+        "ada has received the id of event 2 of stream s 1, which the store has refused"
+      ]
+    ])
+  })
+
+  it("accepts the id of an event that was written again and refused then", () => {
+    assert.deepStrictEqual(broken([written(1, "unknown"), written(1, "refused"), received(1)]), [])
+    assert.deepStrictEqual(broken([written(1, "stored"), written(1, "refused"), received(1)]), [])
+  })
+
+  it("finds two events that have the same id", () => {
+    const other: Entry = { ...written(1), event: { stream, position: 1, data: "other" } } as Entry
+    assert.deepStrictEqual(broken([written(1), written(1), other]).map(([, message]) => message), [
+      "event 1 of stream s 1, written by one, was written by one with another content"
+    ])
+  })
+
+  it("finds a write of a former owner that was stored, and accepts one that was refused or that came before", () => {
+    const history = [claimed(1, 0), written(1), claimed(2, 5, "two"), written(2, "refused", 1, 6)]
+    assert.deepStrictEqual(broken(history), [])
+    assert.strictEqual(Owners.stale(history).length, 1)
+    assert.deepStrictEqual(broken([...history, written(3, "stored", 1, 7)]).map(([promise]) => promise), [
+      "the writes of a former owner are refused"
+    ])
+  })
+
+  it("finds two owners of one epoch", () => {
+    assert.deepStrictEqual(broken([claimed(2, 1), claimed(2, 2, "two")]), [
+      ["the writes of a former owner are refused", "epoch 2 of session s was claimed by one and two"]
+    ])
+  })
+
+  it("finds a takeover that took too long, or that has not happened", () => {
+    const killed: Entry = { _tag: "Fault", at: 10, kind: "kill", node }
+    const before = [claimed(1, 0), killed, called("a", 11), claimed(2, 3000, "two")]
+    const answer = (at: number) => ended("a", { type: "result", echo: "a", served: client, node: "two" }, at)
+    assert.deepStrictEqual(broken([...before, answer(4000)]), [])
+    assert.deepStrictEqual(broken([...before, answer(6000)]), [
+      ["another node takes over in time", "session s was without an answer for 5990 ms after its node was killed"]
+    ])
+    assert.deepStrictEqual(broken([...before, ended("a", { type: "error", code: -32000 }, 12)]), [
+      ["another node takes over in time", "no node has answered clients of session s after its node was killed"]
+    ])
+  })
+
+  it("finds a change that a listener has not heard", () => {
+    const listener = "l"
+    const end: Entry = { ...canary, at: 100_000 }
+    const published = { _tag: "Published", begin: 9000, at: 9001, node, uri: "u", isAcknowledged: true } as const
+    const before: History = [{ _tag: "Listening", at: 1, listener }, published, end]
+    assert.deepStrictEqual(broken(before), [
+      ["changes reach every listener", "l has not heard that u has changed at one"]
+    ])
+    assert.deepStrictEqual(broken([...before, { _tag: "Heard", at: 5000, listener, uri: "u" }]), [])
+    assert.deepStrictEqual(broken([...before, { _tag: "Deaf", at: 12_000, listener }]), [])
+    // It may have begun to listen when the node had notified its own clients already.
+    assert.deepStrictEqual(broken([{ _tag: "Listening", at: 5000, listener }, published, end]), [])
+    assert.deepStrictEqual(broken([before[0]!, { ...published, isAcknowledged: false }, end]), [])
+  })
+
+  it("finds a node that has ended by itself, and accepts one that was killed or shut down", () => {
+    const exited = (code: number | null): Entry => ({ _tag: "Exited", at: 1, node, code })
+    assert.deepStrictEqual(broken([exited(null), exited(0)]), [])
+    assert.deepStrictEqual(broken([exited(1)]), [["a node runs until it is ended", "one has ended with exit code 1"]])
+  })
+
+  it("finds canaries without an answer when they are more than one in a hundred", () => {
+    const canaries = (failed: number) =>
+      Array.from({ length: 200 }, (_, n): Entry => ({ ...canary, at: n, isAnswered: n >= failed }))
+    assert.deepStrictEqual(broken(canaries(2)), [])
+    assert.deepStrictEqual(broken(canaries(3)), [
+      ["a client that no fault concerns is served", "1.49 % of the canaries had no answer"]
+    ])
+  })
+
+  it("does not accept a run in which nothing has happened", () => {
+    const limits = { ...LIMITS, minResults: 1 }
+    const found = Checker.check([canary, claimed(1, 0), ended("a", result("a"))], limits)
+    const missing = ["Followed", "Heard", "Published", "Received", "Started", "Written"]
+    assert.deepStrictEqual(
+      found.map(({ message }) => message),
+      [...missing.map((tag) => `nothing is written down as "${tag}"`), "no former owner of a session has written"]
+    )
+    const killed: Entry = { _tag: "Fault", at: 10, kind: "kill", node }
+    assert.include(
+      Checker.check([canary, killed], limits).map(({ message }) => message),
+      "no session had a client that waited for its killed node"
+    )
+    assert.isTrue(Checker.check([canary]).every(({ promise }) => promise === "the run has tested something"))
+    assert.isNotEmpty(Checker.check([canary]))
+  })
+})

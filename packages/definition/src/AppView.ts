@@ -1,0 +1,92 @@
+/**
+ * A view of MCP Apps as a value: the resource of an HTML document that hosts show with the results of a tool. Tools name their
+ * view in `meta`.
+ *
+ * `Apps` of the server package serves views and their tools, `Apps` of the client package reads them.
+ *
+ * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
+ * @since 0.1.0
+ */
+import type { ToolUi, ViewUi, ViewUri, Visibility } from "@effect-mcp/protocol/Apps"
+import * as Apps from "@effect-mcp/protocol/Apps"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Resource from "./Resource.js"
+import { quoted } from "./text/Quoted.js"
+
+export interface AppView<Name extends string> extends Resource.Resource<Name> {
+  readonly uri: ViewUri
+}
+
+export declare namespace AppView {
+  export type Any = AppView<string>
+}
+
+/** The description of the resource, and what hosts must know to show the view. Without `csp`, a view reaches no origin. */
+export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeType">, ViewUi {
+  readonly uri: ViewUri
+}
+
+/**
+ * Declares a view. Its URI begins with `ui://`; its media type is that of views. `McpServer.resource` serves it: the handler
+ * gives the document, as text or bytes.
+ *
+ * Throws as `Resource.make` does, and when an origin in `csp` is not one.
+ *
+ * @example
+ * ```ts
+ * import { AppView, Tool } from "@effect-mcp/definition"
+ * import { Schema } from "effect"
+ *
+ * const Map = AppView.make("map", {
+ *   uri: "ui://weather/map.html",
+ *   csp: { resourceDomains: ["https://tiles.example.com"] },
+ *   prefersBorder: true
+ * })
+ *
+ * export const Forecast = Tool.make("forecast", {
+ *   parameters: { city: Schema.String },
+ *   success: Schema.Struct({ celsius: Schema.Number }),
+ *   meta: AppView.meta(Map)
+ * })
+ * ```
+ */
+export const make = <const Name extends string>(name: Name, options: Options): AppView<Name> => {
+  const { csp, domain, meta, permissions, prefersBorder, uri, ...description } = options
+  const given = { csp, permissions, domain, prefersBorder }
+  const ui = Either.getOrThrowWith(
+    decode(given),
+    (issue) => new Error(`AppView ${quoted(name)}: ${Issue.sentence(issue)}`)
+  )
+  if (!Apps.isViewUri(uri)) throw new Error(`AppView ${quoted(name)}: ${quoted(uri)} must begin with ui://`)
+  const own = Object.values(given).every((one) => one === undefined) ? undefined : { ui: defined(ui) }
+  const resource = Resource.make(name, {
+    ...description,
+    uri,
+    mimeType: Apps.MEDIA_TYPE,
+    ...(meta === undefined && own === undefined ? undefined : { meta: { ...meta, ...own } }),
+    contentMeta: own
+  })
+  return { ...resource, uri }
+}
+
+const decode = ParseResult.decodeUnknownEither(Apps.ViewUi)
+
+/**
+ * What a tool says in its `meta`: the view that shows its results, and which sides may call it. A tool with the visibility
+ * `["app"]` is for views only; hosts do not give it to the model.
+ */
+export const meta = (
+  view: AppView.Any | ViewUri,
+  options: {
+    /** Default: the model and the views of the server. */
+    readonly visibility?: ReadonlyArray<Visibility> | undefined
+  } = {}
+): { readonly ui: ToolUi } => ({
+  ui: { resourceUri: typeof view === "string" ? view : view.uri, ...defined(options) }
+})
+
+const defined = <A extends object>(given: A): A & JsonObject =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as A & JsonObject

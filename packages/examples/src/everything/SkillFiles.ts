@@ -1,0 +1,17 @@
+/**
+ * A skill that is defined in code, with files in directories. Its name sorts before those of other skills, so that the official
+ * conformance suite, which looks at the first one, finds a directory in it.
+ */
+import * as Skills from "@effect-mcp/server/Skills"
+
+const PdfProcessing = Skills.make("pdf-processing", {
+  description: "Extract, fill and assemble PDF documents. Use it when the user gives a PDF.",
+  frontmatter: { license: "MIT", metadata: { version: "1.0.0" } },
+  instructions: "# PDF documents\n\nHow to fill forms is in [FORMS.md](references/FORMS.md).\n",
+  files: {
+    "references/FORMS.md": "# Forms\n\nRead the names of the fields first.\n",
+    "templates/invoice.md": "Order, amount, date\n"
+  }
+})
+
+export const layer = Skills.layer(PdfProcessing, { pageSize: 1 })

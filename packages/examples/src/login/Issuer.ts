@@ -1,0 +1,23 @@
+/**
+ * The test authorization server over HTTP. It stands for the one that an enterprise or a provider runs; its users consent at
+ * once, without a page.
+ */
+import { HttpServer } from "@effect/platform"
+import { PlatformHttpServer } from "@effect-mcp/node"
+import type { AuthorizationServerOptions } from "@effect-mcp/testing"
+import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
+import { Effect, Layer } from "effect"
+import { createServer } from "node:http"
+
+/** The issuer is the address of the HTTP server. Port 0 is a free one. */
+export const layer = (options: Omit<AuthorizationServerOptions.Options, "issuer">, port = 0) =>
+  HttpServer.serve(TestAuthorizationServer.httpApp).pipe(
+    Layer.provideMerge(
+      Layer.unwrapEffect(
+        HttpServer.addressFormattedWith((issuer) =>
+          Effect.succeed(TestAuthorizationServer.layer({ ...options, issuer }))
+        )
+      )
+    ),
+    Layer.provide(PlatformHttpServer.layer(createServer, { host: "127.0.0.1", port }))
+  )

@@ -1,0 +1,22 @@
+/**
+ * Serves an MCP server whose URL is part of it, as that of a protected server is: first comes the address, then the server. A
+ * server that is deployed reads its URL from its configuration, and needs no such thing.
+ */
+import { HttpServer } from "@effect/platform"
+import { PlatformHttpServer } from "@effect-mcp/node"
+import type { Dispatcher } from "@effect-mcp/server"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import { Effect, Layer } from "effect"
+import { createServer } from "node:http"
+
+/** Gives the URL, at a free port. The server runs until the scope closes. */
+export const listen = <E, R>(server: (url: string) => Layer.Layer<Dispatcher.Dispatcher, E, R>) =>
+  Effect.gen(function*() {
+    const Http = Layer.succeedContext(
+      yield* Layer.build(PlatformHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
+    )
+    const address = yield* Effect.provide(HttpServer.addressFormattedWith(Effect.succeed), Http)
+    const url = `${address}/mcp`
+    yield* Layer.build(HttpEndpoint.serve().pipe(Layer.provide([server(url), Http])))
+    return url
+  })

@@ -1,0 +1,28 @@
+/**
+ * A server on stdio with the skills of a directory, and with one whose content is generated. The directory is watched: a skill
+ * that changes is read again, and clients are notified.
+ */
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as StdioServer from "@effect-mcp/node/StdioServer"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Skills from "@effect-mcp/server/Skills"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { fileURLToPath } from "node:url"
+
+const library = process.argv[2] ?? fileURLToPath(new URL("../../src/skills/library", import.meta.url))
+
+const Library = Skills.layer(Skills.fromDirectory(library), { reload: Skills.watch(library) })
+
+const Today = Skills.layer(Skills.make("today", {
+  description: "The state of the shop now.",
+  instructions: Effect.map(Clock.currentTimeMillis, (now) => `It is ${new Date(now).toISOString()}.`)
+}))
+
+const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, Layer.merge(Library, Today), {
+  instructions: "Before you refund an order, load the skill skill://refunds/SKILL.md.",
+  extensions: [Skills.extension]
+})
+
+StdioServer.layer.pipe(Layer.provide(Server), Layer.provide(NodeContext.layer), Layer.launch, StdioServer.runMain)

@@ -1,0 +1,86 @@
+/**
+ * Keeps what a client is registered as, and its tokens, in a directory that only the user can read: one file for each record,
+ * replaced as a whole, so that several processes can use it at once. Only one of them refreshes a token; the others take what
+ * it has stored.
+ *
+ * @since 0.1.0
+ */
+import { SystemError } from "@effect/platform/Error"
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { randomUUID } from "node:crypto"
+import * as fs from "node:fs/promises"
+import { join } from "node:path"
+import * as LockFile from "./credentials/LockFile.js"
+
+/**
+ * A store in a directory, which is created with mode 0700; its files have mode 0600. On Windows they have the permissions of the
+ * directory above. The secrets in it are not encrypted.
+ */
+export const layer = (directory: string): Layer.Layer<CredentialStore.CredentialStore> =>
+  Layer.succeed(CredentialStore.CredentialStore, CredentialStore.make(make(directory), exclusive(directory)))
+
+/** Where no lock can be created, tokens cannot be stored either, and the effect runs without. */
+const exclusive = (directory: string): CredentialStore.Exclusive => (name, effect) =>
+  Effect.scoped(Effect.zipRight(
+    Effect.catchAll(
+      LockFile.hold(join(directory, `${name}.lock`)),
+      (cause) => Effect.logDebug(`There is no lock in the directory of credentials`, cause)
+    ),
+    effect
+  ))
+
+const make = (directory: string): KeyValueStore.KeyValueStore => {
+  const pathOf = (key: string) => join(directory, `${encodeURIComponent(key)}.json`)
+  const files = attempt("readDirectory", directory, () => fs.readdir(directory).catch(orElse<Array<string>>([]))).pipe(
+    Effect.map((names) => names.filter((name) => name.endsWith(".json")))
+  )
+  return KeyValueStore.makeStringOnly({
+    get: (key) =>
+      attempt(
+        "readFile",
+        pathOf(key),
+        () => fs.readFile(pathOf(key), "utf8").then((text) => Option.some(text)).catch(orElse(Option.none<string>()))
+      ),
+    set: (key, value) =>
+      attempt("writeFile", pathOf(key), () => {
+        const temporary = join(directory, `.${randomUUID()}`)
+        return fs.mkdir(directory, { recursive: true, mode: 0o700 })
+          // A new file: what another user may have put there is never opened.
+          .then(() => fs.writeFile(temporary, value, { mode: 0o600, flag: "wx" }))
+          .then(() => fs.rename(temporary, pathOf(key)))
+          .catch((cause) => fs.rm(temporary, { force: true }).then(() => Promise.reject(cause)))
+      }),
+    remove: (key) => attempt("remove", pathOf(key), () => fs.rm(pathOf(key), { force: true })),
+    clear: Effect.flatMap(
+      files,
+      (names) =>
+        attempt(
+          "remove",
+          directory,
+          () => Promise.all(names.map((name) => fs.rm(join(directory, name), { force: true }))).then(() => undefined)
+        )
+    ),
+    size: Effect.map(files, (names) => names.length)
+  })
+}
+
+const orElse = <A>(value: A) => (cause: NodeJS.ErrnoException): A | Promise<never> =>
+  cause.code === "ENOENT" ? value : Promise.reject(cause)
+
+const attempt = <A>(method: string, path: string, run: () => Promise<A>): Effect.Effect<A, SystemError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) =>
+      new SystemError({
+        reason: "Unknown",
+        module: "KeyValueStore",
+        method,
+        pathOrDescriptor: path,
+        description: (cause as NodeJS.ErrnoException).code ?? "failed",
+        cause
+      })
+  })

@@ -1,0 +1,162 @@
+/**
+ * The user's browser, for programs on the user's own machine: opens the login there, and receives the response with an HTTP
+ * server on 127.0.0.1 that runs only while a login is open. The path is random, so that no other page can guess it. A client
+ * that has registered itself listens again where it has registered, if that port is free.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
+ * @since 0.1.0
+ */
+import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
+import { Browser, type Login } from "@effect-mcp/auth/Browser"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { randomBytes, timingSafeEqual } from "node:crypto"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as OpenUrl from "./browser/OpenUrl.js"
+
+export interface Options {
+  /**
+   * The port to listen on. Default: a free one. A client that is registered by hand, or by a document, needs the port that it
+   * registered, unless its authorization server lets the port differ.
+   */
+  readonly port?: number | undefined
+  /** The path of the redirect URI. Default: a random one. */
+  readonly path?: `/${string}` | undefined
+  /**
+   * Opens the address. Default: the program of the system (`open`, `xdg-open`), without a shell. Where there is no browser, over
+   * SSH for example, it can print the address.
+   */
+  readonly open?: ((url: URL) => Effect.Effect<void, unknown>) | undefined
+}
+
+/** A `Browser` for `AuthorizationCode`. */
+export const layer = (options: Options = {}): Layer.Layer<Browser> =>
+  Layer.sync(Browser, () => {
+    const path = options.path ?? `/${randomBytes(16).toString("base64url")}`
+    return {
+      login: (registered) => {
+        const fresh = login(path, options.port ?? 0, options)
+        const known = registered.map((uri) => portAndPath(uri, options)).find((one) => one !== undefined)
+        // Not every authorization server lets the port differ, so another port needs another registration.
+        return known === undefined ? fresh : Effect.orElse(login(known.path, known.port, options), () => fresh)
+      }
+    }
+  })
+
+/** Where a registered redirect URI is received, if these options allow that. */
+const portAndPath = (uri: string, { path, port }: Options) => {
+  if (!URL.canParse(uri)) return undefined
+  const url = new URL(uri)
+  return url.protocol === "http:" && url.hostname === "127.0.0.1" && url.port !== "" && url.search === "" &&
+      (path === undefined || path === url.pathname) && (port === undefined || port === Number(url.port))
+    ? { path: url.pathname, port: Number(url.port) }
+    : undefined
+}
+
+/** A response that waits for its state. */
+interface Waiting {
+  readonly state: string
+  readonly response: Deferred.Deferred<URLSearchParams, AuthorizationError>
+}
+
+const login = (
+  path: string,
+  wantedPort: number,
+  options: Options
+): Effect.Effect<Login, AuthorizationError, Scope.Scope> =>
+  Effect.gen(function*() {
+    let waiting: Waiting | undefined
+    const server = yield* Effect.acquireRelease(
+      listen(wantedPort, (request, response) => {
+        const target = request.url ?? "/"
+        // `//` alone is no URL.
+        if (!URL.canParse(target, origin)) return page(response, 404, NOTHING)
+        const url = new URL(target, origin)
+        const { host } = request.headers
+        // A page of another site can send requests here, under a name that resolves to this address.
+        if (request.method !== "GET" || url.pathname !== path || (host !== at && host !== `localhost:${port}`)) {
+          return page(response, 404, NOTHING)
+        }
+        if (waiting === undefined || !isSame(url.searchParams.getAll("state"), waiting.state)) {
+          return page(response, 400, "This address belongs to another login. Go back to the program and log in again.")
+        }
+        Deferred.unsafeDone(waiting.response, Effect.succeed(url.searchParams))
+        waiting = undefined
+        page(response, 200, "The response has arrived. You can close this window and go back to the program.")
+      }),
+      close
+    )
+    const { port } = server.address() as AddressInfo
+    const at = `127.0.0.1:${port}`
+    const origin = `http://${at}`
+    return {
+      redirectUri: `${origin}${path}`,
+      open: (url, state) =>
+        Effect.flatMap(Deferred.make<URLSearchParams, AuthorizationError>(), (response) => {
+          waiting = { state, response }
+          const opening = options.open === undefined ? OpenUrl.open(url) : Effect.mapError(
+            options.open(url),
+            (cause) =>
+              new AuthorizationError({ reason: "Browser", message: "`open` could not open the address", cause })
+          )
+          return raceFirst(Deferred.await(response), Effect.zipRight(opening, Effect.never))
+        })
+    }
+  })
+
+const listen = (
+  port: number,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void
+): Effect.Effect<Server, AuthorizationError> =>
+  Effect.async((resume) => {
+    const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16 * 1024 }, onRequest)
+    server.maxConnections = 16
+    // Also a connection that cannot be accepted later: without a listener the event would end the process.
+    server.on("error", (cause) =>
+      resume(
+        Effect.fail(
+          new AuthorizationError({
+            reason: "Browser",
+            message: `The program could not listen on 127.0.0.1:${port} for the response to the login`,
+            cause
+          })
+        )
+      ))
+    server.listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
+  })
+
+/** Waits for the page to be written, for at most a second. */
+const close = (server: Server): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeIdleConnections()
+  }).pipe(
+    Effect.interruptible,
+    Effect.timeoutOption("1 second"),
+    Effect.ensuring(Effect.sync(() => server.closeAllConnections())),
+    Effect.asVoid
+  )
+
+const isSame = ([given, ...more]: ReadonlyArray<string>, state: string): boolean => {
+  const [a, b] = [Buffer.from(given ?? ""), Buffer.from(state)]
+  return more.length === 0 && a.length === b.length && timingSafeEqual(a, b)
+}
+
+const NOTHING = "There is nothing here."
+
+/** A page with a fixed text: nothing that a request holds is shown. */
+const page = (response: ServerResponse, status: number, text: string): void => {
+  response.writeHead(status, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    connection: "close"
+  }).end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Login</title><p>${text}</p></html>`)
+}

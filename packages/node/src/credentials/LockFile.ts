@@ -1,0 +1,80 @@
+/**
+ * A lock between processes: a file that only one of them can create. While a process holds the lock, it writes to the file; a
+ * file that does not change for so long belongs to a process that has ended, and is taken away.
+ *
+ * The lock is not for correctness at any price: a process that the system had suspended may wake up without it.
+ * `CredentialDirectory` refreshes tokens under it.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
+import * as fs from "node:fs/promises"
+import { dirname } from "node:path"
+
+/** In milliseconds: how often a process that waits looks at the file, and how often the one that holds it writes to it. */
+const LOOK = 100
+const WRITE = 3000
+
+/** How often a process that waits sees the same file before it takes it away. */
+const MAX_SAME = 150
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** Holds the lock until the scope closes. Waits for it; fails when the file cannot be created. */
+export const hold = (path: string): Effect.Effect<void, unknown, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const mark = randomUUID()
+      const file = yield* create(path, mark, restore)
+      yield* Effect.addFinalizer(() => Effect.ignore(attempt(() => release(file, path, mark))))
+      yield* attempt(() => file.appendFile("+")).pipe(
+        Effect.delay(WRITE),
+        Effect.forever,
+        Effect.ignore,
+        Effect.interruptible,
+        Effect.forkScoped
+      )
+    })
+  )
+
+const create = (path: string, mark: string, restore: Restore): Effect.Effect<fs.FileHandle, unknown> =>
+  Effect.gen(function*() {
+    yield* attempt(() => fs.mkdir(dirname(path), { recursive: true, mode: 0o700 }))
+    let seen: string | undefined
+    let same = 0
+    while (true) {
+      const file = yield* attempt(() => fs.open(path, "wx", 0o600).catch(otherwise("EEXIST")))
+      if (file !== undefined) {
+        yield* attempt(() => file.writeFile(mark))
+        return file
+      }
+      const text = yield* read(path)
+      same = text !== undefined && text === seen ? same + 1 : 0
+      seen = text
+      if (same >= MAX_SAME) yield* takeAway(path, seen)
+      else yield* restore(Effect.sleep(LOOK))
+    }
+  })
+
+const read = (path: string) => attempt(() => fs.readFile(path, "utf8").catch(otherwise("ENOENT")))
+
+/** Removes the file if it is still the one that was seen: another process may have done so, and created its own. */
+const takeAway = (path: string, seen: string | undefined): Effect.Effect<void, unknown> => {
+  const aside = `${path}.${randomUUID()}`
+  return attempt(() => fs.rename(path, aside).then(() => true, otherwise("ENOENT"))).pipe(
+    Effect.zipRight(read(aside)),
+    Effect.flatMap((text) => text === seen ? Effect.void : Effect.ignore(attempt(() => fs.link(aside, path)))),
+    Effect.ensuring(Effect.ignore(attempt(() => fs.rm(aside, { force: true }))))
+  )
+}
+
+const release = (file: fs.FileHandle, path: string, mark: string): Promise<void> =>
+  file.close().then(() => fs.readFile(path, "utf8")).then((text) =>
+    text.startsWith(mark) ? fs.rm(path, { force: true }) : undefined
+  )
+
+const otherwise = (code: string) => (cause: NodeJS.ErrnoException): undefined | Promise<never> =>
+  cause.code === code ? undefined : Promise.reject(cause)
+
+const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, unknown> =>
+  Effect.tryPromise({ try: run, catch: (cause) => cause })

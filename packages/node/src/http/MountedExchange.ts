@@ -1,0 +1,75 @@
+/**
+ * One request of an application that has an HTTP server of its own: a router may have changed its URL, and a body parser may
+ * have read its body. `NodeHandler` makes one for each request.
+ */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type { BodyFault } from "@effect-mcp/server/unstable/HttpExchange"
+import { pathOf } from "@effect-mcp/server/unstable/HttpExchange"
+import * as ListensOn from "@effect-mcp/server/unstable/ListensOn"
+import type { Open } from "@effect-mcp/server/unstable/OpenExchanges"
+import type * as Context from "effect/Context"
+import { Buffer, isUtf8 } from "node:buffer"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { NodeExchange } from "./NodeExchange.js"
+
+/** What Express adds to a request of Node. */
+interface Mounted extends IncomingMessage {
+  readonly originalUrl?: string | undefined
+  readonly body?: unknown
+}
+
+export class MountedExchange extends NodeExchange implements Open {
+  isReading = false
+
+  constructor(
+    private readonly mounted: Mounted,
+    private readonly answer: ServerResponse,
+    private readonly given:
+      | { readonly body?: unknown; readonly context?: Context.Context<never> | undefined }
+      | undefined
+  ) {
+    super(mounted, answer)
+  }
+
+  get isLocal(): boolean | undefined {
+    return ListensOn.isLocal(this.mounted)
+  }
+
+  get services(): Context.Context<never> | undefined {
+    return this.given?.context
+  }
+
+  override get path(): string {
+    return pathOf(this.mounted.originalUrl ?? this.url)
+  }
+
+  override body(maxBytes: number, then: (body: string | BodyFault) => void): void {
+    const { mounted } = this
+    // Some parsers set an empty body for a type that they do not read.
+    const body = this.given?.body ?? (mounted.readableDidRead ? mounted.body : undefined)
+    if (body !== undefined) return then(textOf(body, maxBytes))
+    if (mounted.readableDidRead) return then({ fault: "taken" })
+    if (mounted.readableEnded) return then("")
+    this.isReading = true
+    super.body(maxBytes, (body) => {
+      this.isReading = false
+      then(body)
+    })
+  }
+
+  cut(): void {
+    this.answer.destroy()
+  }
+}
+
+const textOf = (body: unknown, maxBytes: number): string | BodyFault => {
+  if (body instanceof Uint8Array) {
+    return body.length > maxBytes
+      ? { fault: "size" }
+      : isUtf8(body)
+      ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8")
+      : { fault: "encoding" }
+  }
+  const text = typeof body === "string" ? body : Json.stringify(body)
+  return text === undefined ? { fault: "unreadable" } : Buffer.byteLength(text) > maxBytes ? { fault: "size" } : text
+}

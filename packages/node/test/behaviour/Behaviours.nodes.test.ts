@@ -1,0 +1,4 @@
+import { inOneProcess } from "./Nodes.js"
+import { over } from "./Suite.js"
+
+over(inOneProcess)

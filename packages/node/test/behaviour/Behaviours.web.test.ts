@@ -1,0 +1,3 @@
+import { run } from "./Suite.js"
+
+run("web")

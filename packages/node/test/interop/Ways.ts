@@ -1,0 +1,44 @@
+import { describe } from "@effect/vitest"
+import type * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Proxy from "@effect-mcp/proxy/Proxy"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as TestServer from "@effect-mcp/testing/TestServer"
+import type { Scope } from "effect"
+import { Context, Effect, Layer } from "effect"
+
+export interface Way {
+  /** Ends the name of a suite. */
+  readonly name: string
+  readonly isDirect: boolean
+  /** The connector that a client uses for a server; `server` is the name that the server gives itself. */
+  readonly to: (
+    connector: Connector.Connector,
+    server: string
+  ) => Effect.Effect<Connector.Connector, never, Scope.Scope>
+}
+
+const direct: Way = { name: "", isDirect: true, to: (connector) => Effect.succeed(connector) }
+
+const proxied: Way = {
+  name: ", through a proxy",
+  isDirect: false,
+  to: (upstream, name) =>
+    Effect.gen(function*() {
+      const server = yield* Layer.build(
+        McpServer.layer({ name, version: "1.0.0" }, Proxy.layer(upstream, { name }), { versions: Version.legacy })
+      )
+      // What the official servers send is not always what the schema allows.
+      return yield* Effect.provideService(
+        TestServer.connector({ oracle: false }),
+        Dispatcher,
+        Context.get(server, Dispatcher)
+      )
+    })
+}
+
+/** A suite that runs over each way to a server. */
+export const suite = (title: string, tests: (way: Way) => void): void => {
+  for (const way of [direct, proxied]) describe(title + way.name, () => tests(way))
+}

@@ -1,0 +1,17 @@
+/**
+ * Checks the keys of `_meta` in a result that a handler of the application gave, in both roles: a key that is not valid is
+ * left out, and each that the application should not use is reported. `MetaKey` has the rules.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ */
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import type { JsonObject } from "../Json.js"
+import * as MetaKey from "./MetaKey.js"
+
+/** The outcome of a result. */
+export const outcome = (result: Params): Outcome => {
+  const meta = result._meta
+  if (typeof meta !== "object" || meta === null) return { result }
+  const flaw = MetaKey.flaw(meta as JsonObject)
+  return flaw === undefined ? { result } : { result: { ...result, _meta: flaw.valid }, flaw: flaw.reason }
+}

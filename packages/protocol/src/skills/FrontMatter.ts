@@ -1,0 +1,137 @@
+/**
+ * Reads the front matter of a `SKILL.md`: the YAML between two lines `---` at its beginning, as JSON. It accepts what JSON can
+ * say: no tags, no keys that are not text, no value that contains itself. The YAML parser is loaded when it is first needed.
+ *
+ * @see https://agentskills.io/specification#frontmatter
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Yaml from "yaml"
+import type { Frontmatter } from "../Skills.js"
+
+/** Why a text has no front matter that can be used, and the line of the text, counted from 1. */
+export class Malformed {
+  readonly _tag = "Malformed"
+  constructor(readonly line: number, readonly problem: string) {}
+}
+
+export interface FrontMatter {
+  readonly fields: Frontmatter
+  /** What follows the front matter. */
+  readonly body: string
+  /** The line at which a field stands. */
+  readonly lineOf: (field: string) => number
+}
+
+/** The most characters of front matter that are parsed. */
+export const MAX_LENGTH = 16_384
+
+/** The front matter at the beginning of a text. It needs a `name` and a `description`. */
+export const read = (text: string, maxLength: number = MAX_LENGTH): Effect.Effect<FrontMatter, Malformed> => {
+  const found = split(text, maxLength)
+  return found instanceof Malformed
+    ? Effect.fail(found)
+    : Effect.flatMap(Effect.promise(() => import("yaml")), (yaml) => parse(yaml, found))
+}
+
+interface Parts {
+  readonly source: string
+  readonly body: string
+}
+
+const split = (text: string, maxLength: number): Parts | Malformed => {
+  const start = text.charCodeAt(0) === 0xfeff ? 1 : 0
+  const opening = /^---\r?\n/.exec(text.slice(start, start + 5))
+  if (opening === null) return new Malformed(1, `the file does not begin with a line "---" and YAML below it`)
+  const from = start + opening[0].length
+  const closing = /(?:^|\n)---[ \t]*(?:\r?\n|$)/.exec(text.slice(from, from + maxLength + 8))
+  if (closing === null) {
+    return new Malformed(1, `the YAML after the first line has no end: a line "---" within ${maxLength} characters`)
+  }
+  return {
+    source: text.slice(from, from + closing.index).replace(/\r$/, ""),
+    body: text.slice(from + closing.index + closing[0].length)
+  }
+}
+
+const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontMatter, Malformed> =>
+  Effect.suspend(() => {
+    const lines = new yaml.LineCounter()
+    const document = parsed(yaml, source, lines)
+    if (document instanceof Malformed) return Effect.fail(document)
+    const { value } = document
+    const lineOf = (field: string): number => {
+      const { contents } = document
+      const pair = yaml.isMap(contents)
+        ? contents.items.find(({ key }) => yaml.isScalar(key) && key.value === field)
+        : undefined
+      const range = (pair?.key as Yaml.Scalar | undefined)?.range
+      // The first line of the file is "---".
+      return range === undefined || range === null ? 1 : lines.linePos(range[0]).line + 1
+    }
+    if (!isObject(value)) {
+      return Effect.fail(new Malformed(2, "the front matter is not a list of fields, as in name: refunds"))
+    }
+    const unfit = Object.keys(value).find((field) => field === "__proto__" || !isJson(value[field], MAX_DEPTH))
+    if (unfit !== undefined) {
+      return Effect.fail(
+        new Malformed(
+          lineOf(unfit),
+          `the field "${unfit.slice(0, 64)}" cannot be written as JSON, or is nested too deeply`
+        )
+      )
+    }
+    for (const field of ["name", "description"]) {
+      const given = value[field]
+      if (typeof given !== "string" || given.trim() === "") {
+        return Effect.fail(new Malformed(lineOf(field), `the front matter needs the field "${field}", a text`))
+      }
+    }
+    return Effect.succeed({ fields: value as Frontmatter, body, lineOf })
+  })
+
+const parsed = (
+  yaml: typeof Yaml,
+  source: string,
+  lineCounter: Yaml.LineCounter
+): { readonly value: unknown; readonly contents: unknown } | Malformed =>
+  Either.getOrElse(
+    Either.try(() => {
+      const document = yaml.parseDocument(source, {
+        lineCounter,
+        schema: "core",
+        stringKeys: true,
+        logLevel: "silent",
+        prettyErrors: false
+      })
+      const [flaw] = [...document.errors, ...document.warnings]
+      return flaw === undefined
+        ? { value: document.toJS(), contents: document.contents }
+        : new Malformed(lineCounter.linePos(flaw.pos[0]).line + 1, `it is not YAML: ${flaw.message.slice(0, 200)}`)
+    }),
+    // Too many aliases, or nested too deeply for the stack.
+    () => new Malformed(2, "the YAML is nested too deeply, or repeats too much by aliases")
+  )
+
+/** Messages nest at most 64 levels, and an entry stands some levels deep in one. */
+const MAX_DEPTH = 32
+
+const isJson = (value: unknown, depth: number): boolean => {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true
+  if (typeof value === "number") return Number.isFinite(value)
+  if (depth === 0) return false
+  if (Array.isArray(value)) return value.every((one) => isJson(one, depth - 1))
+  return isObject(value) && Object.keys(value).every((key) => key !== "__proto__" && isJson(value[key], depth - 1))
+}
+
+const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Whether two JSON values have the same content, whatever the order of their members. */
+export const isEqual = (one: unknown, other: unknown): boolean =>
+  isObject(one) && isObject(other)
+    ? Object.keys(one).length === Object.keys(other).length &&
+      Object.keys(one).every((key) => Object.hasOwn(other, key) && isEqual(one[key], other[key]))
+    : Array.isArray(one) && Array.isArray(other)
+    ? one.length === other.length && one.every((value, index) => isEqual(value, other[index]))
+    : one === other

@@ -1,0 +1,291 @@
+/**
+ * Passes an upstream MCP server on as features of a server: its tools, resources, prompts and completions, its progress and log
+ * messages, and its questions to the client. Both sides may be of any revision.
+ *
+ * Features of the application stand beside it, and so do other proxies. Where names are equal, clients get the application's own
+ * entry, and of two proxies that of the one which has listed it first. A fault of the upstream costs the calls of its own entries and nothing else.
+ *
+ * @since 0.1.0
+ */
+import type { ConnectError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import { extension as tasks } from "@effect-mcp/client/Tasks"
+import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import { Registry } from "@effect-mcp/server/Registry"
+import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import * as ExtensionRequests from "./calls/ExtensionRequests.js"
+import * as Forward from "./calls/Forward.js"
+import * as KeptCalls from "./calls/KeptCalls.js"
+import * as Mirror from "./entries/Mirror.js"
+import * as Subscriptions from "./entries/Subscriptions.js"
+import type { ProxyOptions } from "./ProxyOptions.js"
+import * as Described from "./upstream/Described.js"
+import * as Followed from "./upstream/Followed.js"
+import * as Link from "./upstream/Link.js"
+import * as Links from "./upstream/Links.js"
+import * as Questions from "./upstream/Questions.js"
+import * as Supervisor from "./upstream/Supervisor.js"
+import * as UpstreamError from "./upstream/UpstreamError.js"
+
+/**
+ * The features of an upstream. The server starts when the upstream has listed what it has, or could not be reached in time;
+ * then the proxy goes on trying, and clients are notified when the lists come.
+ *
+ * @example
+ * ```ts
+ * import { Proxy } from "@effect-mcp/proxy"
+ * import { McpServer } from "@effect-mcp/server"
+ * import { Connector } from "@effect-mcp/jsonrpc"
+ *
+ * export const gateway = (upstream: Connector.Connector) =>
+ *   McpServer.layer({ name: "gateway", version: "1.0.0" }, Proxy.layer(upstream, { prefix: "files_" }))
+ * ```
+ */
+export const layer = <R = never>(
+  connector: Connector<R>,
+  options: ProxyOptions = {}
+): Layer.Layer<never, never, Registry | Exclude<R, Scope.Scope>> =>
+  Layer.scopedDiscard(Effect.flatMap(
+    make(connector, options),
+    ({ started }) => Effect.ignore(Effect.timeoutOption(started, options.connectTimeout ?? defaults.connectTimeout))
+  ))
+
+/** As `layer`, but it waits for the lists of the upstream, and fails when the upstream cannot be reached at the start. */
+export const layerConnected = <R = never>(
+  connector: Connector<R>,
+  options: ProxyOptions = {}
+): Layer.Layer<never, ConnectError, Registry | Exclude<R, Scope.Scope>> =>
+  Layer.scopedDiscard(Effect.flatMap(make(connector, options), ({ started }) => started))
+
+const defaults = {
+  connectTimeout: "10 seconds",
+  reconnect: Schedule.union(Schedule.jittered(Schedule.exponential("500 millis")), Schedule.spaced("30 seconds")),
+  timeouts: {
+    "tools/list": "1 minute",
+    "prompts/list": "1 minute",
+    "resources/list": "1 minute",
+    "resources/templates/list": "1 minute"
+  }
+} as const
+
+const make = <R>(
+  given: Connector<R>,
+  options: ProxyOptions
+): Effect.Effect<
+  { readonly started: Effect.Effect<void, ConnectError> },
+  never,
+  Registry | Exclude<R, Scope.Scope> | Scope.Scope
+> =>
+  Effect.gen(function*() {
+    const registry = yield* Registry
+    const connector = yield* provided(given)
+    const name = options.name ?? given.name.split("?")[0]!
+    const extensions = options.client?.extensions ?? []
+    const runsTasks = extensions.some(({ id }) => id === tasks.id)
+    const connectTimeout = options.connectTimeout ?? defaults.connectTimeout
+    const client = { ...options.client, timeout: options.client?.timeout ?? "5 minutes" }
+    const timeouts = { ...defaults.timeouts, ...options.client?.timeouts }
+    const scope = yield* Effect.scope
+    const fork = yield* FiberSet.makeRuntime<never, void, never>()
+    const describe = yield* Described.make(registry)
+
+    const open = (
+      capabilities: ClientCapabilities,
+      standalone: () => ServerSessionService | undefined,
+      prior?: Link.Link
+    ): Effect.Effect<Link.Link, ConnectError, Scope.Scope> =>
+      Effect.timeoutFail(
+        Link.open({
+          name,
+          connector,
+          client: { ...client, timeouts },
+          capabilities,
+          prior: prior?.session,
+          isShared: prior === undefined,
+          standalone
+        }),
+        {
+          duration: connectTimeout,
+          onTimeout: () => new RequestTimeout({ method: "initialize", millis: Duration.toMillis(connectTimeout) })
+        }
+      )
+
+    // Sessions with the upstream close at the same time.
+    const closing = yield* Effect.acquireRelease(
+      Scope.fork(scope, ExecutionStrategy.parallel),
+      (closing, exit) => Scope.close(closing, exit)
+    )
+    const supervisor = yield* Supervisor.make({
+      name,
+      open: open(Questions.all, () => undefined),
+      connectTimeout,
+      reconnect: options.reconnect ?? defaults.reconnect
+    })
+    const links: Links.Links = yield* Scope.extend(
+      Links.make({
+        name,
+        max: options.maxSessions ?? 1000,
+        idle: options.idleSession ?? "1 minute",
+        open: (capabilities, standalone) =>
+          Effect.flatMap(supervisor.link, (prior) =>
+            Effect.catchAll(
+              open(Questions.passed(capabilities), standalone, prior),
+              (error) => UpstreamError.unconnected(name, error)
+            )),
+        onOpen: (link, client, listed) =>
+          Effect.gen(function*() {
+            if (client.logLevel !== undefined) yield* link.setLevel(client.logLevel)
+            yield* subscriptions.followOwn(link, client)
+            yield* Effect.addFinalizer(() =>
+              Effect.zipRight(Deferred.succeed(listed, undefined), mirror.setOwn(link, undefined, []))
+            )
+            const following = yield* Followed.make(
+              name,
+              link.session,
+              (lists, reported) => mirror.setOwn(link, lists, reported),
+              Deferred.succeed(listed, undefined)
+            )
+            yield* Effect.forkScoped(Effect.interruptible(following))
+          })
+      }),
+      closing
+    )
+
+    const isEach = ({ era }: ClientSessionService): boolean =>
+      (options.sessions ?? (era === "legacy" ? "each" : "shared")) === "each"
+    let wasEach = false
+    const isEachNow = (): boolean => {
+      const session = supervisor.session()
+      return wasEach = session === undefined ? wasEach : isEach(session)
+    }
+    const linkOf = (session: ServerSessionService): Effect.Effect<Link.Link, McpError, Scope.Scope> =>
+      Effect.flatMap(supervisor.link, (link) => isEach(link.session) ? links.of(session) : Effect.succeed(link))
+    const ownLinkOf = (session: ServerSessionService): Effect.Effect<Link.Link | undefined, McpError> =>
+      session.sessionScope === undefined
+        ? Effect.succeed(undefined)
+        : Effect.flatMap(
+          supervisor.link,
+          (link) => isEach(link.session) ? Effect.scoped(links.of(session)) : Effect.succeed(undefined)
+        )
+
+    // Clients whose own session did not list in time: they get the lists of all until it does.
+    const slow = new WeakSet<object>()
+    const owner = (session: ServerSessionService): Effect.Effect<object | undefined> => {
+      const { clientKey, sessionScope } = session
+      if (typeof clientKey !== "object" || sessionScope === undefined || !isEachNow()) return Effect.succeed(undefined)
+      const listed = links.listedNow(session)
+      if (listed !== undefined || slow.has(clientKey) || supervisor.session() === undefined) {
+        return Effect.succeed(listed)
+      }
+      return Effect.map(
+        Effect.timeoutOption(Effect.option(links.listed(session)), connectTimeout),
+        (found) => {
+          const link = Option.getOrUndefined(Option.flatten(found))
+          if (link === undefined) slow.add(clientKey)
+          return link
+        }
+      )
+    }
+
+    const subscriptions = Subscriptions.make({
+      name,
+      own: ownLinkOf,
+      ownNow: (session) => links.existing(session)?.session,
+      shared: supervisor.link,
+      sharedNow: supervisor.session,
+      run: fork,
+      toOwn: (uri) => mirror.toOwn(uri),
+      updated: registry.updated
+    })
+    const forward = Forward.make({
+      name,
+      extensions,
+      link: linkOf,
+      era: Effect.map(supervisor.link, ({ session }) => session.era),
+      kept: yield* KeptCalls.make({
+        name,
+        max: options.waiting?.max ?? 1000,
+        ttl: options.waiting?.ttl ?? "10 minutes"
+      })
+    })
+    const mirror: Mirror.Mirror = yield* Mirror.make({
+      ...options,
+      name,
+      registry,
+      extensions,
+      maxEntries: options.maxEntries ?? 10_000,
+      isEach: () => isEachNow(),
+      ownerOf: (session) => Effect.suspend(() => owner(session)),
+      completes: () => supervisor.session()?.serverCapabilities.completions !== undefined,
+      hasResources: () => supervisor.session()?.serverCapabilities.resources !== undefined,
+      subscribe: (uri) => (_, session) => subscriptions.begin(uri, session),
+      startsTasks: () =>
+        runsTasks && supervisor.session()?.serverCapabilities.extensions?.[tasks.id] !== undefined
+          ? { support: "optional", startsInHandler: true }
+          : undefined,
+      forward
+    })
+
+    yield* Layer.build(Layer.provide(
+      ExtensionRequests.layer(
+        extensions.filter(({ id }) => id !== tasks.id),
+        forward,
+        (session, method, params) =>
+          Effect.scoped(Effect.flatMap(linkOf(session), (link) => Effect.ignore(link.session.notify(method, params))))
+      ),
+      Layer.succeed(Registry, registry)
+    ))
+    yield* registry.observe({
+      onInitialized: (session) =>
+        Effect.sync(() => {
+          links.begin(session)
+          // An upstream may ask for the roots of the client before the client calls anything.
+          fork(Effect.ignore(ownLinkOf(session)))
+        }),
+      onRootsChanged: (session) => links.existing(session)?.rootsChanged ?? Effect.void,
+      onLogLevel: (session) =>
+        Effect.sync(() => {
+          const { logLevel } = session
+          if (logLevel === undefined) return
+          fork(Effect.ignore(Effect.flatMap(
+            supervisor.link,
+            (shared) => (isEach(shared.session) ? links.existing(session) : shared)?.setLevel(logLevel) ?? Effect.void
+          )))
+        })
+    })
+    yield* Scope.extend(
+      supervisor.run({
+        onOpen: (link) =>
+          Effect.zipRight(
+            describe(Described.of(link.session, options.instructions !== false)),
+            subscriptions.follow(link)
+          ),
+        onLists: mirror.set
+      }),
+      closing
+    )
+    return { started: supervisor.started }
+  })
+
+/** The connector with the services that the layer has. */
+const provided = <R>(connector: Connector<R>): Effect.Effect<Connector, never, Exclude<R, Scope.Scope>> =>
+  Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => ({
+    ...connector,
+    connect: Effect.mapInputContext(
+      connector.connect,
+      (own: Context.Context<Scope.Scope>) => Context.merge(context, own) as Context.Context<R | Scope.Scope>
+    )
+  }))

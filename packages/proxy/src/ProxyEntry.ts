@@ -1,0 +1,16 @@
+/**
+ * An entry of an upstream's lists, for the functions of an application that rename and filter entries. `ProxyOptions` takes
+ * these functions.
+ *
+ * @since 0.1.0
+ */
+import type { Prompt } from "@effect-mcp/protocol/Prompts"
+import type { Resource, ResourceTemplate } from "@effect-mcp/protocol/Resources"
+import type { Tool } from "@effect-mcp/protocol/Tools"
+
+/** `name` is the name of a tool or prompt, the URI of a resource, the URI template of a resource template. */
+export type ProxyEntry =
+  | { readonly kind: "tool"; readonly name: string; readonly listed: Tool }
+  | { readonly kind: "prompt"; readonly name: string; readonly listed: Prompt }
+  | { readonly kind: "resource"; readonly name: string; readonly listed: Resource }
+  | { readonly kind: "template"; readonly name: string; readonly listed: ResourceTemplate }

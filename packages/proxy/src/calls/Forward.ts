@@ -1,0 +1,288 @@
+/**
+ * Sends a request of a client to the upstream and gives the result as it came. The parameters, `_meta` and progress go with it;
+ * interrupting it cancels the request at the upstream. What the upstream asks meanwhile is asked of the client, in whichever
+ * way the eras of both sides have.
+ *
+ * `Link` chooses the client that gets a question; `KeptCalls` keeps the calls of clients that answer with another request.
+ */
+import { extension as tasks } from "@effect-mcp/client/Tasks"
+import type { RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import { declares } from "@effect-mcp/protocol/Capabilities"
+import type { Era } from "@effect-mcp/protocol/Era"
+import type * as Extension from "@effect-mcp/protocol/Extension"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import { InvalidRequest } from "@effect-mcp/protocol/McpError"
+import { keys } from "@effect-mcp/protocol/Meta"
+import type { PassedRound, ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as TaskSession from "@effect-mcp/server/unstable/TaskSession"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { Link, Running } from "../upstream/Link.js"
+import * as Questions from "../upstream/Questions.js"
+import * as UpstreamError from "../upstream/UpstreamError.js"
+import type { KeptCalls } from "./KeptCalls.js"
+import * as UpstreamTask from "./UpstreamTask.js"
+
+export interface Options {
+  readonly name: string
+  readonly link: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
+  /** The era of the upstream. */
+  readonly era: Effect.Effect<Era, McpError>
+  readonly kept: KeptCalls
+  /** The extensions that the proxy passes on. */
+  readonly extensions: ReadonlyArray<Extension.Extension.Any>
+}
+
+/**
+ * Sends a request to the upstream for the client of `session`. `support` is that of a tool for tasks, as an upstream up to
+ * 2025-11-25 lists it.
+ */
+export type Forward = (
+  session: ServerSessionService,
+  method: string,
+  params: JsonObject,
+  support?: "optional" | "required"
+) => Effect.Effect<JsonObject, McpError>
+
+/** In `_meta`: how many proxies of this library a request has passed. */
+export const HOPS = "io.github.effect-mcp/hops"
+
+const MAX_HOPS = 16
+
+const CREATED = tasks.results.created
+
+/** The support of a tool for tasks. */
+type Support = Parameters<Forward>[3]
+
+/** How many times an upstream of 2026-07-28 may ask in one call of a client that does not see the rounds. */
+const MAX_ROUNDS = 10
+
+export const make = (options: Options): Forward => {
+  const { extensions, kept, name } = options
+  const extensionOf = new Map(
+    extensions.flatMap(({ id, requests }) =>
+      (Object.values(requests) as ReadonlyArray<Extension.Request>).map(({ name }) => [name, id] as const)
+    )
+  )
+  const runsTasks = extensions.some(({ id }) => id === tasks.id)
+  const always = extensions.filter(addsNothing).map(({ id }) => id)
+  /**
+   * The proxy itself takes part in tasks. Any other extension is declared as the client declares it: with the requests that it
+   * adds, or with each request when it adds none.
+   */
+  const declared = (session: ServerSessionService, method: string): ClientCapabilities => {
+    const { clientCapabilities } = session
+    const id = extensionOf.get(method)
+    const settings = (id: string) => {
+      const given = clientCapabilities.extensions?.[id]
+      return given === undefined ? undefined : { [id]: given }
+    }
+    const own = id === undefined ? undefined : settings(id)
+    const declared = Object.assign({}, own ?? (runsTasks ? { [tasks.id]: {} } : undefined), ...always.map(settings))
+    return {
+      ...Questions.passed(clientCapabilities),
+      ...(Object.keys(declared).length === 0 ? undefined : { extensions: declared })
+    }
+  }
+
+  const send = (
+    link: Link,
+    session: () => ServerSessionService,
+    method: string,
+    params: JsonObject,
+    onId?: (id: RequestId) => void
+  ): Effect.Effect<JsonObject, McpError> => {
+    const { logLevel, meta, version } = session()
+    const isModern = link.session.era === "modern"
+    // A client of 2026-07-28 sends its level with each request.
+    const leveled = isModern || logLevel === undefined || isLegacy(version) ? Effect.void : link.setLevel(logLevel)
+    const requested = Effect.catchAll(
+      link.session.request(method, params, {
+        onId,
+        // A legacy client that has set no level receives every message.
+        ...(isModern
+          ? {
+            capabilities: declared(session(), method),
+            logLevel: logLevel ?? (isLegacy(version) ? "debug" : undefined)
+          }
+          : undefined),
+        ...(meta.progressToken === undefined ? undefined : {
+          onProgress: reportTo(session),
+          resetTimeoutOnProgress: true
+        })
+      }),
+      (error) => UpstreamError.fail(name, method, error)
+    )
+    return leveled === Effect.void ? requested : Effect.zipRight(leveled, requested)
+  }
+
+  const invalid = (method: string) => UpstreamError.of(name, `sent no valid result of "${method}"`)
+
+  /** An upstream of 2026-07-28, which asks by its result. */
+  const modern = (
+    link: Link,
+    session: ServerSessionService,
+    round: PassedRound | undefined,
+    method: string,
+    params: JsonObject
+  ): Effect.Effect<JsonObject, McpError> => {
+    /** The call has become a task at the upstream. `responses` are those to questions of this task. */
+    const awaited = (taskId: string, responses: JsonObject | undefined): Effect.Effect<JsonObject, McpError> => {
+      const waiting = UpstreamTask.modern(link.session, taskId, {
+        start: session.startTask,
+        ask: Questions.ask(session),
+        // The client of a call that is no task goes on with it by another request.
+        pass: () =>
+          round === undefined || TaskSession.isTask(session)
+            ? undefined
+            : (questions) => round.pass(questions, JSON.stringify({ task: taskId })),
+        responses,
+        capabilities: declared(session, method)
+      })
+      return Effect.map(Effect.catchAll(waiting, (error) => UpstreamError.fail(name, method, error)), withoutStamp)
+    }
+    const calling = (sent: JsonObject, count: number): Effect.Effect<JsonObject, McpError> =>
+      Effect.flatMap(send(link, () => session, method, sent), (result): Effect.Effect<JsonObject, McpError> => {
+        const { resultType } = result
+        if (resultType === undefined || resultType === "complete") return Effect.succeed(withoutStamp(result))
+        if (resultType === CREATED.type && method === CREATED.method && typeof result.taskId === "string") {
+          return awaited(result.taskId, undefined)
+        }
+        if (resultType !== "input_required") return Effect.fail(invalid(method))
+        const questions = Questions.of(result.inputRequests)
+        const state = result.requestState
+        if (questions === undefined || (state !== undefined && typeof state !== "string")) {
+          return Effect.fail(invalid(method))
+        }
+        if (Object.keys(questions).length > Questions.MAX) {
+          return Effect.fail(
+            UpstreamError.of(name, `asks more than ${Questions.MAX} questions at once to serve "${method}"`)
+          )
+        }
+        if (round !== undefined) return round.pass(questions, JSON.stringify({ state }))
+        if (count >= MAX_ROUNDS) return Effect.fail(UpstreamError.of(name, `asks too many times to serve "${method}"`))
+        const answers = Effect.forEach(
+          Object.entries(questions),
+          ([key, question]) => Effect.map(Questions.ask(session)(question), (answer) => [key, answer] as const)
+        )
+        return Effect.flatMap(
+          Effect.catchAll(answers, (error) => UpstreamError.fail(name, method, error)),
+          (answers) => calling({ ...params, ...retry(Object.fromEntries(answers), state) }, count + 1)
+        )
+      })
+    const { state, task } = stateOf(round)
+    const called = task === undefined
+      ? calling({ ...params, ...retry(round?.responses, state) }, 0)
+      : awaited(task, round?.responses)
+    return link.during(
+      { session: () => session, ask: Questions.ask(session) },
+      // A client of 2025-11-25 that wants a task has it at once, whatever the upstream does.
+      isLegacy(session.version)
+        ? Effect.zipRight(
+          Effect.catchAll(session.startTask, (error) => UpstreamError.fail(name, method, error)),
+          called
+        )
+        : called
+    )
+  }
+
+  /** An upstream up to 2025-11-25, which asks while the call runs. */
+  const legacy = (link: Link, method: string, params: JsonObject, support: Support) => (running: Running) => {
+    // A task has no limit of time; and a connection that is lost in the middle does not end it.
+    const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
+      (support === "required" || (support === "optional" && TaskSession.isTask(running.session())))
+    return link.during(
+      running,
+      !isTask
+        ? send(link, running.session, method, params)
+        : link.reporting(
+          reportTo(running.session),
+          (listen) =>
+            Effect.flatMap(send(link, running.session, method, { ...params, task: {} }, listen), (result) => {
+              const { taskId } = (result.task ?? {}) as JsonObject
+              return typeof taskId !== "string" ? Effect.succeed(result) : Effect.map(
+                Effect.catchAll(
+                  UpstreamTask.legacy(link.session, taskId),
+                  (error) => UpstreamError.fail(name, method, error)
+                ),
+                withoutTask
+              )
+            })
+        )
+    )
+  }
+
+  return (session, method, params, support) => {
+    const before = session.meta[HOPS] ?? 0
+    const hops = typeof before === "number" ? before + 1 : NaN
+    if (!(hops >= 1 && hops <= MAX_HOPS)) {
+      return Effect.fail(
+        new InvalidRequest({ message: `The request has passed ${MAX_HOPS} proxies: they may form a circle` })
+      )
+    }
+    const sent = { ...params, _meta: { ...passedMeta(session.meta), [HOPS]: hops } }
+    const { round } = session
+    const { kept: id } = stateOf(round)
+    const calling = Effect.flatMap(options.link(session), (link) => {
+      if (link.session.era === "modern") return modern(link, session, round, method, sent)
+      return legacy(link, method, sent, support)({ session: () => session, ask: Questions.ask(session) })
+    })
+    if (round === undefined) return Effect.scoped(calling)
+    const keeping = kept.serve(
+      session,
+      round,
+      id,
+      (running) =>
+        Effect.scoped(Effect.flatMap(options.link(session), (link) => legacy(link, method, sent, support)(running)))
+    )
+    return id === undefined
+      // An upstream of 2026-07-28 remembers nothing between the rounds: its state goes with the client's.
+      ? Effect.flatMap(options.era, (era) => era === "modern" ? Effect.scoped(calling) : keeping)
+      : keeping
+  }
+}
+
+const reportTo =
+  (session: () => ServerSessionService) => ({ message, progress, total }: Progress): Effect.Effect<void> =>
+    Effect.suspend(() => session().progress(progress, { total, message }))
+
+/** Whether an extension is settings and metadata only: then there is nothing of it that a proxy could not pass on. */
+const addsNothing = ({ notifications, requests, results }: Extension.Extension.Any): boolean =>
+  [notifications, requests, results].every((parts) => Object.keys(parts).length === 0)
+
+const isLegacy = (version: string): boolean => version < "2026-07-28"
+
+/** What this module has put into the state of the round before. */
+const stateOf = (
+  round: PassedRound | undefined
+): { readonly kept?: string; readonly state?: string; readonly task?: string } =>
+  round?.state === undefined ? {} : JSON.parse(round.state)
+
+const retry = (inputResponses: JsonObject | undefined, requestState: string | undefined): JsonObject => ({
+  ...(inputResponses === undefined ? undefined : { inputResponses }),
+  ...(requestState === undefined ? undefined : { requestState })
+})
+
+/** `_meta` of a request without what belongs to one connection. */
+const passedMeta = (meta: JsonObject): JsonObject => {
+  const passed = { ...meta }
+  for (const key of own) delete passed[key]
+  return passed
+}
+
+const own = [keys.progressToken, keys.protocolVersion, keys.clientCapabilities, keys.clientInfo, keys.logLevel, HOPS]
+
+/** A result without the task of the upstream that it comes from. */
+const withoutTask = ({ _meta, ...result }: JsonObject): JsonObject => {
+  const { [keys.relatedTask]: _, ...meta } = (_meta ?? {}) as JsonObject
+  return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
+}
+
+/** A result without its type and the name of the upstream: the server writes its own. */
+const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
+  const { [keys.serverInfo]: __, ...meta } = (_meta ?? {}) as JsonObject
+  return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
+}

@@ -1,0 +1,168 @@
+/**
+ * Calls at an upstream up to 2025-11-25 whose client is of 2026-07-28. The upstream asks in the middle of a call and waits; the
+ * client answers with another request. So the call runs on a fiber of its own: each request of the client brings
+ * answers and waits for what comes next, the result or more questions. Between two requests the call is kept here, for a limited time
+ * and in limited number, and its id is in the sealed state that the client sends back.
+ *
+ * The call lives in this process: another instance of the server does not find it, and the client has to call again.
+ */
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import type { Running } from "../upstream/Link.js"
+import type { Question } from "../upstream/Questions.js"
+import * as UpstreamError from "../upstream/UpstreamError.js"
+
+export interface KeptCalls {
+  /**
+   * Runs a call of the client, or goes on with the one that its request belongs to. `call` gets the client, which changes from
+   * request to request.
+   */
+  readonly serve: (
+    session: ServerSessionService,
+    round: PassedRound,
+    kept: string | undefined,
+    call: (running: Running) => Effect.Effect<JsonObject, McpError>
+  ) => Effect.Effect<JsonObject, McpError>
+}
+
+interface Asked {
+  readonly question: Question
+  readonly answer: Deferred.Deferred<JsonObject, AskError>
+}
+
+interface Call {
+  readonly id: string
+  session: ServerSessionService
+  /** The questions that wait for an answer, by their keys. */
+  readonly asked: Map<string, Asked>
+  /** Open while a question waits that the client has not received. */
+  readonly isAsking: Effect.Latch
+  readonly fiber: Fiber.RuntimeFiber<JsonObject, McpError>
+}
+
+export const make = (
+  options: { readonly name: string; readonly max: number; readonly ttl: Duration.DurationInput }
+): Effect.Effect<KeptCalls, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { max, name, ttl } = options
+    const fork = yield* FiberSet.makeRuntime<never, any, any>()
+    const kept = new Map<string, { readonly call: Call; readonly expiry: Fiber.RuntimeFiber<void> }>()
+
+    const begin = (
+      session: ServerSessionService,
+      run: (running: Running) => Effect.Effect<JsonObject, McpError>
+    ): Call => {
+      const asked = new Map<string, Asked>()
+      const isAsking = Effect.unsafeMakeLatch()
+      let count = 0
+      const running: Running = {
+        session: () => call.session,
+        ask: (question) =>
+          Effect.suspend(() => {
+            const key = `question-${++count}`
+            const answer = Deferred.unsafeMake<JsonObject, AskError>(FiberId.none)
+            asked.set(key, { question, answer })
+            // The upstream may take its question back.
+            return Effect.ensuring(
+              Effect.zipRight(isAsking.open, Deferred.await(answer)),
+              Effect.sync(() => asked.delete(key))
+            )
+          })
+      }
+      const call: Call = {
+        id: crypto.randomUUID(),
+        session,
+        asked,
+        isAsking,
+        // It begins after this step: `running` uses `call`, which has no value yet.
+        fiber: fork(Effect.zipRight(Effect.yieldNow(), Effect.suspend(() => run(running))))
+      }
+      return call
+    }
+
+    const keep = (call: Call): boolean => {
+      if (kept.size >= max) return false
+      const expiry = fork(Effect.zipRight(
+        Effect.sleep(ttl),
+        Effect.suspend(() => {
+          kept.delete(call.id)
+          return Effect.asVoid(Fiber.interruptFork(call.fiber))
+        })
+      )) as Fiber.RuntimeFiber<void>
+      kept.set(call.id, { call, expiry })
+      return true
+    }
+
+    const take = (id: string): Effect.Effect<Call, McpError> =>
+      Effect.suspend(() => {
+        const found = kept.get(id)
+        if (found === undefined) {
+          return Effect.fail(
+            new InvalidParams({
+              message: "Invalid params: the call that requestState belongs to has ended; call again"
+            })
+          )
+        }
+        kept.delete(id)
+        return Effect.as(Fiber.interruptFork(found.expiry), found.call)
+      })
+
+    /** Waits for the result, or ends the request with the questions of the upstream. */
+    const next = (call: Call, round: PassedRound): Effect.Effect<JsonObject, McpError> =>
+      Effect.flatMap(
+        raceFirst(
+          Effect.asSome(Fiber.join(call.fiber)),
+          // Questions that are asked at the same time leave together.
+          Effect.zipRight(Effect.zipRight(call.isAsking.await, Effect.yieldNow()), Effect.succeedNone)
+        ),
+        (result) => {
+          if (result._tag === "Some") return Effect.succeed(result.value)
+          call.isAsking.unsafeClose()
+          if (call.asked.size === 0) return next(call, round)
+          const refuse = (error: AskError) =>
+            Effect.zipRight(
+              Effect.forEach([...call.asked.values()], ({ answer }) => Deferred.fail(answer, error), { discard: true }),
+              next(call, round)
+            )
+          if (!keep(call)) return refuse(UpstreamError.of(name, `waits for answers in ${max} calls already`))
+          const questions = Object.fromEntries([...call.asked].map(([key, { question }]) => [key, question]))
+          return Effect.catchAll(
+            round.pass(questions, JSON.stringify({ kept: call.id })),
+            (error) => Effect.zipRight(take(call.id), refuse(error))
+          )
+        }
+      )
+
+    return {
+      serve: (session, round, id, run) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function*() {
+            const call = id === undefined ? begin(session, run) : yield* take(id)
+            call.session = session
+            for (const [key, response] of Object.entries(round.responses ?? {})) {
+              const answer = call.asked.get(key)?.answer
+              if (answer !== undefined) {
+                call.asked.delete(key)
+                yield* Deferred.succeed(answer, response as JsonObject)
+              }
+            }
+            if (call.asked.size > 0) yield* call.isAsking.open
+            return yield* Effect.onInterrupt(
+              restore(next(call, round)),
+              // The client has cancelled the request, unless the call is kept for its answer.
+              () => kept.has(call.id) ? Effect.void : Fiber.interruptFork(call.fiber)
+            )
+          })
+        )
+    }
+  })

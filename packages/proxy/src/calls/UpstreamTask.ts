@@ -1,0 +1,143 @@
+/**
+ * Waits for a task that a call has become at the upstream, and gives the result of the call. What the task asks meanwhile goes
+ * to the client whose call it is. Interrupting it cancels the task.
+ *
+ * `Forward` decides which calls become tasks; the task of the client is one of the proxy's own server.
+ */
+import { TooManyRounds } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import { extension } from "@effect-mcp/client/Tasks"
+import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Tasks from "@effect-mcp/protocol/Tasks"
+import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
+import type { AskError } from "@effect-mcp/server/ServerSession"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import type { Ask } from "../upstream/Questions.js"
+import * as Questions from "../upstream/Questions.js"
+import type { ProxyFailure } from "../upstream/UpstreamError.js"
+
+/** How long the upstream may take to acknowledge that it cancels a task. */
+const CANCEL_WAIT = "1 second"
+
+/** A task of 2025-11-25. The client's features of the session answer its questions. */
+export const legacy = ({ tasks }: ClientSessionService, taskId: string): Effect.Effect<JsonObject, ProxyFailure> =>
+  Effect.flatMap(
+    tasks.attach(taskId),
+    (task) => cancelling(task.result as Effect.Effect<any, ProxyFailure>, task.cancel)
+  )
+
+/** How the client of a call takes part in a task of the extension. */
+export interface Client {
+  /** Runs first: the call becomes a task of the client, where it runs tasks. */
+  readonly start: Effect.Effect<void, AskError>
+  readonly ask: Ask
+  /**
+   * Ends the request with the questions, which the client answers with another request. `undefined` where the client is asked
+   * while it waits.
+   */
+  readonly pass: () => ((questions: Questions.Questions) => Effect.Effect<never, McpError.McpError>) | undefined
+  /** What the client has answered to questions that were passed. */
+  readonly responses: JsonObject | undefined
+  readonly capabilities: ClientCapabilities
+}
+
+/** A task of the extension. The client of the call answers its questions, each once. */
+export const modern = (
+  { request }: ClientSessionService,
+  taskId: string,
+  { ask, capabilities, pass, responses, start }: Client
+): Effect.Effect<JsonObject, ProxyFailure> => {
+  let isPassed = false
+  const send = (method: string, params: JsonObject = {}) =>
+    request(method, { taskId, ...params }, { capabilities }) as Effect.Effect<JsonObject, ProxyFailure>
+  const update = (inputResponses: JsonObject) =>
+    Effect.retry(send(extension.requests.update.name, { inputResponses }), {
+      while: TaskPoll.isLost,
+      times: TaskPoll.MAX_LOST
+    })
+  const read = Effect.flatMap(send(extension.requests.get.name), (state): Effect.Effect<State, ProxyFailure> => {
+    const { inputRequests, pollIntervalMs, status } = state
+    const questions = Questions.of(inputRequests)
+    return typeof status === "string" && questions !== undefined && Object.keys(questions).length <= Questions.MAX &&
+        (pollIntervalMs === undefined || typeof pollIntervalMs === "number")
+      ? Effect.succeed({ status: status as Tasks.TaskStatus, pollInterval: pollIntervalMs, questions, state })
+      : invalid
+  })
+  const waiting = Effect.scoped(Effect.gen(function*() {
+    const poll = yield* TaskPoll.make<State, ProxyFailure>(read)
+    const failed = yield* Deferred.make<never, ProxyFailure>()
+    const asked = new Set(Object.keys(responses ?? {}))
+    const answer = (key: string, question: Questions.Question) =>
+      Effect.flatMap(ask(question), (response) => update({ [key]: response })).pipe(
+        Effect.onExit((exit) =>
+          Exit.isSuccess(exit) || Exit.isInterrupted(exit)
+            ? Effect.sync(poll.wake)
+            : Deferred.failCause(failed, exit.cause)
+        ),
+        Effect.ignore,
+        Effect.interruptible,
+        Effect.forkScoped
+      )
+    const follow = (seen: number): Effect.Effect<JsonObject, ProxyFailure, Scope.Scope> =>
+      Effect.flatMap(poll.next(seen), ([{ questions, state, status }, number]) => {
+        if (Tasks.isTerminal(status)) return outcome(state)
+        const fresh = Object.entries(questions).filter(([key]) => !asked.has(key))
+        const passing = fresh.length === 0 ? undefined : pass()
+        if (passing !== undefined) {
+          isPassed = true
+          return Effect.onError(
+            passing(Object.fromEntries(fresh)),
+            (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : cancel
+          )
+        }
+        if (asked.size + fresh.length > Questions.MAX) {
+          return Effect.zipRight(
+            cancel,
+            Effect.fail(new TooManyRounds({ method: "tools/call", rounds: Questions.MAX }))
+          )
+        }
+        for (const [key] of fresh) asked.add(key)
+        return Effect.zipRight(
+          Effect.forEach(fresh, ([key, question]) => answer(key, question), { discard: true }),
+          follow(number)
+        )
+      })
+    if (responses !== undefined) yield* update(responses)
+    return yield* raceFirst(follow(0), Deferred.await(failed))
+  }))
+  const cancel = Effect.ignore(send(extension.requests.cancel.name))
+  return cancelling(
+    Effect.zipRight(Effect.tapError(start, () => cancel), waiting),
+    Effect.suspend(() => isPassed ? Effect.void : cancel)
+  )
+}
+
+interface State extends TaskPoll.Polled {
+  readonly questions: Questions.Questions
+  readonly state: JsonObject
+}
+
+const outcome = ({ error, result, status }: JsonObject): Effect.Effect<JsonObject, ProxyFailure> =>
+  status === "completed" && typeof result === "object" && result !== null
+    ? Effect.succeed(result as JsonObject)
+    : status === "failed" && typeof (error as JsonObject | undefined)?.code === "number"
+    ? Effect.fail(McpError.fromWire(new JsonRpcError(error as never)))
+    : invalid
+
+const invalid = Effect.fail(new TransportError({ reason: "Decode", message: "The upstream sent no valid task" }))
+
+/** Has the upstream cancel the task when nothing waits for it any more. */
+const cancelling = <A, E>(result: Effect.Effect<A, E>, cancel: Effect.Effect<unknown, unknown>): Effect.Effect<A, E> =>
+  Effect.onInterrupt(
+    result,
+    () => Effect.ignore(Effect.timeoutOption(Effect.interruptible(Effect.disconnect(cancel)), CANCEL_WAIT))
+  )

@@ -1,0 +1,122 @@
+/**
+ * The subscriptions of clients to resources of the upstream. A client that has a session with the upstream of its own
+ * subscribes in that; all other clients share one subscription of each resource. When a session with the upstream is opened
+ * anew, its subscriptions are too, and count as changed: what happened meanwhile was not reported.
+ */
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Link } from "../upstream/Link.js"
+import * as UpstreamError from "../upstream/UpstreamError.js"
+
+/** The resources that one session with the upstream is subscribed to, and how many clients want each. */
+type Wanted = Map<string, number>
+
+export interface Options {
+  readonly name: string
+  /** The link of the client, if the client has one of its own while it is connected. */
+  readonly own: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
+  /** The session of such a client that is open now. */
+  readonly ownNow: (session: ServerSessionService) => ClientSessionService | undefined
+  /** The link of all other clients. */
+  readonly shared: Effect.Effect<Link, McpError>
+  readonly sharedNow: () => ClientSessionService | undefined
+  /** Runs an effect for which no client waits. */
+  readonly run: (effect: Effect.Effect<void>) => void
+  readonly toOwn: (uri: string) => string
+  /** Notifies all clients of a change. */
+  readonly updated: (uri: string) => Effect.Effect<void>
+}
+
+export interface Subscriptions {
+  readonly begin: (uri: string, session: ServerSessionService) => Effect.Effect<void, McpError, Scope.Scope>
+  /** Follows the shared link, which was opened now. */
+  readonly follow: (link: Link) => Effect.Effect<void, never, Scope.Scope>
+  /** Follows the link of a client, which was opened now. */
+  readonly followOwn: (link: Link, client: ServerSessionService) => Effect.Effect<void, never, Scope.Scope>
+}
+
+export const make = (options: Options): Subscriptions => {
+  const { name, own, ownNow, run, shared, sharedNow, toOwn, updated } = options
+  const sharedWanted: Wanted = new Map()
+  const wantedBy = new WeakMap<object, Wanted>()
+
+  const wantedOf = ({ clientKey }: ServerSessionService): Wanted => {
+    const key = clientKey as object
+    const known = wantedBy.get(key)
+    if (known !== undefined) return known
+    const made: Wanted = new Map()
+    wantedBy.set(key, made)
+    return made
+  }
+
+  const add = (
+    wanted: Wanted,
+    uri: string,
+    link: Effect.Effect<Link, McpError>,
+    now: () => ClientSessionService | undefined
+  ): Effect.Effect<void, McpError, Scope.Scope> =>
+    Effect.uninterruptibleMask((restore) => {
+      const count = wanted.get(uri) ?? 0
+      wanted.set(uri, count + 1)
+      const subscribing = count > 0 ? Effect.void : Effect.onError(
+        restore(Effect.flatMap(link, ({ session }) =>
+          Effect.catchAll(
+            session.subscribeResource(uri),
+            (error) => UpstreamError.fail(name, "resources/subscribe", error)
+          ))),
+        () =>
+          Effect.sync(() => {
+            // Clients that came meanwhile rely on this subscription.
+            const session = remove(wanted, uri) ? undefined : now()
+            if (session !== undefined) run(Effect.ignore(session.subscribeResource(uri)))
+          })
+      )
+      const end = Effect.sync(() => {
+        const session = remove(wanted, uri) ? now() : undefined
+        // The client does not wait for the upstream.
+        if (session !== undefined) run(Effect.ignore(session.unsubscribeResource(uri)))
+      })
+      return Effect.zipRight(subscribing, Effect.addFinalizer(() => end))
+    })
+
+  const following = (
+    session: ClientSessionService,
+    wanted: Wanted,
+    notify: (uri: string) => Effect.Effect<void>
+  ): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.gen(function*() {
+      yield* Effect.forkScoped(
+        Effect.interruptible(Stream.runForEach(session.resourceUpdates, (uri) => notify(toOwn(uri))))
+      )
+      yield* Effect.yieldNow()
+      const again = Effect.forEach([...wanted.keys()], (uri) =>
+        Effect.matchEffect(session.subscribeResource(uri), {
+          onFailure: ({ message }) =>
+            Effect.logWarning(`The upstream "${name}" refused a subscription that it had before: ${message}`),
+          onSuccess: () => notify(toOwn(uri))
+        }), { discard: true })
+      yield* Effect.forkScoped(Effect.interruptible(again))
+    })
+
+  return {
+    begin: (uri, session) =>
+      Effect.flatMap(own(session), (link) =>
+        link === undefined
+          ? add(sharedWanted, uri, shared, sharedNow)
+          : add(wantedOf(session), uri, Effect.succeed(link), () => ownNow(session))),
+    follow: ({ session }) => following(session, sharedWanted, updated),
+    followOwn: ({ session }, client) => following(session, wantedOf(client), client.resourceUpdated)
+  }
+}
+
+/** Gives whether no client wants the resource any more. */
+const remove = (wanted: Wanted, uri: string): boolean => {
+  const count = (wanted.get(uri) ?? 1) - 1
+  if (count > 0) wanted.set(uri, count)
+  else wanted.delete(uri)
+  return count <= 0
+}

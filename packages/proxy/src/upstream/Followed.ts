@@ -1,0 +1,50 @@
+/**
+ * The lists of one session with the upstream: read once, and again whenever the upstream reports a change. What cannot be read
+ * stays as it was, and is read again after a while.
+ */
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import type { Change } from "@effect-mcp/client/Notifications"
+import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
+import * as Lists from "@effect-mcp/client/unstable/ServerLists"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+
+/** How long the lists wait for the subscription that reports their changes. */
+const SUBSCRIPTION_WAIT = "5 seconds"
+
+/**
+ * Follows the lists until the session ends. `onFirst` runs once, when the upstream has listed what it has, or refused.
+ * Listening begins when the effect that this gives is made.
+ */
+export const make = (
+  name: string,
+  session: ClientSessionService,
+  onLists: (lists: ServerLists, reported: ReadonlyArray<Change>) => Effect.Effect<void>,
+  onFirst: Effect.Effect<unknown>
+): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const reported = new Set<Change>()
+    yield* Effect.forkScoped(Effect.interruptible(
+      Stream.runForEach(session.listChanges, (change) => Effect.sync(() => reported.add(change)))
+    ))
+    const changed = yield* Lists.changes(session)
+    let lists: ServerLists | undefined
+    const refresh = Effect.suspend(() => {
+      const about = [...reported]
+      reported.clear()
+      return Effect.flatMap(Lists.read(session, lists), (read) => {
+        lists = read.lists
+        return Effect.as(onLists(read.lists, about), read.isComplete)
+      })
+    })
+    const first = Effect.zipRight(
+      raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT)),
+      Effect.catchAll(refresh, (error) =>
+        Effect.as(Effect.logWarning(`The upstream "${name}" could not list what it has: ${error.message}`), false))
+    )
+    const following = Effect.flatMap(first, (isComplete) =>
+      Effect.zipRight(onFirst, Lists.follow(session, isComplete, changed, refresh)))
+    return raceFirst(Effect.ignore(session.ended), following)
+  })

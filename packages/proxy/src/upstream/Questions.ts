@@ -1,0 +1,128 @@
+/**
+ * Passes a question of the upstream on to a client of the proxy: the parameters and the answer stay as they are. The server
+ * checks that the client has declared the capability that the question needs.
+ */
+import * as ClientFeatures from "@effect-mcp/client/Features"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import { declares } from "@effect-mcp/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import { MethodNotFound } from "@effect-mcp/protocol/McpError"
+import type { Question as ServerQuestion } from "@effect-mcp/server/Ask"
+import type { AskError, ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/** A question as a server sends it. */
+export interface Question {
+  readonly method: string
+  readonly params?: JsonObject | undefined
+}
+
+/** Questions by their keys. */
+export interface Questions {
+  readonly [key: string]: Question
+}
+
+/** How many questions a result, or a task, may have at once: as many as a client answers. */
+export const MAX = 1000
+
+export type Ask = (question: Question) => Effect.Effect<JsonObject, AskError>
+
+/** Asks the client of a request. */
+export const ask = (session: ServerSessionService): Ask => ({ method, params = {} }) => {
+  const kind = kinds.get(method)
+  if (kind === undefined) return Effect.fail(new MethodNotFound({ method: method.slice(0, 128) }))
+  const question: ServerQuestion<JsonObject> = {
+    kind,
+    requires: requirementOf(kind, params),
+    params,
+    problem: undefined,
+    decode: (answer: JsonObject) => Effect.succeed(answer)
+  }
+  return Effect.map(session.ask({ question }), ({ question }) => question)
+}
+
+const kinds: ReadonlyMap<string, ServerQuestion<unknown>["kind"]> = new Map([
+  ["elicitation/create", "elicit"],
+  ["sampling/createMessage", "sample"],
+  ["roots/list", "roots"]
+])
+
+const requirementOf = (kind: ServerQuestion<unknown>["kind"], params: JsonObject): ClientCapabilities => {
+  switch (kind) {
+    case "elicit":
+      return { elicitation: params.mode === "url" ? { url: {} } : { form: {} } }
+    case "sample":
+      return { sampling: params.tools === undefined && params.toolChoice === undefined ? {} : { tools: {} } }
+    case "roots":
+      return { roots: {} }
+  }
+}
+
+/** The questions of a result or of a task; `undefined` when they are not valid. */
+export const of = (requests: unknown): Questions | undefined => {
+  if (requests === undefined) return {}
+  const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
+  if (!isObject(requests)) return undefined
+  const isQuestion = (one: unknown) =>
+    isObject(one) && typeof one.method === "string" && (one.params === undefined || isObject(one.params))
+  return Object.values(requests).every(isQuestion) ? requests as Questions : undefined
+}
+
+/** Everything that an upstream may ask of a client. */
+export const all: ClientCapabilities = {
+  sampling: { tools: {}, context: {} },
+  elicitation: { form: {}, url: {} },
+  roots: { listChanged: true }
+}
+
+/** Of what a client has declared, the part that a proxy passes on. */
+export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
+  ...(declares(declared, "sampling")
+    ? {
+      sampling: {
+        ...(declares(declared, "sampling.tools") ? { tools: {} } : undefined),
+        ...(declares(declared, "sampling.context") ? { context: {} } : undefined)
+      }
+    }
+    : undefined),
+  ...(declared.elicitation === undefined ? undefined : {
+    elicitation: {
+      ...(declares(declared, "elicitation.form") ? { form: {} } : undefined),
+      ...(declares(declared, "elicitation.url") ? { url: {} } : undefined)
+    }
+  }),
+  ...(declared.roots === undefined ? undefined : { roots: {} })
+})
+
+/** The features of a client that passes each request of the upstream on. `rootsChanges` is a stream. */
+export const features = (
+  declared: ClientCapabilities,
+  ask: Ask,
+  rootsChanges: Parameters<typeof ClientFeatures.roots>[1] & {}
+): Layer.Layer<never, never, ClientFeatures.Features> => {
+  const passing = (method: string) => (params: object): Effect.Effect<any, McpError | AskError> =>
+    ask({ method, params: params as JsonObject })
+  return Layer.mergeAll(
+    Layer.empty,
+    ...(declares(declared, "sampling")
+      ? [ClientFeatures.sampling(passing("sampling/createMessage"), {
+        tools: declared.sampling?.tools ?? false,
+        context: declared.sampling?.context ?? false
+      })]
+      : []),
+    ...(declares(declared, "elicitation.form") ? [ClientFeatures.elicitation(passing("elicitation/create"))] : []),
+    ...(declares(declared, "elicitation.url")
+      ? [
+        ClientFeatures.urlElicitation((params) =>
+          Effect.map(passing("elicitation/create")(params), ({ action }) => action)
+        )
+      ]
+      : []),
+    ...(declared.roots === undefined ? [] : [ClientFeatures.roots(
+      Effect.map(passing("roots/list")({}), ({ roots }) => roots),
+      rootsChanges
+    )])
+  ) as Layer.Layer<never, never, ClientFeatures.Features>
+}

@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as AppView from "@effect-mcp/definition/AppView"
+import * as Tool from "@effect-mcp/definition/Tool"
+import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as Extension from "@effect-mcp/protocol/Extension"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Proxy from "@effect-mcp/proxy/Proxy"
+import * as Apps from "@effect-mcp/server/Apps"
+import * as Handler from "@effect-mcp/server/Handler"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { Deferred, Effect, Either, Fiber, Layer, Schema } from "effect"
+import type { Features } from "./Setting.js"
+import { all, fromLayer, pairs } from "./Setting.js"
+
+const Stock = Extension.make("com.example/stock", {
+  settings: { client: Schema.Struct({ currency: Schema.optional(Schema.String) }), server: Schema.Struct({}) },
+  requests: {
+    count: Extension.request("stock/count", {
+      params: Schema.Struct({ item: Schema.String }),
+      result: Schema.Struct({ left: Schema.NumberFromString, currency: Schema.String }),
+      nameParameter: "item"
+    })
+  },
+  notifications: {
+    sold: Extension.notification("notifications/stock/sold", {
+      from: "client",
+      params: Schema.Struct({ item: Schema.String })
+    })
+  }
+})
+
+const extensions = [Stock]
+
+const serverOf = (
+  versions: (typeof pairs)[number][1],
+  interrupted: Deferred.Deferred<void>,
+  sold: Deferred.Deferred<string>
+) =>
+  fromLayer(McpServer.layer(
+    { name: "upstream", version: "1.0.0" },
+    Layer.mergeAll(
+      Handler.request(Stock.requests.count, ({ item }) =>
+        Effect.flatMap(RequestContext, ({ clientCapabilities }): Effect.Effect<any, McpError.McpError> => {
+          const { currency = "EUR" } = (clientCapabilities.extensions?.[Stock.id] ?? {}) as { currency?: string }
+          return item === "none"
+            ? Effect.fail(new McpError.PeerError({ code: -32050, message: "No such item", data: { item } }))
+            : item === "slow"
+            ? Effect.onInterrupt(Effect.never, () =>
+              Deferred.succeed(interrupted, undefined))
+            : Effect.succeed({ left: 7, currency })
+        })),
+      Handler.notification(Stock.notifications.sold, ({ item }) =>
+        Effect.asVoid(Deferred.succeed(sold, item)))
+    ) as Features,
+    { versions, extensions }
+  ))
+
+const gatewayOf = (upstream: Connector) =>
+  fromLayer(McpServer.layer(
+    { name: "gateway", version: "1.0.0" },
+    Proxy.layer(upstream, { name: "up", client: { extensions } }) as Features,
+    { extensions }
+  ))
+
+describe("A request of an extension that the proxy is given", () => {
+  for (const [name, clientVersions, upstreamVersions] of pairs) {
+    it.scopedLive(
+      `goes to the upstream and back, with errors and cancellation, and so do notifications (${name})`,
+      () =>
+        Effect.gen(function*() {
+          const interrupted = yield* Deferred.make<void>()
+          const sold = yield* Deferred.make<string>()
+          const gateway = yield* gatewayOf(yield* serverOf(upstreamVersions, interrupted, sold))
+          const session = yield* Client.make(gateway, {
+            versions: clientVersions,
+            extensions: [Extension.declare(Stock, { client: { currency: "USD" } })]
+          })
+          const { currency, left } = yield* session.request(Stock.requests.count, { item: "tea" })
+          // Up to 2025-11-25, the proxy has declared its own settings when it has connected.
+          assert.deepStrictEqual([left, currency], [
+            7,
+            name === "modern to modern" || name === "legacy to modern" ? "USD" : "EUR"
+          ])
+          const failed = yield* Effect.either(session.request(Stock.requests.count, { item: "none" }))
+          assert.deepInclude(Either.isLeft(failed) ? failed.left : {}, { code: -32050, data: { item: "none" } })
+          const slow = yield* Effect.fork(session.request(Stock.requests.count, { item: "slow" }))
+          yield* session.notify(Stock.notifications.sold, { item: "tea" })
+          assert.strictEqual(yield* Deferred.await(sold), "tea")
+          yield* Fiber.interrupt(slow)
+          yield* Deferred.await(interrupted)
+        }),
+      10_000
+    )
+
+    it.scopedLive(`is refused to a client that has not declared the extension (${name})`, () =>
+      Effect.gen(function*() {
+        const gateway = yield* gatewayOf(
+          yield* serverOf(upstreamVersions, yield* Deferred.make<void>(), yield* Deferred.make<string>())
+        )
+        const session = yield* Client.make(gateway, { versions: clientVersions, enforceCapabilities: false })
+        const refused = yield* Effect.flip(session.request("stock/count", { item: "tea" }))
+        assert.include(["MissingClientCapability", "MethodNotFound"], refused._tag)
+      }))
+  }
+})
+
+describe("A tool for views only", () => {
+  for (const [name, clientVersions, upstreamVersions] of pairs) {
+    it.scopedLive(`is listed and called by clients that show views, and by no others (${name})`, () =>
+      Effect.gen(function*() {
+        const apps = { extensions: [Apps.extension] }
+        const clock = AppView.make("clock", { uri: "ui://clock/clock.html" })
+        const reset = Apps.tool(
+          Tool.make("reset"),
+          { view: clock, html: "<!doctype html><title>Clock</title>", visibility: ["app"] },
+          () => Effect.succeed("reset")
+        )
+        const upstream = yield* fromLayer(
+          McpServer.layer({ name: "upstream", version: "1.0.0" }, reset as Features, {
+            ...apps,
+            versions: upstreamVersions
+          })
+        )
+        const gateway = yield* fromLayer(McpServer.layer(
+          { name: "gateway", version: "1.0.0" },
+          Proxy.layer(upstream, { name: "up", client: apps }) as Features,
+          apps
+        ))
+        const names = (client: ClientSessionService) =>
+          Effect.map(all(client.tools), (tools) => tools.map(({ name }) => name))
+        const shows = yield* Client.make(gateway, { ...apps, versions: clientVersions })
+        assert.deepStrictEqual(yield* names(shows), ["reset"])
+        assert.deepInclude((yield* shows.callTool("reset")).content[0], { text: "reset" })
+        const other = yield* Client.make(gateway, { versions: clientVersions })
+        assert.deepStrictEqual(yield* names(other), [])
+        assert.deepInclude(yield* Effect.flip(other.callTool("reset")), { _tag: "InvalidParams" })
+      }))
+  }
+})

@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import { Effect } from "effect"
+import * as Logs from "../src/upstream/Logs.js"
+
+describe("Log messages of an upstream", () => {
+  it.scoped("wait in limited number for a client that reads slowly, and later ones are dropped", () =>
+    Effect.gen(function*() {
+      const reads = yield* Effect.makeLatch(false)
+      const received: Array<unknown> = []
+      const log = (_: unknown, data: unknown) => Effect.zipRight(reads.await, Effect.sync(() => received.push(data)))
+      const logs = yield* Logs.make(() => ({ log }) as Partial<ServerSessionService> as ServerSessionService)
+      const receive = (data: number) =>
+        logs.receive(Message.notification("notifications/message", { level: "info", data }))
+      for (let n = 1; n <= Logs.MAX_WAITING + 10; n++) receive(n)
+      assert.isFalse(logs.isIdle())
+      yield* reads.open
+      yield* logs.flush
+      assert.deepStrictEqual(received, Array.from({ length: Logs.MAX_WAITING }, (_, i) => i + 1))
+      assert.isTrue(logs.isIdle())
+      receive(0)
+      yield* logs.flush
+      assert.strictEqual(received.at(-1), 0)
+    }))
+})

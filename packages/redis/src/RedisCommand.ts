@@ -1,0 +1,16 @@
+/**
+ * What goes to Redis and comes back: scripts and replies.
+ *
+ * `RedisConnection` sends them.
+ *
+ * @since 0.1.0
+ */
+
+/** What Redis answers: texts, numbers, and lists of them. */
+export type Reply = string | number | null | ReadonlyArray<Reply>
+
+/** A Lua script, and how many keys it has. */
+export interface Script {
+  readonly lua: string
+  readonly keys: number
+}

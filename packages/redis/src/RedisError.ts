@@ -1,0 +1,19 @@
+/**
+ * The error of everything that talks to Redis: it did not answer in time, or refused a command.
+ *
+ * It names the command, and never its arguments: they may be secrets.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+
+export class RedisError extends Data.TaggedError("RedisError")<{
+  readonly message: string
+  /** What the driver reported, without the arguments of the command. */
+  readonly cause?: string | undefined
+}> {
+  /** What happened and why, for the log of the operator: it may name addresses. */
+  get report(): string {
+    return this.cause === undefined || this.cause === "" ? this.message : `${this.message}: ${this.cause}`
+  }
+}

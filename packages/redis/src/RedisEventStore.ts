@@ -1,0 +1,253 @@
+/**
+ * `EventStore` in Redis: one stream for each stream of a session. A node whose epoch is over, because another one has claimed the
+ * session in the directory or has stored events of it, stores nothing.
+ *
+ * @since 0.1.0
+ */
+import type { EventStoreService, StoredEvent, StreamKey } from "@effect-mcp/server/EventStore"
+import { EventStore } from "@effect-mcp/server/EventStore"
+import * as EventDatabase from "@effect-mcp/server/unstable/EventDatabase"
+import * as Arr from "effect/Array"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Entries from "./connection/Entries.js"
+import * as Keys from "./connection/Keys.js"
+import type { Script } from "./RedisCommand.js"
+import { RedisConnection } from "./RedisConnection.js"
+
+export interface Options {
+  /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
+  readonly maxEvents?: number | undefined
+  /** How long the stream of a request is stored after its response. Default: 5 minutes. */
+  readonly retention?: Duration.DurationInput | undefined
+  /** How long a stream is stored after its last event. Default: 1 hour. */
+  readonly ttl?: Duration.DurationInput | undefined
+}
+
+/**
+ * How each script begins that changes something. KEYS: session, epoch. ARGV: epoch or "", milliseconds to live. Ends the script
+ * with 0 when the epoch is over.
+ */
+const FENCE = `
+    if ARGV[1] ~= "" then
+      local claimed = tonumber(redis.call("HGET", KEYS[1], "epoch") or 0)
+      local stored = tonumber(redis.call("GET", KEYS[2]) or 0)
+      local epoch = tonumber(ARGV[1])
+      if epoch < claimed or epoch < stored then return 0 end
+      if epoch > stored then redis.call("SET", KEYS[2], ARGV[1]) end
+      redis.call("PEXPIRE", KEYS[2], ARGV[2])
+    end`
+
+/**
+ * The index of a session's streams: a sorted set of their names, each with the time in milliseconds at which the stream expires.
+ * Names of streams that have expired leave it, so that a long session has few.
+ */
+const INDEX = `
+    local function index(key, stream, ttl)
+      local time = redis.call("TIME")
+      local now = time[1] * 1000 + math.floor(time[2] / 1000)
+      redis.call("ZADD", key, now + ttl, stream)
+      redis.call("ZREMRANGEBYSCORE", key, "-inf", "(" .. now)
+      redis.call("PEXPIRE", key, ARGV[2])
+    end`
+
+/**
+ * KEYS and ARGV of all scripts that finish a stream begin with events, about, streams, and with stream, retention, and the position
+ * of the event before or "". It is `missing` when Redis has not stored that event, or has lost it.
+ */
+const FINISH = `
+    local function finish()
+      redis.call("HSET", KEYS[4], "finished", 1)
+      redis.call("PEXPIRE", KEYS[3], ARGV[4])
+      redis.call("PEXPIRE", KEYS[4], ARGV[4])
+      index(KEYS[5], ARGV[3], ARGV[4])
+    end
+    local function miss()
+      if ARGV[5] == "" then return end
+      local last = redis.call("XREVRANGE", KEYS[3], "+", "-", "COUNT", 1)[1]
+      local stored = last and tonumber(string.match(last[1], "%d+")) or 0
+      if stored < tonumber(ARGV[5]) then redis.call("HSET", KEYS[4], "missing", ARGV[5]) end
+    end`
+
+/**
+ * More KEYS: events, about, streams. More ARGV: stream, retention, the position of the event before or "", whether the stream
+ * finishes, greatest number, then positions and data.
+ */
+const appending: Script = {
+  keys: 5,
+  lua: `${FENCE}${INDEX}${FINISH}
+    miss()
+    for at = 8, #ARGV, 2 do redis.call("XADD", KEYS[3], ARGV[at] .. "-1", "data", ARGV[at + 1]) end
+    local surplus = redis.call("XLEN", KEYS[3]) - ARGV[7]
+    if surplus > 0 then
+      local dropped = redis.call("XRANGE", KEYS[3], "-", "+", "COUNT", surplus)
+      redis.call("HSET", KEYS[4], "dropped", dropped[#dropped][1])
+      redis.call("XTRIM", KEYS[3], "MAXLEN", ARGV[7])
+    end
+    if ARGV[6] == "1" then
+      finish()
+    else
+      index(KEYS[5], ARGV[3], ARGV[2])
+      redis.call("PEXPIRE", KEYS[3], ARGV[2])
+      redis.call("PEXPIRE", KEYS[4], ARGV[2])
+    end
+    return 1`
+}
+
+/** More KEYS: about, streams. More ARGV: requests, stream, the position of an event before that was not stored or "". */
+const opening: Script = {
+  keys: 4,
+  lua: `${FENCE}${INDEX}
+    redis.call("HSET", KEYS[3], "requests", ARGV[3])
+    if ARGV[5] ~= "" then redis.call("HSET", KEYS[3], "missing", ARGV[5]) end
+    redis.call("PEXPIRE", KEYS[3], ARGV[2])
+    index(KEYS[4], ARGV[4], ARGV[2])
+    return 1`
+}
+
+/** More KEYS: events, about, streams. More ARGV: stream, retention, the position of the event before or "". */
+const finishing: Script = {
+  keys: 5,
+  lua: `${FENCE}${INDEX}${FINISH}
+    if redis.call("EXISTS", KEYS[3], KEYS[4]) == 0 then return 1 end
+    miss()
+    finish()
+    return 1`
+}
+
+/** More ARGV: the keys to remove, which are at the same place as the others. */
+const forgetting: Script = {
+  keys: 2,
+  lua: `${FENCE}
+    for at = 3, #ARGV do redis.call("UNLINK", ARGV[at]) end
+    return 1`
+}
+
+/** How many keys one script removes: Redis does nothing else meanwhile. */
+const FORGOTTEN = 500
+
+/** For how many streams a node remembers its last event. */
+const MAX_STREAMS = 100_000
+
+export const make = (options: Options = {}): Effect.Effect<EventStoreService, never, RedisConnection> =>
+  Effect.map(RedisConnection, ({ command, prefix, run }) => {
+    const maxEvents = Math.max(1, options.maxEvents ?? 1000)
+    const retention = Duration.toMillis(options.retention ?? "5 minutes")
+    const ttl = Duration.toMillis(options.ttl ?? "1 hour")
+    // The position of the last event of each unfinished stream that this node has sent to Redis, by the key of its events.
+    const sent = new Map<string, number>()
+    const remember = (events: string, position: number) => {
+      sent.delete(events)
+      const [oldest] = sent.size >= MAX_STREAMS ? sent.keys() : []
+      if (oldest !== undefined) sent.delete(oldest)
+      sent.set(events, position)
+    }
+    const keys = ({ session, stream }: StreamKey) => ({
+      events: Keys.events(prefix, session, stream),
+      about: Keys.about(prefix, session, stream),
+      streams: Keys.streams(prefix, session)
+    })
+    /** Runs a script that begins with `FENCE`; `false` when the epoch is over. */
+    const fenced = (
+      script: Script,
+      { epoch, session }: Pick<StreamKey, "epoch" | "session">,
+      more: ReadonlyArray<string>,
+      ...args: ReadonlyArray<string | number>
+    ) => {
+      const key = Keys.session(prefix, session)
+      return Effect.map(
+        run(script, key, `${key}:epoch`, ...more, epoch ?? "", ttl, ...args),
+        (reply) => reply === 1
+      )
+    }
+    return EventDatabase.toStore({
+      open: (key, requests, missing) => {
+        const { about, streams } = keys(key)
+        return fenced(opening, key, [about, streams], requests, key.stream, missing ?? "")
+      },
+      unfinished: (key) =>
+        Effect.map(command("HMGET", keys(key).about, "requests", "finished"), (reply) => {
+          const [requests, finished] = reply as ReadonlyArray<string | null>
+          return typeof requests !== "string" || finished === "1" ? undefined : requests
+        }),
+      append: (key, all, isLast, missing) => {
+        const { about, events, streams } = keys(key)
+        const stored = fenced(
+          appending,
+          key,
+          [events, about, streams],
+          key.stream,
+          retention,
+          sent.get(events) ?? missing ?? "",
+          isLast ? 1 : 0,
+          maxEvents,
+          ...all.flatMap(({ data, position }) => [position, data])
+        )
+        return Effect.onExit(stored, (exit) =>
+          Effect.sync(() => {
+            const isOver = exit._tag === "Success" && (isLast || !exit.value)
+            if (isOver) sent.delete(events)
+            else remember(events, all.at(-1)!.position)
+          }))
+      },
+      after: (key, position) => {
+        const { about, events } = keys(key)
+        const before = sent.get(events)
+        const isLost = Effect.map(
+          Effect.all([
+            command("EXISTS", events, about),
+            command("HMGET", about, "dropped", "missing"),
+            before === undefined ? Effect.succeed("") : Entries.lastId(command, events)
+          ], { concurrency: "unbounded" }),
+          ([known, fields, last]) => {
+            const [dropped, missing] = fields as ReadonlyArray<string | null>
+            const isBehind = before !== undefined && positionOf(last) < before
+            const lost = Math.max(positionOf(dropped), Number(missing), isBehind ? before : 0)
+            return known === 0 || (position >= 0 && position < lost)
+          }
+        )
+        return Effect.gen(function*() {
+          // Before, so that a refusal reads no events.
+          if (yield* isLost) return Option.none()
+          const reply = yield* command("XRANGE", events, position < 0 ? "-" : `(${position}-1`, "+")
+          // Events may have been dropped meanwhile.
+          if (yield* isLost) return Option.none()
+          return Option.some(
+            Entries.ofReply(reply).map(({ fields, id }): StoredEvent => ({
+              position: positionOf(id),
+              data: fields.data!
+            }))
+          )
+        })
+      },
+      finish: (key, missing) => {
+        const { about, events, streams } = keys(key)
+        const before = sent.get(events) ?? missing ?? ""
+        return Effect.tap(
+          fenced(finishing, key, [events, about, streams], key.stream, retention, before),
+          () => sent.delete(events)
+        )
+      },
+      forget: (session, epoch) =>
+        Effect.gen(function*() {
+          const streams = Keys.streams(prefix, session)
+          const names = (yield* command("ZRANGE", streams, 0, -1)) as ReadonlyArray<string>
+          const own = names.flatMap((stream) => [
+            Keys.events(prefix, session, stream),
+            Keys.about(prefix, session, stream)
+          ])
+          for (const key of own) sent.delete(key)
+          // The index is the last: what has failed before it is found again.
+          for (const some of Arr.chunksOf([...own, streams], FORGOTTEN)) {
+            yield* fenced(forgetting, { session, epoch }, [], ...some)
+          }
+        })
+    }, ({ report }) => report)
+  })
+
+export const layer = (options?: Options): Layer.Layer<EventStore, never, RedisConnection> =>
+  Layer.effect(EventStore, make(options))
+
+const positionOf = (id: unknown): number => typeof id === "string" ? Number(id.slice(0, id.indexOf("-"))) : 0

@@ -1,0 +1,65 @@
+/**
+ * Everything that the nodes of a server share, in one Redis.
+ *
+ * The other modules have the services one by one, with their options.
+ *
+ * @since 0.1.0
+ */
+import type { ChangeBus } from "@effect-mcp/server/ChangeBus"
+import type { EventStore } from "@effect-mcp/server/EventStore"
+import type { Inbox } from "@effect-mcp/server/Inbox"
+import type { SealKeys } from "@effect-mcp/server/SealKeys"
+import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
+import type { SharedLimits } from "@effect-mcp/server/SharedLimits"
+import type { TaskStore } from "@effect-mcp/server/TaskStore"
+import * as Layer from "effect/Layer"
+import * as RedisChangeBus from "./RedisChangeBus.js"
+import * as RedisConnection from "./RedisConnection.js"
+import type { RedisError } from "./RedisError.js"
+import * as RedisEventStore from "./RedisEventStore.js"
+import * as RedisInbox from "./RedisInbox.js"
+import * as RedisSealKeys from "./RedisSealKeys.js"
+import * as RedisSessionDirectory from "./RedisSessionDirectory.js"
+import * as RedisSharedLimits from "./RedisSharedLimits.js"
+import * as RedisTaskStore from "./RedisTaskStore.js"
+
+/** All services over the connection, with their defaults. */
+export const services: Layer.Layer<
+  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
+  never,
+  RedisConnection.RedisConnection
+> = Layer.mergeAll(
+  RedisChangeBus.layer(),
+  RedisEventStore.layer(),
+  RedisInbox.layer(),
+  RedisSealKeys.layer(),
+  RedisSessionDirectory.layer(),
+  RedisSharedLimits.layer,
+  RedisTaskStore.layer()
+)
+
+/**
+ * Connects to Redis, and provides all services to the server and to its HTTP endpoint.
+ *
+ * @example
+ * ```ts
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as HttpServer from "@effect-mcp/node/HttpServer"
+ * import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import { Effect, Layer } from "effect"
+ *
+ * const Hello = McpServer.tool(Tool.make("hello"), () => Effect.succeed("Hello from any node!"))
+ *
+ * export const Live = HttpServer.layer({ port: 3000 }).pipe(
+ *   Layer.provide(McpServer.layer({ name: "shop", version: "1.0.0" }, Hello)),
+ *   Layer.provide(RedisNodes.layer({ url: "redis://redis.internal:6379" }))
+ * )
+ * ```
+ */
+export const layer = (
+  options?: RedisConnection.Options
+): Layer.Layer<
+  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
+  RedisError
+> => Layer.provide(services, RedisConnection.layer(options))

@@ -1,0 +1,34 @@
+/**
+ * `SealKeys` in Redis: all nodes have the same keys, and one of them replaces the key when it is due. The secrets are stored as
+ * they are: anyone that can read this Redis can open what servers have sealed.
+ *
+ * @since 0.1.0
+ */
+import type { Rotation, SealKeysService } from "@effect-mcp/server/SealKeys"
+import { SealKeys } from "@effect-mcp/server/SealKeys"
+import * as KeyRing from "@effect-mcp/server/unstable/KeyRing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Script } from "./RedisCommand.js"
+import { RedisConnection } from "./RedisConnection.js"
+
+/** Replaces a value that is still the one that was read. ARGV: the old value, the new one, its milliseconds to live. */
+const swap: Script = {
+  keys: 1,
+  lua: `
+    if (redis.call("GET", KEYS[1]) or "") ~= ARGV[1] then return 0 end
+    redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
+    return 1`
+}
+
+export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, never, RedisConnection> =>
+  Effect.map(RedisConnection, ({ command, prefix, run }) => {
+    const name = `${prefix}seal`
+    return KeyRing.make({
+      read: Effect.map(command("GET", name), (reply) => typeof reply === "string" ? reply : ""),
+      swap: (before, after, ttl) => run(swap, name, before, after, ttl)
+    }, rotation)
+  })
+
+export const layer = (rotation?: Rotation): Layer.Layer<SealKeys, never, RedisConnection> =>
+  Layer.effect(SealKeys, make(rotation))

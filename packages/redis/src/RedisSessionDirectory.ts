@@ -1,0 +1,126 @@
+/**
+ * `SessionDirectory` in Redis: a hash for each session, and a key for each node that expires with its lease. An id of a node whose
+ * key has expired never comes back, so a session that is free stays free until it is claimed.
+ *
+ * @since 0.1.0
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { Membership, SessionDirectoryService, SessionEntry } from "@effect-mcp/server/SessionDirectory"
+import { SessionDirectory, SessionDirectoryError } from "@effect-mcp/server/SessionDirectory"
+import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as Chunk from "effect/Chunk"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Keys from "./connection/Keys.js"
+import type { Script } from "./RedisCommand.js"
+import { RedisConnection } from "./RedisConnection.js"
+import type { RedisError } from "./RedisError.js"
+
+export interface Options {
+  /**
+   * How long a node that does not renew its lease keeps its sessions. Then it ends them, and other nodes take them over. A node
+   * whose process has ended keeps them as long; a node that cannot reach Redis, or whose event loop stands still, loses them after
+   * this time. Default: 3 seconds.
+   */
+  readonly lease?: Duration.DurationInput | undefined
+  /** How often a node renews its lease. Default: a quarter of `lease`, so that three renewals may fail. */
+  readonly renewal?: Duration.DurationInput | undefined
+  /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
+  readonly ttl?: Duration.DurationInput | undefined
+}
+
+/** How many sessions are touched at once: neither this process nor Redis does anything else meanwhile. */
+const PORTION = 200
+
+/** KEYS: session. ARGV: epoch, milliseconds to live, then fields and values to set. */
+const change: Script = {
+  keys: 1,
+  lua: `
+    if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return 0 end
+    redis.call("HSET", KEYS[1], unpack(ARGV, 3))
+    redis.call("PEXPIRE", KEYS[1], ARGV[2])
+    return 1`
+}
+
+/** KEYS: session. ARGV: node, facts, milliseconds to live. */
+const create: Script = {
+  keys: 1,
+  lua: `
+    redis.call("HSET", KEYS[1], "node", ARGV[1], "epoch", 1, "facts", ARGV[2], "released", "")
+    return redis.call("PEXPIRE", KEYS[1], ARGV[3])`
+}
+
+/** KEYS: session. ARGV: epoch. */
+const remove: Script = {
+  keys: 1,
+  lua: `
+    if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return 0 end
+    return redis.call("DEL", KEYS[1])`
+}
+
+export const make = (options: Options = {}): Effect.Effect<SessionDirectoryService, never, RedisConnection> =>
+  Effect.map(RedisConnection, ({ command, each, prefix, run }) => {
+    const lease = Duration.toMillis(options.lease ?? "3 seconds")
+    const ttl = Duration.toMillis(options.ttl ?? "1 hour")
+    const keyOf = (session: string) => Keys.session(prefix, session)
+    const leaseOf = (node: string) => `${prefix}node:${node}`
+    const isAlive = (node: string) => Effect.map(command("EXISTS", leaseOf(node)), (found) => found === 1)
+    const find = (id: string) =>
+      Effect.gen(function*() {
+        const reply = yield* command("HMGET", keyOf(id), "node", "epoch", "facts", "released")
+        const [node, epoch, facts, released] = reply as ReadonlyArray<string | null>
+        if (typeof node !== "string") return Option.none<SessionEntry>()
+        return Option.some<SessionEntry>({
+          id,
+          node,
+          epoch: Number(epoch),
+          facts: JSON.parse(facts!) as JsonObject,
+          isServed: released === "" && (yield* isAlive(node))
+        })
+      })
+    const join = (node: string) =>
+      Effect.gen(function*() {
+        const lost = yield* Lease.hold({
+          length: lease,
+          renewal: options.renewal,
+          take: command("SET", leaseOf(node), "", "PX", lease),
+          renew: Effect.map(Effect.suspend(() => command("PEXPIRE", leaseOf(node), lease)), (renewed) => renewed === 1),
+          release: command("DEL", leaseOf(node))
+        })
+        const set = (id: string, epoch: number, ...fields: ReadonlyArray<string>) =>
+          Effect.map(run(change, keyOf(id), epoch, ttl, ...fields), (changed) => changed === 1)
+        return {
+          create: (id, facts) => failing(Effect.asVoid(run(create, keyOf(id), node, JSON.stringify(facts), ttl))),
+          find: (id) => failing(find(id)),
+          claim: (id, epoch) =>
+            failing(Effect.gen(function*() {
+              const found = yield* find(id)
+              if (Option.isNone(found) || found.value.isServed || found.value.epoch !== epoch) return Option.none()
+              const isClaimed = yield* set(id, epoch, "node", node, "epoch", `${epoch + 1}`, "released", "")
+              return isClaimed
+                ? Option.some({ ...found.value, node, epoch: epoch + 1, isServed: true })
+                : Option.none()
+            })),
+          update: (id, epoch, facts) => failing(set(id, epoch, "facts", JSON.stringify(facts))),
+          touch: (ids) =>
+            failing(Effect.forEach(
+              Chunk.chunksOf(Chunk.fromIterable(ids), PORTION),
+              (portion) => each("PEXPIRE", Chunk.toReadonlyArray(portion).map((id) => [keyOf(id), ttl])),
+              { discard: true }
+            )),
+          release: (id, epoch) => failing(Effect.asVoid(set(id, epoch, "released", "1"))),
+          remove: (id, epoch) => failing(Effect.map(run(remove, keyOf(id), epoch), (removed) => removed === 1)),
+          isAlive: (other) => failing(isAlive(other)),
+          lost
+        } satisfies Membership
+      })
+    return { join: (node) => failing(join(node)) }
+  })
+
+export const layer = (options?: Options): Layer.Layer<SessionDirectory, never, RedisConnection> =>
+  Layer.effect(SessionDirectory, make(options))
+
+const failing = <A, R>(effect: Effect.Effect<A, RedisError, R>): Effect.Effect<A, SessionDirectoryError, R> =>
+  Effect.mapError(effect, ({ report }) => new SessionDirectoryError({ message: report }))

@@ -1,0 +1,48 @@
+/**
+ * `SharedLimits` in Redis: rates as the time at which the whole allowance of a key is there again, by the clock of Redis, and
+ * what happens once as a key that expires.
+ *
+ * @since 0.1.0
+ */
+import type { SharedLimitsService } from "@effect-mcp/server/SharedLimits"
+import { SharedLimits, SharedLimitsError } from "@effect-mcp/server/SharedLimits"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Script } from "./RedisCommand.js"
+import { RedisConnection } from "./RedisConnection.js"
+import type { RedisError } from "./RedisError.js"
+
+/** ARGV: milliseconds for what is taken, milliseconds for the burst. Gives the milliseconds to wait, 0 when it was taken. */
+const take: Script = {
+  keys: 1,
+  lua: `
+    local time = redis.call("TIME")
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local full = math.max(now, tonumber(redis.call("GET", KEYS[1]) or now)) + ARGV[1]
+    local wait = math.ceil(full - (now + ARGV[2]))
+    if wait > 0 then return wait end
+    redis.call("SET", KEYS[1], string.format("%.3f", full), "PX", math.max(1, math.ceil(full - now)))
+    return 0`
+}
+
+export const make: Effect.Effect<SharedLimitsService, never, RedisConnection> = Effect.map(
+  RedisConnection,
+  ({ command, prefix, run }) => ({
+    take: (key, { burst, every }, count = 1) => {
+      if (count > burst) return Effect.succeed(Infinity)
+      const step = Duration.toMillis(every)
+      const waited = run(take, `${prefix}rate:${key}`, count * step, burst * step)
+      return Effect.map(Effect.mapError(waited, unavailable), Number)
+    },
+    once: (key, ttl) => {
+      const millis = Math.max(1, Math.ceil(Duration.toMillis(ttl)))
+      const set = command("SET", `${prefix}once:${key}`, "", "PX", millis, "NX")
+      return Effect.map(Effect.mapError(set, unavailable), (reply) => reply === "OK")
+    }
+  })
+)
+
+export const layer: Layer.Layer<SharedLimits, never, RedisConnection> = Layer.effect(SharedLimits, make)
+
+const unavailable = ({ report }: RedisError): SharedLimitsError => new SharedLimitsError({ message: report })

@@ -1,0 +1,311 @@
+/**
+ * One client of Redis, or of a cluster, over `ioredis`. It sends every command once: a command whose answer was lost with the
+ * connection fails, because it may have run.
+ *
+ * While the connection is lost, commands wait for the next one, up to their timeout. Commands that wait, or that have no answer
+ * yet, have a bound. A connection on which nothing arrives for as long as the slowest command may take is replaced.
+ *
+ * `waiting` and `size` count commands until the driver has forgotten them, which may be after their timeout.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { RedisOptions } from "ioredis"
+import { Cluster, Redis } from "ioredis"
+import { createHash } from "node:crypto"
+import type { Reply, Script } from "../RedisCommand.js"
+import { RedisError } from "../RedisError.js"
+import { Deadlines } from "./Deadlines.js"
+
+/** How much longer than another one a command may take that blocks, in milliseconds. */
+export const MAX_WAIT = 2000
+
+/** How much longer than its slowest command a connection may be silent, in milliseconds: the command fails first. */
+const GRACE = 100
+
+export interface Settings {
+  /** In milliseconds. */
+  readonly timeout: number
+  readonly maxWaiting: number
+  /** In characters. */
+  readonly maxWaitingSize: number
+}
+
+type Arguments = ReadonlyArray<string | number>
+
+export class Client {
+  private held = false
+  private waiting = 0
+  private size = 0
+  private lost: unknown
+  private refused: unknown
+
+  constructor(
+    readonly driver: Redis | Cluster,
+    private readonly settings: Settings,
+    private readonly deadlines: Deadlines
+  ) {
+    // Without a listener an error would end the process. The driver reconnects by itself.
+    driver.on("error", (error: Error & { readonly command?: { readonly name: string } }) => {
+      if (error.command?.name !== "select") {
+        this.lost = error
+        return
+      }
+      // There is no such database: the driver would go on with another one.
+      this.refused = error
+      driver.disconnect(true)
+    })
+    driver.on("ready", () => {
+      this.refused = undefined
+    })
+    // Each command that waits for a connection listens.
+    driver.setMaxListeners(0)
+    if (driver instanceof Redis) handled(driver)
+    else driver.on("+node", handled)
+  }
+
+  readonly command = (name: string, ...args: Arguments): Effect.Effect<Reply, RedisError> =>
+    this.send(this.settings.timeout, name, [args])
+
+  /** A command that Redis may answer so many milliseconds later than others. */
+  readonly blocking = (wait: number, name: string, ...args: Arguments): Effect.Effect<Reply, RedisError> =>
+    this.send(this.settings.timeout + wait, name, [args])
+
+  readonly run = (script: Script, ...args: Arguments): Effect.Effect<Reply, RedisError> =>
+    Effect.catchAll(
+      this.send(this.settings.timeout, "EVALSHA", [[digestOf(script), script.keys, ...args]]),
+      // Redis does not know the script yet, or not any more. Nothing has run.
+      (error) =>
+        error.cause?.startsWith("NOSCRIPT") === true
+          ? this.send(this.settings.timeout, "EVAL", [[script.lua, script.keys, ...args]])
+          : Effect.fail(error)
+    )
+
+  /** Waits until there is a connection. */
+  readonly ready: Effect.Effect<void, RedisError> = Effect.suspend(() => {
+    if (this.driver.status === "ready") return Effect.void
+    if (this.isFull()) return Effect.fail(this.tooMany("any command"))
+    this.waiting++
+    const connected = Effect.async<void>((resume) => {
+      const listener = () => resume(Effect.void)
+      this.driver.once("ready", listener)
+      return Effect.sync(() => this.driver.off("ready", listener))
+    })
+    return connected.pipe(
+      // In a release, too: a timeout waits for an effect that it cannot interrupt.
+      Effect.interruptible,
+      Effect.timeoutFail({ duration: this.settings.timeout, onTimeout: () => this.unreachable() }),
+      Effect.ensuring(Effect.sync(() => this.waiting--))
+    )
+  })
+
+  /** The address and the reason are in the cause only: an application may show the message to its users. */
+  private unreachable(): RedisError {
+    const error = this.refused ?? this.lost
+    // Node's error has no message where it tried several addresses of one name.
+    const why = failed("", error).cause?.replace(/\.$/, "") || "it does not answer"
+    const isAnswer = error instanceof Error && error.name === "ReplyError"
+    const advice = isAnswer
+      ? "correct the option `url` or the settings of Redis"
+      : "start Redis there, or correct the option `url`"
+    return new RedisError({
+      message: "There is no connection to Redis",
+      cause: `${location(this.driver)}: ${why}: ${advice}`
+    })
+  }
+
+  private isFull(): boolean {
+    return this.waiting >= this.settings.maxWaiting || this.size > this.settings.maxWaitingSize
+  }
+
+  private tooMany(name: string): RedisError {
+    return new RedisError({
+      message: `Redis has not got ${name}: too many commands wait for its answers`,
+      cause:
+        `${this.waiting} commands with ${this.size} characters: wait until Redis answers, or give \`maxWaiting\` or ` +
+        "`maxWaitingSize` a higher value"
+    })
+  }
+
+  private send(timeout: number, name: string, all: ReadonlyArray<Arguments>): Effect.Effect<Reply, RedisError> {
+    const sent = Effect.suspend(() => this.isFull() ? Effect.fail(this.tooMany(name)) : this.sent(timeout, name, all))
+    return Effect.suspend(() => this.driver.status === "ready" ? sent : Effect.zipRight(this.ready, sent))
+  }
+
+  /** Runs a command once with each list of arguments. The first failure is that of all. */
+  readonly each = (name: string, all: ReadonlyArray<Arguments>): Effect.Effect<void, RedisError> =>
+    all.length === 0 ? Effect.void : Effect.asVoid(this.send(this.settings.timeout, name, all))
+
+  /** Gives the reply that comes last. */
+  private sent(timeout: number, name: string, all: ReadonlyArray<Arguments>): Effect.Effect<Reply, RedisError> {
+    return Effect.async<Reply, RedisError>((resume) => {
+      const deadline = this.deadlines.begin(
+        timeout,
+        () => resume(Effect.fail(failed(`Redis has not answered ${name} within ${timeout} milliseconds`)))
+      )
+      const end = (result: Effect.Effect<Reply, RedisError>) => {
+        if (this.deadlines.end(deadline)) resume(result)
+      }
+      let left = all.length
+      this.hold()
+      for (const args of all) {
+        const size = sizeOf(args)
+        this.waiting++
+        this.size += size
+        this.driver.call(lower(name), ...args, (error: Error | null | undefined, reply: unknown) => {
+          this.waiting--
+          this.size -= size
+          if (error) end(Effect.fail(failed(`Redis has not run ${name}`, error)))
+          else if (--left === 0) end(Effect.succeed(reply as Reply))
+        })
+      }
+      return Effect.sync(() => this.deadlines.end(deadline))
+    })
+  }
+
+  /** What is sent in one turn of the event loop leaves in one piece, which costs one call of the operating system. */
+  private hold(): void {
+    if (this.held || !(this.driver instanceof Redis)) return
+    const { stream } = this.driver
+    if (stream === undefined) return
+    this.held = true
+    stream.cork()
+    setImmediate(() => {
+      this.held = false
+      stream.uncork()
+    })
+  }
+}
+
+/** The driver finds the commands that change the state of the connection by their names in lower case. */
+const lower = (name: string): string => name.toLowerCase()
+
+const sizeOf = (args: Arguments): number => {
+  let size = 0
+  for (const one of args) if (typeof one === "string") size += one.length
+  return size
+}
+
+const digests = new WeakMap<Script, string>()
+
+/** What Redis knows a script by. */
+const digestOf = (script: Script): string => {
+  let digest = digests.get(script)
+  if (digest === undefined) digests.set(script, digest = createHash("sha1").update(script.lua).digest("hex"))
+  return digest
+}
+
+/** Begins to connect, and disconnects when the scope closes. */
+const begin = (open: () => Redis | Cluster, settings: Settings): Effect.Effect<Client, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const deadlines = new Deadlines(yield* Effect.clock, settings.timeout)
+    yield* Effect.forkScoped(Effect.interruptible(deadlines.run))
+    return yield* Effect.acquireRelease(
+      Effect.sync(() => new Client(open(), settings, deadlines)),
+      ({ driver }) => Effect.sync(() => driver.disconnect())
+    )
+  })
+
+/** Connects, and disconnects when the scope closes. `wait` is how long commands block at Redis, in milliseconds. */
+export const connect = (
+  urls: ReadonlyArray<string>,
+  settings: Settings,
+  wait = 0
+): Effect.Effect<Client, RedisError, Scope.Scope> =>
+  Effect.tap(begin(() => open(urls, optionsOf(settings, wait)), settings), ({ ready }) => ready)
+
+/** As `begin`, with a connection for channels, which subscribes to none of them by itself when it is there again. */
+export const beginSubscriber = (
+  urls: ReadonlyArray<string>,
+  settings: Settings,
+  { driver }: Client
+): Effect.Effect<Client, never, Scope.Scope> =>
+  begin(() => openSubscriber(urls, optionsOf(settings, 0), driver), settings)
+
+/**
+ * The driver sends some commands by itself without looking at their outcome: ASKING, before a command whose slot moves. A failure
+ * that no code handles would end the process.
+ */
+const handled = (driver: Redis): void => {
+  const send = driver.sendCommand.bind(driver)
+  driver.sendCommand = (command, stream) => {
+    command.promise.catch(() => {})
+    return send(command, stream)
+  }
+}
+
+/** Where the driver connects to, without user and password. */
+const location = (driver: Redis | Cluster): string => {
+  if (driver instanceof Cluster) return "any address of the cluster"
+  const { host, path, port } = driver.options
+  return path ?? `${host}:${port}`
+}
+
+const optionsOf = ({ timeout }: Settings, wait: number) =>
+  ({
+    // A command that has no answer may have run: it must not be sent again.
+    autoResendUnfulfilledCommands: false,
+    connectTimeout: timeout,
+    maxRetriesPerRequest: 0,
+    protocol: 2,
+    // Otherwise a connection whose Redis has gone without a word stays for a quarter of an hour.
+    socketTimeout: timeout + wait + GRACE
+  }) as const
+
+type DriverOptions = ReturnType<typeof optionsOf>
+
+const open = (urls: ReadonlyArray<string>, options: DriverOptions): Redis | Cluster => {
+  if (urls.length === 1) return new Redis(urls[0]!, { ...options, enableOfflineQueue: false, retryStrategy })
+  // Also of the nodes that are not among the addresses.
+  const { password, tls, username } = new Redis(urls[0]!, { lazyConnect: true }).options
+  return new Cluster([...urls], {
+    // Each node is connected at its first command: those after it wait, no longer than a command waits for its answer.
+    enableOfflineQueue: true,
+    clusterRetryStrategy: retryStrategy,
+    redisOptions: { ...options, password, tls, username },
+    // Certificates have names: the driver would connect to addresses.
+    dnsLookup: (name, found) => found(null, name),
+    // Otherwise the driver sends a command again whose connection was lost.
+    retryDelayOnFailover: 0
+  })
+}
+
+/** Any node of a cluster gets all messages: when the connection to one is lost, the next one is to another. */
+const openSubscriber = (
+  urls: ReadonlyArray<string>,
+  options: DriverOptions,
+  cluster: Redis | Cluster
+): Redis => {
+  const turn = (nodes: ReadonlyArray<Redis>) => {
+    const at = nodes.findIndex(({ options }) => isSame(options, driver.options))
+    const { host, port } = nodes[(at + 1) % nodes.length]?.options ?? driver.options
+    Object.assign(driver.options, { host, port })
+  }
+  const driver = new Redis(urls[0]!, {
+    ...options,
+    enableOfflineQueue: false,
+    autoResubscribe: false,
+    retryStrategy: (attempt) => {
+      if (cluster instanceof Cluster) turn(cluster.nodes())
+      return retryStrategy(attempt)
+    }
+  })
+  if (cluster instanceof Cluster) {
+    cluster.on("-node", (node: Redis) => {
+      if (isSame(node.options, driver.options)) reconnect(driver)
+    })
+  }
+  return driver
+}
+
+const isSame = (one: RedisOptions, other: RedisOptions): boolean => one.host === other.host && one.port === other.port
+
+/** Ends a connection and begins another one. While it connects there is nothing to end. */
+const reconnect = (driver: Redis | Cluster): void => {
+  if (driver.status === "ready") driver.disconnect(true)
+}
+
+const retryStrategy = (attempt: number) => Math.min(20 * 2 ** attempt, 1000)
+
+// The driver's error has the command's arguments among its members.
+const failed = (message: string, error?: unknown): RedisError =>
+  new RedisError({ message, cause: error instanceof Error ? error.message.slice(0, 200) : undefined })

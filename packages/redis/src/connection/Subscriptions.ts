@@ -1,0 +1,95 @@
+/**
+ * The channels that a node listens to, over one connection. A message only wakes the listener, which reads the state: messages
+ * are lost while the connection is. So all listeners are woken when it listens again.
+ *
+ * `listeners` holds each channel that has a listener, and no other one.
+ */
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type { RedisError } from "../RedisError.js"
+import type { Client } from "./Client.js"
+
+/** How many channels one command names. */
+const PORTION = 1000
+
+/** How often an idle connection is used: the driver replaces one on which no answer arrives. */
+const CHECK = "2 seconds"
+
+export class Subscriptions {
+  private readonly listeners = new Map<string, Set<() => void>>()
+
+  constructor(private readonly client: Client) {
+    client.driver.on("message", (channel: string) => this.wake(channel))
+  }
+
+  add(channel: string, listener: () => void): Effect.Effect<void, RedisError, Scope.Scope> {
+    return Effect.flatMap(
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const own = () => listener()
+          const present = this.listeners.get(channel)
+          if (present === undefined) this.listeners.set(channel, new Set([own]))
+          else present.add(own)
+          return own
+        }),
+        (own) => this.remove(channel, own)
+      ),
+      // Each one subscribes: the one before may fail to.
+      (own) => Effect.onError(this.client.command("SUBSCRIBE", channel), () => this.remove(channel, own))
+    )
+  }
+
+  private remove(channel: string, listener: () => void): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const present = this.listeners.get(channel)
+      if (!present?.delete(listener) || present.size > 0) return Effect.void
+      this.listeners.delete(channel)
+      if (this.client.driver.status !== "ready") return Effect.void
+      const unsubscribed = Effect.ignore(this.client.command("UNSUBSCRIBE", channel))
+      // A listener may have come meanwhile.
+      return Effect.zipRight(unsubscribed, Effect.ignore(this.subscribed([channel])))
+    })
+  }
+
+  private subscribed(all: Iterable<string>): Effect.Effect<void, RedisError> {
+    return Effect.suspend(() => {
+      const channels = Arr.filter(all, (channel) => this.listeners.has(channel))
+      return channels.length === 0 ? Effect.void : Effect.map(
+        this.client.command("SUBSCRIBE", ...channels),
+        () => channels.forEach((channel) => this.wake(channel))
+      )
+    })
+  }
+
+  /** Subscribes to all channels, on a connection that is new. */
+  readonly again: Effect.Effect<void, RedisError> = Effect.suspend(() =>
+    Effect.forEach(Arr.chunksOf(this.listeners.keys(), PORTION), (channels) => this.subscribed(channels), {
+      discard: true
+    })
+  )
+
+  private wake(channel: string): void {
+    for (const listener of this.listeners.get(channel) ?? []) listener()
+  }
+}
+
+export const make = (client: Client): Effect.Effect<Subscriptions, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { command, driver } = client
+    const subscriptions = new Subscriptions(client)
+    const connected = yield* Queue.sliding<void>(1)
+    driver.on("ready", () => void Queue.unsafeOffer(connected, undefined))
+    // A connection that is lost meanwhile is followed by another one.
+    const again = subscriptions.again.pipe(
+      Effect.tapError((error) => Effect.logDebug(`Channels are subscribed to again: ${error.message}`)),
+      Effect.retry({ schedule: Schedule.spaced("200 millis"), while: () => driver.status === "ready" })
+    )
+    const subscribing = Effect.forever(Effect.zipRight(Queue.take(connected), Effect.ignore(again)))
+    const check = Effect.suspend(() => driver.status === "ready" ? Effect.ignore(command("PING")) : Effect.void)
+    const checking = Effect.repeat(check, Schedule.spaced(CHECK))
+    for (const running of [subscribing, checking]) yield* Effect.forkScoped(Effect.interruptible(running))
+    return subscriptions
+  })

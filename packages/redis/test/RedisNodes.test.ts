@@ -1,0 +1,10 @@
+import { describe, it } from "@effect/vitest"
+import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
+import { Effect } from "effect"
+import * as RedisProcess from "./RedisProcess.js"
+import * as ThreeNodes from "./ThreeNodes.js"
+
+describe("three nodes over Redis", () => {
+  const nodes = Effect.flatMap(RedisProcess.shared, ({ url }) => ThreeNodes.at(url))
+  for (const { check, name } of NodesLaws.laws) it.scopedLive(name, () => check(nodes))
+})

@@ -1,0 +1,90 @@
+/**
+ * A Redis server for tests: Debian's `redis-server`, with its data in a folder of its own. `install` provides it, and starts the one
+ * that most tests share.
+ */
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** Below the ports that Linux gives to connections, so that none takes it while a server restarts. */
+export const freePort: Effect.Effect<number> = Effect.async<number, Error>((resume) => {
+  const port = randomInt(10_000, 32_000)
+  const server = createServer()
+  server.once("error", (error) => resume(Effect.fail(error)))
+  server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
+}).pipe(Effect.retry({ times: 100 }), Effect.orDie)
+
+export interface RedisProcess {
+  readonly url: string
+  /** Kills the process, and starts it again with the data that it has stored. */
+  readonly restart: Effect.Effect<void>
+  readonly pause: Effect.Effect<void>
+  readonly resume: Effect.Effect<void>
+}
+
+/** The line of the settings in docs/deployment.md that gives the nodes a user. */
+const [line, name, password] = /^user (mcp) on >(\S+) .*$/m.exec(
+  readFileSync(new URL("../../../docs/deployment.md", import.meta.url), "utf8")
+)!
+
+/** The same place, for the user that the documentation gives the nodes. */
+export const asDocumented = (url: string): string => url.replace("//", `//${name}:${password}@`)
+
+const start = (port: number, folder: string, options: ReadonlyArray<string>) =>
+  Effect.async<ReturnType<typeof spawn>>((resume) => {
+    const child = spawn(
+      "redis-server",
+      [
+        "--port",
+        `${port}`,
+        "--bind",
+        "127.0.0.1",
+        "--dir",
+        folder,
+        "--save",
+        "",
+        ...options,
+        ...`--${line}`.split(" ")
+      ],
+      { stdio: ["ignore", "pipe", "inherit"] }
+    )
+    let text = ""
+    child.stdout.on("data", (chunk) => {
+      text += String(chunk)
+      if (text.includes("Ready to accept connections")) resume(Effect.succeed(child))
+    })
+    child.once("exit", (code) => resume(Effect.die(new Error(`redis-server ended with ${code}: ${text}`))))
+  })
+
+const kill = (child: ReturnType<typeof spawn>) =>
+  Effect.async<void>((resume) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+    child.kill("SIGKILL")
+  })
+
+/** Starts a server, which ends with the scope. */
+export const make = (options: ReadonlyArray<string> = ["--appendonly", "yes", "--appendfsync", "always"]) =>
+  Effect.gen(function*() {
+    const port = yield* freePort
+    const folder = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "redis-"))),
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+    )
+    let child = yield* start(port, folder, options)
+    yield* Effect.addFinalizer(() => Effect.suspend(() => kill(child)))
+    const signal = (name: NodeJS.Signals) => Effect.sync(() => void child.kill(name))
+    return {
+      url: `redis://127.0.0.1:${port}`,
+      restart: Effect.gen(function*() {
+        yield* kill(child)
+        child = yield* start(port, folder, options)
+      }),
+      pause: signal("SIGSTOP"),
+      resume: signal("SIGCONT")
+    } satisfies RedisProcess
+  })

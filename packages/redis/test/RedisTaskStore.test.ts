@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
+import * as RedisTaskStore from "@effect-mcp/redis/RedisTaskStore"
+import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
+import { Clock, Effect, Fiber, Option } from "effect"
+import * as RedisProcess from "./RedisProcess.js"
+
+describe("a store of tasks in Redis", () => {
+  for (const { check, name } of TaskStoreLaws.laws) {
+    it.scopedLive(name, () => check(RedisProcess.pair(RedisTaskStore.make())))
+  }
+})
+
+const taskOf = (taskId: string, createdAt: number, ttl: number) =>
+  ({
+    taskId,
+    owner: "ada",
+    revision: "2025-11-25",
+    version: 1,
+    status: "working",
+    createdAt,
+    lastUpdatedAt: createdAt,
+    ttl,
+    pollInterval: 1000,
+    questions: {},
+    answers: {}
+  }) as const
+
+describe("RedisTaskStore", () => {
+  const over = (connection: RedisConnection.RedisConnectionService, options?: RedisTaskStore.Options) =>
+    Effect.provideService(RedisTaskStore.make(options), RedisConnection.RedisConnection, connection)
+
+  it.scopedLive("stores nothing of an owner whose tasks have expired", () =>
+    Effect.gen(function*() {
+      const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)
+      const { create } = yield* over(connection)
+      const now = yield* Clock.currentTimeMillis
+      yield* create(taskOf("1", now, 400))
+      yield* create(taskOf("2", now, 200))
+      const keys = connection.command("KEYS", `${connection.prefix}*ada*`)
+      assert.strictEqual((yield* keys as Effect.Effect<ReadonlyArray<string>>).length, 2)
+      yield* Effect.repeat(keys, { until: (found) => Array.isArray(found) && found.length === 0 })
+    }))
+
+  it.scopedLive("makes room for a task when any of its owner's tasks have expired, and never for more than the limit", () =>
+    Effect.gen(function*() {
+      const maxTasks = 160
+      const { create, get, list } = yield* over(yield* RedisProcess.connection(yield* RedisProcess.shared), {
+        maxTasks
+      })
+      const now = yield* Clock.currentTimeMillis
+      const creating = (name: string, count: number, ttl: number) =>
+        Effect.forEach(
+          Array.from({ length: count }, (_, n) => taskOf(`${name}${n}`, now, ttl)),
+          (task) => Effect.isSuccess(create(task)),
+          { concurrency: "unbounded" }
+        )
+      yield* creating("long", 120, 600_000)
+      const short = yield* creating("short", 100, 500)
+      assert.strictEqual(short.filter(Boolean).length, 40)
+      yield* Effect.repeat(get("ada", `short${short.lastIndexOf(true)}`), { until: Option.isNone })
+      assert.strictEqual((yield* creating("later", 100, 600_000)).filter(Boolean).length, 40)
+      assert.strictEqual((yield* list("ada", { limit: 500 })).tasks.length, maxTasks)
+    }))
+
+  it.scopedLive("lists a task that is created slowly after those that a reader has had", () =>
+    Effect.gen(function*() {
+      const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)
+      const [reached, gate] = [yield* Effect.makeLatch(), yield* Effect.makeLatch()]
+      const slow = yield* over({
+        ...connection,
+        run: (...args) => reached.open.pipe(Effect.zipRight(gate.await), Effect.zipRight(connection.run(...args)))
+      })
+      const { create, list } = yield* over(connection)
+      const now = yield* Clock.currentTimeMillis
+      const creating = yield* Effect.fork(slow.create(taskOf("1", now, 600_000)))
+      yield* reached.await
+      for (const id of ["2", "3"]) yield* create(taskOf(id, now, 600_000))
+      const page = yield* list("ada", { limit: 1 })
+      yield* gate.open
+      yield* Fiber.join(creating)
+      const rest = yield* list("ada", { after: page.next, limit: 10 })
+      const ids = [page, rest].map(({ tasks }) => tasks.map(({ taskId }) => taskId))
+      assert.deepStrictEqual(ids, [["2"], ["3", "1"]])
+    }))
+
+  it.scopedLive("keeps a task in its place when another one of the same id is refused", () =>
+    Effect.gen(function*() {
+      const { create, list } = yield* over(yield* RedisProcess.connection(yield* RedisProcess.shared))
+      const now = yield* Clock.currentTimeMillis
+      for (const id of ["1", "2"]) yield* create(taskOf(id, now, 600_000))
+      for (const owner of ["ada", "bob"]) {
+        assert.strictEqual((yield* Effect.flip(create({ ...taskOf("1", now, 600_000), owner }))).reason, "Unavailable")
+      }
+      assert.deepStrictEqual((yield* list("ada", { limit: 10 })).tasks.map(({ taskId }) => taskId), ["1", "2"])
+      assert.deepStrictEqual((yield* list("bob", { limit: 10 })).tasks, [])
+    }))
+})

@@ -1,0 +1,115 @@
+/**
+ * MCP Apps: tools whose results a view shows, an HTML document of the server, in hosts that can. Other clients get the same
+ * results as text.
+ *
+ * The server needs `extension` among its `extensions`. `AppView` of the definition package defines views, which
+ * `McpServer.resource` and `McpServer.implement` serve, too.
+ *
+ * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
+ * @since 0.1.0
+ */
+import * as AppView from "@effect-mcp/definition/AppView"
+import type * as Tool from "@effect-mcp/definition/Tool"
+import * as Apps from "@effect-mcp/protocol/Apps"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Feature from "./Feature.js"
+import * as McpServer from "./McpServer.js"
+import { RequestContext } from "./RequestContext.js"
+
+/** The extension, for the option `extensions` of a server. */
+export const extension: typeof Apps.extension = Apps.extension
+
+/**
+ * Whether the client of this request shows views: it has declared the extension with their media type, and the server was
+ * given the extension.
+ */
+export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect.flatMap(
+  RequestContext,
+  (context) =>
+    Effect.match(context.extension(extension), {
+      // The settings of the client are not valid.
+      onFailure: () => false,
+      onSuccess: Option.exists(({ client }) => client.mimeTypes.some(Apps.isMediaType))
+    })
+)
+
+// Without sessions, a server up to 2025-11-25 does not know what its clients have declared.
+const maySupport = Effect.zipWith(
+  isSupported,
+  RequestContext,
+  (isSupported, { requestedVersion, version }) =>
+    isSupported || (Version.isLegacy(version) && requestedVersion === undefined)
+)
+
+export interface Options<E = never, R = never> {
+  /** What shows the results of the tool. */
+  readonly view: AppView.AppView.Any
+  /** The document of the view: the server serves it, too. Leave it out where the view has a feature of its own. */
+  readonly html?: string | Effect.Effect<string | Uint8Array, E, R> & Feature.Declared<E> | undefined
+  /**
+   * Which sides may call the tool. One for `["app"]` only exists for clients that show views: others could give it to their
+   * model. It exists for all clients up to 2025-11-25 of an endpoint without sessions, which does not know what they show.
+   * Default: the model and the views of the server.
+   */
+  readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined
+}
+
+/**
+ * A tool and the view that shows its results. The handler is that of `McpServer.tool`; its result should have text that a
+ * model can read, whether or not the client shows views.
+ *
+ * @example
+ * ```ts
+ * import { AppView, Tool } from "@effect-mcp/definition"
+ * import { Apps, McpServer } from "@effect-mcp/server"
+ * import { Effect, Layer, Schema } from "effect"
+ *
+ * const Clock = AppView.make("clock", { uri: "ui://clock/clock.html" })
+ * const Time = Tool.make("time", { success: Schema.Struct({ time: Schema.String }) })
+ * const now = Effect.sync(() => ({ time: new Date().toISOString() }))
+ *
+ * export const Server = McpServer.layer(
+ *   { name: "clock", version: "1.0.0" },
+ *   Layer.mergeAll(
+ *     Apps.tool(Time, { view: Clock, html: "<!doctype html><title>Clock</title>" }, () => now),
+ *     Apps.tool(Tool.make("reset"), { view: Clock, visibility: ["app"] }, () => Effect.succeed("reset"))
+ *   ),
+ *   { extensions: [Apps.extension] }
+ * )
+ * ```
+ */
+export const tool = <
+  const Name extends string,
+  Parameters,
+  Arguments,
+  Success,
+  Failure,
+  E = never,
+  R = never,
+  HE = never,
+  HR = never
+>(
+  definition: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
+  { html, view, visibility }: Options<HE, HR>,
+  handler: (
+    parameters: NoInfer<Parameters>
+  ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, E, R> & Feature.Declared<E, NoInfer<Failure>>
+): Feature.Feature<Exclude<R | HR, Feature.RequestServices>> => {
+  const { advertised } = definition
+  const meta = { ...advertised._meta, ...AppView.meta(view, { visibility }) }
+  const own = McpServer.tool({ ...definition, advertised: { ...advertised, _meta: meta } }, handler)
+  const needs = Feature.make(({ describe }) => describe({ offers: [], extension: extension.id }))
+  const seen = Layer.merge(
+    needs,
+    visibility === undefined || visibility.includes("model") ? own : Feature.visible(maySupport)(own)
+  )
+  if (html === undefined) return seen
+  // `Declared` accepts only failures that a resource may have.
+  const document = typeof html === "string"
+    ? Effect.succeed(html)
+    : html as Effect.Effect<string | Uint8Array, never, HR>
+  return Layer.merge(seen, McpServer.resource(view, document))
+}

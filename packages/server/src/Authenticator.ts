@@ -1,0 +1,163 @@
+/**
+ * Identifies the sender of a message: the user of a server, a service of the application's own type. Features, the session
+ * layer and the middleware require the user as any other service, and `McpServer.layer` provides it to them.
+ *
+ * Over HTTP each request is authenticated on its own, before its body is read. On a pipe the conversation is authenticated
+ * once, before its first message is read.
+ *
+ * @since 0.1.0
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import type * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { HttpRefusal } from "./HttpRefusal.js"
+import type { Principal } from "./Principal.js"
+
+export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Authenticator")
+
+export type TypeId = typeof TypeId
+
+/** Provides the user `Provides` to each message, and requires `R` of the server. */
+export interface Authenticator<out Provides, out R = never> {
+  readonly [TypeId]: { readonly _Provides: Provides }
+  readonly tag: Context.Tag<any, any>
+  /** Runs once for each server, in its scope. */
+  readonly options: Effect.Effect<Options<any, R, R, R>, never, R | Scope.Scope>
+}
+
+/** An `HttpRefusal` decides the status and the headers of a response over HTTP; on other transports its error is sent. */
+export type Refuses = HttpRefusal | McpError
+
+export interface Options<S, R1 = never, R2 = never, R3 = never> {
+  /**
+   * Identifies the user. A session belongs to the user that opened it, and the limits for one client are those of one user.
+   * `undefined` for an anonymous user: anonymous users may use the sessions of one another, and share limits.
+   */
+  readonly id: (user: S) => string | undefined
+  /** The user of an HTTP request. It runs for each request, before the body is read. */
+  readonly http?: ((request: HttpRequest) => Effect.Effect<S, Refuses, R1>) | undefined
+  /** The user of a server on stdio, from the environment that the client has launched it with. */
+  readonly stdio?: ((environment: Environment) => Effect.Effect<S, Refuses, R2>) | undefined
+  /** The user of a client in the same process. */
+  readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
+  /**
+   * Decides whether the user may use what requires these scopes, all of them: `undefined` when it may, otherwise the refusal.
+   * It runs with what `Feature.requires` names, and over HTTP for every other request with no scope. Default: the user may
+   * use what requires no scope.
+   */
+  readonly permit?: ((user: S, scopes: ReadonlyArray<string>) => Refuses | undefined) | undefined
+  /** JSON documents that every HTTP endpoint of the server serves, by their paths, to every client and every web page. */
+  readonly documents?: Readonly<Record<string, JsonObject>> | undefined
+  /**
+   * How long finding the user of one message may take. Then the message is refused, over HTTP with status 503, and the
+   * effect is interrupted. Default: 10 seconds.
+   */
+  readonly timeout?: Duration.DurationInput | undefined
+  /** For how many messages users may be found at the same time; more are refused, over HTTP with 503. Default: 1,024. */
+  readonly concurrency?: number | undefined
+}
+
+/**
+ * The users of a server, as the service `tag`.
+ *
+ * A user that the application hands over with the message is taken first: from the application that the endpoint is mounted
+ * in, from the caller of a web handler, from the connector of a client in the same process. Otherwise the option for the
+ * transport finds the user. A transport without one is refused; so `{ id }` alone is for applications that hand over all
+ * their users.
+ *
+ * @example
+ * ```ts
+ * import { Authenticator, HttpRefusal, McpServer } from "@effect-mcp/server"
+ * import { Context, Effect, Layer } from "effect"
+ *
+ * class User extends Context.Tag("User")<User, { readonly name: string }>() {}
+ *
+ * const authenticator = Authenticator.make(User, {
+ *   id: ({ name }) => name,
+ *   http: ({ headers }) =>
+ *     headers.authorization === "Bearer ada-secret"
+ *       ? Effect.succeed({ name: "ada" })
+ *       : Effect.fail(HttpRefusal.unauthorized("Bearer")),
+ *   stdio: ({ USER }) => Effect.succeed({ name: USER ?? "unknown" })
+ * })
+ *
+ * export const Server = McpServer.layer({ name: "notes", version: "1.0.0" }, Layer.empty, { authenticator })
+ * ```
+ */
+export const make = <I, S, R1 = never, R2 = never, R3 = never>(
+  tag: Context.Tag<I, S>,
+  options: Options<S, R1, R2, R3>
+): Authenticator<I, R1 | R2 | R3> => ({
+  [TypeId]: { _Provides: undefined as I },
+  tag,
+  // Which function requires what is known to the type of this function only.
+  options: Effect.succeed(options as Options<any, any, any, any>)
+})
+
+/** The same with options that each server acquires: caches and connections, which its scope releases. */
+export const scoped = <I, S, R, R1 = never, R2 = never, R3 = never>(
+  tag: Context.Tag<I, S>,
+  options: Effect.Effect<Options<S, R1, R2, R3>, never, R>
+): Authenticator<I, Exclude<R, Scope.Scope> | R1 | R2 | R3> => ({
+  [TypeId]: { _Provides: undefined as I },
+  tag,
+  options: options as Effect.Effect<Options<any, any, any, any>, never, any>
+})
+
+/** An HTTP request without its body. */
+export interface HttpRequest {
+  readonly method: string
+  /** Path and query, as the client has sent them. */
+  readonly url: string
+  /** By their names in lower case. Repeated fields are joined by a comma; a request with two `Authorization` gets a 400. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The address of the client, or of the last proxy before the server; `undefined` where the platform does not tell. */
+  readonly remoteAddress?: string | undefined
+  /** Whether the connection to this process is encrypted; `undefined` where the platform does not tell. */
+  readonly encrypted?: boolean | undefined
+}
+
+/** The environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * What a transport knows of the sender of its messages. `services` are those that the application hands over: a user among
+ * them is taken as it is.
+ */
+export type Caller =
+  & { readonly services?: Context.Context<never> | undefined }
+  & (
+    | { readonly _tag: "Http"; readonly request: HttpRequest }
+    | { readonly _tag: "Stdio"; readonly environment: Environment }
+    | { readonly _tag: "InProcess" }
+    /** Any other transport. It needs a user in `services`. */
+    | { readonly _tag: "Other" }
+  )
+
+/** The sender of an HTTP request, for tests and for transports of an application. */
+export const http = ({ headers, method = "POST", url = "/mcp", ...facts }: Partial<HttpRequest>): Caller => ({
+  _tag: "Http",
+  request: { method, url, headers: headers ?? {}, ...facts }
+})
+
+/** The client that has launched a process with this environment. */
+export const stdio = (environment: Environment): Caller => ({ _tag: "Stdio", environment })
+
+/** A client in the same process. */
+export const inProcess: Caller = { _tag: "InProcess" }
+
+/** A user that the application has found itself: `Authenticator.given(Context.make(User, ada))`. */
+export const given = <I>(services: Context.Context<I>): Caller => ({
+  _tag: "Other",
+  services: services as Context.Context<unknown> as Context.Context<never>
+})
+
+/** A user that was found. */
+export interface Found {
+  readonly principal: Principal | undefined
+  /** The user as a service, and what it may do. */
+  readonly user: Context.Context<never>
+}

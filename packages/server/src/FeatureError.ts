@@ -1,0 +1,13 @@
+/**
+ * Why a feature cannot be registered with a server: another one has its name, or the server has shut down. The layer of a
+ * server dies with it; `Registry.add` fails with it.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+
+export class FeatureError extends Data.TaggedError("FeatureError")<{
+  /** `Taken`: the server has an entry of this kind and name already. `Closed`: the server has shut down. */
+  readonly reason: "Taken" | "Closed"
+  readonly message: string
+}> {}

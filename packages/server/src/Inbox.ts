@@ -1,0 +1,89 @@
+/**
+ * Passes texts between the nodes of a server: requests that arrived at a node which does not serve their session, and the
+ * answers. What the texts mean is up to the endpoint.
+ *
+ * Provide one, with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module has the interface, for
+ * inboxes of any kind, and inboxes in memory, for several endpoints in one process.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+
+export class InboxError extends Data.TaggedError("InboxError")<{
+  /**
+   * `Gone`: there is no such node any more. `Full`: the node does not read fast enough. `Unavailable`: whether the text arrives is
+   * not known.
+   */
+  readonly reason: "Gone" | "Full" | "Unavailable"
+  readonly message: string
+}> {}
+
+/** The inbox of one node. */
+export interface Mailbox {
+  /** Sends a text to another node. Two that one node sends to another arrive in their order, each once. */
+  readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
+  /**
+   * What other nodes have sent since this one has joined. It ends when the inbox is gone, and others get `Gone`. Run it once.
+   */
+  readonly received: Stream.Stream<string>
+}
+
+export interface InboxService {
+  /** Opens the inbox of a node until the scope closes. */
+  readonly open: (node: string) => Effect.Effect<Mailbox, InboxError, Scope.Scope>
+}
+
+export class Inbox extends Context.Tag("@effect-mcp/server/Inbox")<Inbox, InboxService>() {}
+
+export interface MemoryOptions {
+  /** How many characters may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
+  readonly maxSize?: number | undefined
+}
+
+/** Inboxes for the endpoints of one process that share this layer. */
+export const memory = ({ maxSize = 64 * 1024 * 1024 }: MemoryOptions = {}): Effect.Effect<InboxService> =>
+  Effect.sync(() => {
+    const open = new Map<string, { readonly texts: Queue.Queue<string>; size: number }>()
+    const send: Mailbox["send"] = (node, text) =>
+      Effect.suspend(() => {
+        const inbox = open.get(node)
+        if (inbox === undefined) {
+          return Effect.fail(new InboxError({ reason: "Gone", message: "This node has ended" }))
+        }
+        if (inbox.size > maxSize) {
+          return Effect.fail(
+            new InboxError({ reason: "Full", message: `More than ${maxSize} characters wait for this node` })
+          )
+        }
+        inbox.size += text.length
+        return Effect.asVoid(Queue.offer(inbox.texts, text))
+      })
+    return {
+      open: (node) =>
+        Effect.map(
+          Effect.acquireRelease(
+            Effect.map(Queue.unbounded<string>(), (texts) => {
+              const inbox = { texts, size: 0 }
+              open.set(node, inbox)
+              return inbox
+            }),
+            ({ texts }) => Effect.zipRight(Effect.sync(() => open.delete(node)), Queue.shutdown(texts))
+          ),
+          (inbox): Mailbox => ({
+            send,
+            received: Stream.map(Stream.fromQueue(inbox.texts, { maxChunkSize: 1 }), (text) => {
+              inbox.size -= text.length
+              return text
+            })
+          })
+        )
+    }
+  })
+
+export const layerMemory = (options?: MemoryOptions): Layer.Layer<Inbox> => Layer.effect(Inbox, memory(options))

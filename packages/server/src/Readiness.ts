@@ -1,0 +1,67 @@
+/**
+ * What a process needs before it can serve clients, such as a store that it must reach. A layer adds a check, and the
+ * readiness endpoint of the HTTP servers above that layer (option `health`) runs it.
+ *
+ * The layers of `@effect-mcp/redis` and `@effect-mcp/sql` add their own checks.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import { globalValue } from "effect/GlobalValue"
+import * as HashSet from "effect/HashSet"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+
+export interface Check {
+  /** What the log names when the check fails. */
+  readonly name: string
+  readonly run: Effect.Effect<unknown, unknown>
+}
+
+// As the loggers of Effect: layers add to it side by side, and what is built on top of them inherits it.
+const checks: FiberRef.FiberRef<HashSet.HashSet<Check>> = globalValue(
+  Symbol.for("@effect-mcp/server/Readiness"),
+  () => FiberRef.unsafeMakeHashSet(HashSet.empty())
+)
+
+/**
+ * Adds a check until the scope closes, for the layer of a store. The process is ready while the effect succeeds within the
+ * time limit of the option `health`, 1 second by default; it runs at most once at a time.
+ */
+export const add = <E, R>(
+  name: string,
+  check: Effect.Effect<unknown, E, R>
+): Effect.Effect<void, never, Exclude<R, Scope.Scope> | Scope.Scope> =>
+  Effect.contextWithEffect((context) =>
+    Effect.locallyScopedWith(
+      checks,
+      HashSet.add<Check>({ name, run: Effect.scoped(Effect.provide(check as Effect.Effect<unknown, E>, context)) })
+    )
+  )
+
+/**
+ * `add` as a layer, which stands below the HTTP server.
+ *
+ * @example
+ * ```ts
+ * import { HttpServer } from "@effect-mcp/node"
+ * import { McpServer, Readiness } from "@effect-mcp/server"
+ * import { Context, Effect, Layer } from "effect"
+ *
+ * class Catalogue extends Context.Tag("Catalogue")<Catalogue, { readonly ping: Effect.Effect<void, Error> }>() {}
+ *
+ * const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, Layer.empty)
+ *
+ * export const Live = HttpServer.layer({ port: 3000, health: true }).pipe(
+ *   Layer.provide([Server, Readiness.layer("catalogue", Effect.flatMap(Catalogue, ({ ping }) => ping))])
+ * )
+ * ```
+ */
+export const layer = <E, R>(
+  name: string,
+  check: Effect.Effect<unknown, E, R>
+): Layer.Layer<never, never, Exclude<R, Scope.Scope>> => Layer.scopedDiscard(add(name, check))
+
+/** The checks of the layers that this effect runs on top of. */
+export const current: Effect.Effect<ReadonlyArray<Check>> = Effect.map(FiberRef.get(checks), (all) => [...all])

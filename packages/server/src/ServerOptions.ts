@@ -1,0 +1,88 @@
+/**
+ * The options of a server, of `McpServer.layer` and `McpServer.define`: what surrounds its handlers, what it advertises, and
+ * its limits.
+ *
+ * @since 0.1.0
+ */
+import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type * as Extension from "@effect-mcp/protocol/Extension"
+import type * as Version from "@effect-mcp/protocol/Version"
+import type * as Duration from "effect/Duration"
+import type * as Layer from "effect/Layer"
+import type * as Authenticator from "./Authenticator.js"
+import type { ServerCacheOptions } from "./CacheOptions.js"
+import type { Options as DispatcherOptions } from "./Dispatcher.js"
+import type { ListenOptions } from "./ListenOptions.js"
+import type * as Middleware from "./Middleware.js"
+import type { RoundOptions } from "./RoundOptions.js"
+
+export interface ServerOptions<
+  S = never,
+  SE = never,
+  SR = never,
+  P = never,
+  PR = never,
+  U = never,
+  UR = never,
+  SP = never,
+  SPR = never
+> extends DispatcherOptions {
+  /**
+   * The revisions that the server supports. Those up to 2025-11-25 begin with a handshake; from 2026-07-28 on, each request is
+   * served by itself. Clients of both kinds may use the server at the same time. Default: all.
+   */
+  readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
+  /** How to use the server, for the model. */
+  readonly instructions?: string | undefined
+  /** Whether the messages that handlers `log` are sent to clients, and `logging` is advertised. Default: true. */
+  readonly logging?: boolean | undefined
+  /**
+   * How long a question to a person (`elicit`, `elicitUrl`, and in `ask`) waits for its answer, unless it has a timeout. It
+   * ends at once with the session. Default: 10 minutes.
+   */
+  readonly elicitationTimeout?: Duration.DurationInput | undefined
+  /** The number of entries on a page of a list. Default: 1000. */
+  readonly pageSize?: number | undefined
+  /** Whether clients may subscribe to resources. See `resourceUpdated`. Default: true. */
+  readonly subscriptions?: boolean | undefined
+  /** The limit of the resources that one client may subscribe to. Default: 1024. */
+  readonly maxSubscriptions?: number | undefined
+  /** The limits of the subscriptions of clients from 2026-07-28 on. */
+  readonly listen?: ListenOptions | undefined
+  /** For how long clients may cache results, from 2026-07-28 on. Default: not at all. */
+  readonly cache?: ServerCacheOptions | undefined
+  /** How requests are served whose handlers ask the client, from 2026-07-28 on. */
+  readonly rounds?: RoundOptions | undefined
+  /**
+   * Capabilities to advertise beside those of the features, for example `experimental`, or `tools` of a server that adds its
+   * first tool later: clients are served only what was advertised to them.
+   */
+  readonly capabilities?: ServerCapabilities | undefined
+  /**
+   * The extensions that the server supports, with the settings that it declares. The layer dies when two of them add the
+   * same. Default: none; handlers of extensions that are not here serve nothing.
+   */
+  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
+  /**
+   * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, for each
+   * request. Handlers may use its services; two clients never share them. It may require `RequestContext`, which describes
+   * the client. When the layer fails, the handshake fails; the client receives an `McpError` as it is.
+   */
+  readonly session?: Layer.Layer<S, SE, SR> | undefined
+  /**
+   * The middleware around every message, the handshake included. It may require the user; what the session layer provides does
+   * not exist yet. Handlers may use the services that it provides.
+   */
+  readonly middleware?: Middleware.Middleware<P, PR> | undefined
+  /**
+   * The middleware around every message of a session that exists, inside of `middleware`: every request and notification but
+   * the handshake and a `ping` before it. It may require what the session layer provides, the user, and what `middleware`
+   * provides; handlers may use the services that it provides. `Middleware.around` is for single features.
+   */
+  readonly sessionMiddleware?: Middleware.Middleware<SP, SPR> | undefined
+  /**
+   * Identifies the sender of each message. Features, the session layer and the middleware may use the user that it provides.
+   * Default: every client is served, and the server has no users.
+   */
+  readonly authenticator?: Authenticator.Authenticator<U, UR> | undefined
+}

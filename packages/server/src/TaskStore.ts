@@ -1,0 +1,298 @@
+/**
+ * The tasks of a server: work that goes on after the request that began it, with its status, the questions that it waits for
+ * and its outcome. A server that runs tasks stores them here, and answers every request about a task from here.
+ *
+ * This module has the interface, for stores of any kind, and a store in memory. `Tasks` runs the tasks.
+ *
+ * @since 0.1.0
+ */
+import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { TaskStatus } from "@effect-mcp/protocol/Tasks"
+import type { Version } from "@effect-mcp/protocol/Version"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+
+/** A question of a task, as the client gets it. */
+export interface TaskQuestion {
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/** How a request ended: the one that began a task, or a question of the task. */
+export type TaskOutcome = { readonly result: JsonObject } | { readonly error: ErrorObject }
+
+/** A task at one moment. Everything in it is JSON. */
+export interface StoredTask {
+  /** Cannot be guessed: at least 122 random bits. */
+  readonly taskId: string
+  /** The id of the principal that the task belongs to; `null` where the server does not authenticate. */
+  readonly owner: string | null
+  /** The name of the node that runs it, where several nodes share a `SessionDirectory`. */
+  readonly node?: string | undefined
+  /** The revision of the request that began it. Clients of another era have no part in the task. */
+  readonly revision: Version
+  /** 1 when the task is created, then one more for each change. */
+  readonly version: number
+  readonly status: TaskStatus
+  readonly statusMessage?: string | undefined
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  /** Milliseconds since 1970. */
+  readonly lastUpdatedAt: number
+  /** Milliseconds after `createdAt` until the store removes the task, whatever its status. */
+  readonly ttl: number
+  /** Milliseconds that a client should wait between two requests about the task. */
+  readonly pollInterval: number
+  /** The questions that have no answer yet, by key. A key is never used twice in a task. */
+  readonly questions: Readonly<Record<string, TaskQuestion>>
+  /** The answers that the task has not taken yet, by the keys of their questions. */
+  readonly answers: Readonly<Record<string, TaskOutcome>>
+  /** Of a task that has ended; none of one that was cancelled. */
+  readonly outcome?: TaskOutcome | undefined
+}
+
+export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
+  /**
+   * `Full`: a limit of the store is reached; the client gets the message, and that of no other reason. `UnknownPage`: `after` is
+   * not the `next` of a page. `Unavailable`: the store did not answer, or lost what it had.
+   */
+  readonly reason: "Full" | "UnknownPage" | "Unavailable"
+  readonly message: string
+}> {}
+
+/** Tasks in the order of their creation. */
+export interface TaskPage {
+  readonly tasks: ReadonlyArray<StoredTask>
+  /** Where the next page begins, for `list`; `undefined` after the last task. */
+  readonly next: string | undefined
+}
+
+/**
+ * The operations of a store. A task that is unknown, that belongs to another owner, or whose time has passed, is the same:
+ * there is none.
+ */
+export interface TaskStoreService {
+  /**
+   * Stores a new task. When this has ended, every operation finds it, also after a restart where the store survives one.
+   * Fails with `Unavailable` when there is a task of this id already.
+   */
+  readonly create: (task: StoredTask) => Effect.Effect<void, TaskStoreError>
+  readonly get: (owner: string | null, taskId: string) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
+  /**
+   * Replaces the version before this one. `false` when the store has another version, or no such task: then nothing has
+   * changed. Of two replacements of the same version one succeeds.
+   */
+  readonly replace: (task: StoredTask) => Effect.Effect<boolean, TaskStoreError>
+  /** `after` is the `next` of the page before. It stays valid when tasks are created or removed meanwhile. */
+  readonly list: (
+    owner: string | null,
+    options: { readonly after?: string | undefined; readonly limit: number }
+  ) => Effect.Effect<TaskPage, TaskStoreError>
+  /**
+   * The task as it is, and then as it becomes. A reader that is slow misses versions, and never the newest. Ends when the
+   * store removes the task.
+   */
+  readonly changes: (owner: string | null, taskId: string) => Stream.Stream<StoredTask, TaskStoreError>
+}
+
+export class TaskStore extends Context.Tag("@effect-mcp/server/TaskStore")<TaskStore, TaskStoreService>() {}
+
+export interface MemoryOptions {
+  /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
+  readonly maxTasks?: number | undefined
+  /** The limit of the characters of all tasks together, as JSON. Default: 64 Mi (67,108,864). */
+  readonly maxSize?: number | undefined
+  /**
+   * The limit of the characters of the tasks of one owner, as JSON. The owner `null` has the tasks of all clients of a server
+   * that does not authenticate, and of all anonymous ones. Default: a quarter of `maxSize`.
+   */
+  readonly maxOwnerSize?: number | undefined
+}
+
+/** A store in memory: its tasks are lost when the process ends. */
+export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreService> =>
+  Effect.sync(() => new Memory(options))
+
+export const layerMemory = (options?: MemoryOptions): Layer.Layer<TaskStore> => Layer.effect(TaskStore, memory(options))
+
+interface Entry {
+  task: StoredTask
+  size: number
+  /** Greater than that of all entries before it. */
+  readonly order: number
+  readonly watchers: Set<(task: StoredTask | undefined) => void>
+}
+
+/** What one owner has: `size` is the sum over the entries, which are in the order of their creation. */
+interface Owned {
+  readonly entries: Array<Entry>
+  size: number
+}
+
+/** Mutable maps: `size` is the sum over `tasks`; `owners` holds the same entries by owner, and no owner without. */
+class Memory implements TaskStoreService {
+  private readonly tasks = new Map<string, Entry>()
+  private readonly owners = new Map<string | null, Owned>()
+  private readonly maxTasks: number
+  private readonly maxSize: number
+  private readonly maxOwnerSize: number
+  private size = 0
+  private created = 0
+  private swept = 0
+
+  constructor(options: MemoryOptions) {
+    this.maxTasks = options.maxTasks ?? 1000
+    this.maxSize = options.maxSize ?? 64 * 1024 * 1024
+    this.maxOwnerSize = options.maxOwnerSize ?? this.maxSize / 4
+  }
+
+  readonly create = (task: StoredTask): Effect.Effect<void, TaskStoreError> =>
+    this.now((now) => {
+      this.removeExpired(now)
+      if (this.tasks.has(task.taskId)) return failed("Unavailable", "There is a task of this id already")
+      const size = sizeOf(task)
+      const owned = this.owners.get(task.owner) ?? { entries: [], size: 0 }
+      if (owned.entries.length >= this.maxTasks) {
+        return failed("Full", `This owner has ${this.maxTasks} tasks, and may have no more`)
+      }
+      const full = this.full(owned, size)
+      if (full !== undefined) return full
+      const entry: Entry = { task, size, order: ++this.created, watchers: new Set() }
+      this.tasks.set(task.taskId, entry)
+      this.owners.set(task.owner, owned)
+      owned.entries.push(entry)
+      owned.size += size
+      this.size += size
+      return Effect.void
+    })
+
+  readonly get = (owner: string | null, taskId: string): Effect.Effect<Option.Option<StoredTask>> =>
+    this.now((now) => Effect.succeed(Option.map(this.find(owner, taskId, now), ({ task }) => task)))
+
+  readonly replace = (task: StoredTask): Effect.Effect<boolean, TaskStoreError> =>
+    this.now((now) => {
+      const found = this.find(task.owner, task.taskId, now)
+      if (Option.isNone(found) || found.value.task.version !== task.version - 1) return Effect.succeed(false)
+      const entry = found.value
+      const owned = this.owners.get(task.owner)!
+      const size = sizeOf(task)
+      const more = size - entry.size
+      const full = more > 0 ? this.full(owned, more) : undefined
+      if (full !== undefined) return full
+      this.size += more
+      owned.size += more
+      entry.task = task
+      entry.size = size
+      for (const watcher of entry.watchers) watcher(task)
+      return Effect.succeed(true)
+    })
+
+  readonly list = (
+    owner: string | null,
+    { after, limit }: { readonly after?: string | undefined; readonly limit: number }
+  ): Effect.Effect<TaskPage, TaskStoreError> =>
+    this.now((now): Effect.Effect<TaskPage, TaskStoreError> => {
+      const begin = after === undefined ? 0 : Number(after)
+      if (!Number.isSafeInteger(begin)) return failed("UnknownPage", "There is no such page of tasks")
+      const entries = this.owners.get(owner)?.entries ?? []
+      const page: Array<Entry> = []
+      for (let at = indexAfter(entries, begin); at < entries.length; at++) {
+        const entry = entries[at]!
+        if (isExpired(entry.task, now)) continue
+        if (page.length === limit) {
+          return Effect.succeed({ tasks: page.map(({ task }) => task), next: String(page.at(-1)?.order ?? begin) })
+        }
+        page.push(entry)
+      }
+      return Effect.succeed({ tasks: page.map(({ task }) => task), next: undefined })
+    })
+
+  readonly changes = (owner: string | null, taskId: string): Stream.Stream<StoredTask> =>
+    Stream.asyncPush<StoredTask>((emit) => {
+      const watching = Effect.acquireRelease(
+        this.now((now) => {
+          const watcher = (task: StoredTask | undefined) => {
+            if (task === undefined) emit.end()
+            else emit.single(task)
+          }
+          const found = Option.getOrUndefined(this.find(owner, taskId, now))
+          found?.watchers.add(watcher)
+          watcher(found?.task)
+          const left = found === undefined ? 0 : found.task.createdAt + found.task.ttl - now
+          return Effect.succeed({ left, stop: () => found?.watchers.delete(watcher) })
+        }),
+        ({ stop }) => Effect.sync(stop)
+      )
+      const end = Effect.sync(() => emit.end())
+      return Effect.flatMap(
+        watching,
+        ({ left }) => Effect.forkScoped(Effect.interruptible(Effect.zipRight(Effect.sleep(left), end)))
+      )
+    }, { bufferSize: 1, strategy: "sliding" })
+
+  private now<A, E>(f: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.flatMap(Clock.currentTimeMillis, f)
+  }
+
+  /** Fails when an owner may not store that much more. */
+  private full(owned: Owned, more: number): Effect.Effect<never, TaskStoreError> | undefined {
+    return owned.size + more > this.maxOwnerSize
+      ? failed("Full", `The tasks of this owner have ${this.maxOwnerSize} characters, and may have no more`)
+      : this.size + more > this.maxSize
+      ? failed("Full", `The tasks have ${this.maxSize} characters, and may have no more`)
+      : undefined
+  }
+
+  private find(owner: string | null, taskId: string, now: number): Option.Option<Entry> {
+    const entry = this.tasks.get(taskId)
+    if (entry !== undefined && isExpired(entry.task, now)) this.remove(entry)
+    return entry === undefined || entry.task.owner !== owner || isExpired(entry.task, now)
+      ? Option.none()
+      : Option.some(entry)
+  }
+
+  // At most once a second: it looks at all tasks.
+  private removeExpired(now: number): void {
+    if (Math.abs(now - this.swept) < 1000) return
+    this.swept = now
+    for (const entry of this.tasks.values()) {
+      if (isExpired(entry.task, now)) this.remove(entry)
+    }
+  }
+
+  private remove(entry: Entry): void {
+    const { owner, taskId } = entry.task
+    this.tasks.delete(taskId)
+    this.size -= entry.size
+    const owned = this.owners.get(owner)!
+    owned.entries.splice(indexAfter(owned.entries, entry.order) - 1, 1)
+    owned.size -= entry.size
+    if (owned.entries.length === 0) this.owners.delete(owner)
+    for (const watcher of entry.watchers) watcher(undefined)
+  }
+}
+
+/** The index of the first entry after this one in their order. */
+const indexAfter = (entries: ReadonlyArray<Entry>, order: number): number => {
+  let from = 0
+  let to = entries.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (entries[middle]!.order > order) to = middle
+    else from = middle + 1
+  }
+  return from
+}
+
+const isExpired = ({ createdAt, ttl }: StoredTask, now: number): boolean => now >= createdAt + ttl
+
+const sizeOf = (task: StoredTask): number => JSON.stringify(task).length
+
+const failed = (reason: TaskStoreError["reason"], message: string) =>
+  Effect.fail(new TaskStoreError({ reason, message }))

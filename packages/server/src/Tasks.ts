@@ -1,0 +1,66 @@
+/**
+ * Tasks: calls of tools that go on after their request was answered. A client reads the status of a task, answers its
+ * questions, cancels it, and fetches its result, also after it has lost its connection.
+ *
+ * A tool takes part with `task` in its definition. `layer`, among the features of a server, runs the tasks. At 2025-11-25 that
+ * is all; from 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the server needs `extension` among
+ * its `extensions` too.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ * @since 0.1.0
+ */
+import * as Extension from "@effect-mcp/protocol/modern/Tasks"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as TaskRequests from "./dispatch/TaskRequests.js"
+import { Registry } from "./Registry.js"
+import * as NodeTasks from "./runtime/NodeTasks.js"
+import * as StoredTasks from "./runtime/StoredTasks.js"
+import * as TaskRunner from "./runtime/TaskRunner.js"
+import { TaskStore } from "./TaskStore.js"
+
+export interface Options {
+  /** The limit of the tasks of one principal that run at the same time; further calls are refused. Default: 64. */
+  readonly maxRunning?: number | undefined
+  /** How long a task is stored after its creation, where the client does not say. Default: 1 hour. */
+  readonly ttl?: Duration.DurationInput | undefined
+  /** The longest that a client can have a task stored. A task that still runs then is interrupted. Default: 1 day. */
+  readonly maxTtl?: Duration.DurationInput | undefined
+  /** How long clients should wait between two requests about a task. Default: 1 second. */
+  readonly pollInterval?: Duration.DurationInput | undefined
+}
+
+/** The extension for tasks from 2026-07-28 on, for the option `extensions` of a server. */
+export const extension: typeof Extension.extension = Extension.extension
+
+/**
+ * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as
+ * `failed`; on several nodes those of a node that was killed do so within 20 seconds.
+ *
+ * @example
+ * ```ts
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Tasks from "@effect-mcp/server/Tasks"
+ * import * as TaskStore from "@effect-mcp/server/TaskStore"
+ * import { Effect, Layer } from "effect"
+ *
+ * const Report = Tool.make("report", { task: "optional" })
+ * const ReportLive = McpServer.tool(Report, () => Effect.delay(Effect.succeed("a long report"), "10 minutes"))
+ *
+ * export const Server = McpServer.layer({ name: "reports", version: "1.0.0" }, Layer.merge(ReportLive, Tasks.layer()), {
+ *   extensions: [Tasks.extension]
+ * }).pipe(Layer.provide(TaskStore.layerMemory()))
+ * ```
+ */
+export const layer = (options: Options = {}): Layer.Layer<never, never, Registry | TaskStore> =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const registry = yield* Registry
+    const store = yield* NodeTasks.make(
+      StoredTasks.logging(yield* TaskStore),
+      () => TaskRunner.of(registry)?.ids() ?? []
+    )
+    const runner = yield* TaskRunner.register(registry, store, TaskRunner.limits(options))
+    return TaskRequests.layer(registry, runner.tasks)
+  }))

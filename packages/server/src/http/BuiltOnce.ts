@@ -1,0 +1,37 @@
+/**
+ * A value that the first use builds, for a handler that is exported from a module: some platforms allow no work before the
+ * first request. When building fails, the next use builds again.
+ */
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+
+export interface BuiltOnce<A> {
+  /** The value, or a promise of it while it is built; `undefined` once it is disposed. */
+  readonly current: () => A | Promise<A> | undefined
+  /** Releases what was built. */
+  readonly dispose: () => Promise<void>
+}
+
+export const make = <A, E>(build: Effect.Effect<A, E, Scope.Scope>): BuiltOnce<A> => {
+  const scope = Effect.runSync(Scope.make())
+  let ready: A | undefined
+  let building: Promise<A> | undefined
+  let disposing: Promise<void> | undefined
+  const run = Effect.flatMap(
+    Scope.fork(scope, ExecutionStrategy.sequential),
+    (own) =>
+      Scope.extend(build, own).pipe(
+        Effect.map((built) => ready = built),
+        Effect.onError((cause) => {
+          building = undefined
+          return Scope.close(own, Exit.failCause(cause))
+        })
+      )
+  )
+  return {
+    current: () => ready ?? (disposing === undefined ? building ??= Effect.runPromise(run) : undefined),
+    dispose: () => disposing ??= Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The entry of one HTTP session in the directory that nodes share: adds it, keeps it up to date, and takes it out when the session
+ * ends. Without a directory there is none.
+ *
+ * A class, because it remembers whether the entry is there: `isStored` turns true once, and `lost` when another node has taken
+ * the session over.
+ */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { InternalError } from "@effect-mcp/protocol/McpError"
+import * as Effect from "effect/Effect"
+import * as Refusal from "../http/Refusal.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
+import { DIRECTORY } from "../runtime/NodeServices.js"
+import type { Membership, SessionDirectoryError } from "../SessionDirectory.js"
+
+export class SessionPlace {
+  private isStored: boolean
+  private lost = false
+
+  /** The principal that has opened a session that another node has stored. */
+  static ownerOf({ owner }: JsonObject): string | undefined {
+    return owner as string | undefined
+  }
+
+  constructor(
+    private readonly membership: Membership,
+    private readonly id: string,
+    private readonly owner: string | undefined,
+    readonly epoch: number,
+    /** What another node has stored; `undefined` for a session that begins here. */
+    readonly facts: JsonObject | undefined,
+    /** Called when another node has taken the session over. */
+    private readonly onLost: () => void
+  ) {
+    this.isStored = facts !== undefined
+  }
+
+  readonly store = (facts: JsonObject): Effect.Effect<void, InternalError | HttpRefusal> => {
+    const { epoch, id, membership, owner } = this
+    const all = owner === undefined ? facts : { ...facts, owner }
+    const stored = this.isStored ? membership.update(id, epoch, all) : Effect.as(membership.create(id, all), true)
+    return Effect.flatMap(Effect.mapError(stored, () => Refusal.storeAway(DIRECTORY)), (isOwn) => {
+      this.isStored = true
+      if (isOwn) return Effect.void
+      this.lose()
+      return Effect.fail(new InternalError({ message: "Another node serves this session" }))
+    })
+  }
+
+  /** Another node has taken the session over. */
+  lose(): void {
+    if (this.lost) return
+    this.lost = true
+    this.onLost()
+  }
+
+  /**
+   * The session ends here: for good, or, when this node leaves, to go on at another one. Whether it has ended for all nodes; when
+   * it fails, the directory may still have it for this node.
+   */
+  end(isLeaving: boolean): Effect.Effect<boolean, SessionDirectoryError> {
+    return Effect.suspend(() => {
+      const { epoch, id, isStored, lost, membership } = this
+      if (lost) return Effect.succeed(false)
+      if (!isStored) return Effect.succeed(true)
+      return isLeaving ? Effect.as(membership.release(id, epoch), false) : membership.remove(id, epoch)
+    })
+  }
+}

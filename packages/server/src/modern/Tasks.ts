@@ -1,0 +1,59 @@
+/**
+ * Tasks of this era, the extension `io.modelcontextprotocol/tasks`: the server decides which calls become tasks, among those
+ * of clients that have declared the extension.
+ *
+ * @see https://github.com/modelcontextprotocol/ext-tasks
+ */
+import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
+import * as Extension from "@effect-mcp/protocol/Extension"
+import { MissingClientCapability } from "@effect-mcp/protocol/McpError"
+import type { InputRequests } from "@effect-mcp/protocol/modern/InputRequired"
+import type { DetailedTask, Task } from "@effect-mcp/protocol/modern/Tasks"
+import { extension } from "@effect-mcp/protocol/modern/Tasks"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type { TaskDialect } from "../runtime/TaskDialect.js"
+import * as TaskFacts from "../runtime/TaskFacts.js"
+import type { StoredTask } from "../TaskStore.js"
+import * as InputQuestion from "./InputQuestion.js"
+import type { ModernServerSession } from "./ServerSession.js"
+
+export const dialect = (session: ModernServerSession): TaskDialect => {
+  const { clientCapabilities, version } = session
+  const isDeclared = clientCapabilities.extensions?.[extension.id] !== undefined
+  return {
+    version,
+    wants: (support) =>
+      support !== undefined && isDeclared
+        ? Either.right({ ttl: undefined })
+        : support === "required"
+        ? Either.left(new MissingClientCapability({ required: ExtensionTable.capability(extension.id) }))
+        : Either.right(undefined),
+    created: (task) =>
+      Effect.fail(new Extension.ExtendedResult({ resultType: extension.results.created, value: toTask(task) })),
+    // Progress and log messages of a task are not sent.
+    detached: () => session.on({ ...Outbound.none, channel: session.incoming.channel }),
+    encode: (question) => {
+      const refusal = InputQuestion.refusal(question, clientCapabilities)
+      if (refusal !== undefined) return Either.left(refusal)
+      const method = InputQuestion.methodOf(question)
+      return Either.right({ method: method.name, params: InputQuestion.narrow(method, version, question.params) })
+    },
+    decode: (question, answer) => InputQuestion.answer(question.kind, question, answer),
+    ended: (exit) => TaskFacts.endOf(session.outcomeOf(exit))
+  }
+}
+
+export const toTask = (task: StoredTask): Task => ({
+  ...TaskFacts.common(task),
+  ttlMs: task.ttl,
+  pollIntervalMs: task.pollInterval
+})
+
+/** A task with what its status brings. */
+export const toDetailedTask = (task: StoredTask): DetailedTask => ({
+  ...toTask(task),
+  ...(task.status === "input_required" ? { inputRequests: task.questions as unknown as InputRequests } : undefined),
+  ...task.outcome
+})

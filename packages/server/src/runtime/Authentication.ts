@@ -1,0 +1,201 @@
+/**
+ * Runs the authenticator of a server, the same way for all transports: takes the user that the application hands over, or
+ * finds it from what the transport knows; within a deadline, and for a limited number of messages at once.
+ *
+ * It calls back instead of returning an effect, because an HTTP endpoint has no fiber before the handler's. Its one mutable
+ * field holds the fibers that have not ended: one that cannot be interrupted counts to its end.
+ */
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import type { Authenticator, Caller, Found, Options, Refuses } from "../Authenticator.js"
+import { HttpRefusal } from "../HttpRefusal.js"
+import * as Permission from "./Permission.js"
+import * as Returned from "./Returned.js"
+
+/** Calls back once, at once or later. Gives a function that interrupts the search; then it does not call back. */
+export type Authenticate = (caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void
+
+/** The default of the deadline. */
+const TIMEOUT: Duration.DurationInput = "10 seconds"
+
+/** The default of the limit. */
+const CONCURRENCY = 1024
+
+export interface Authentication {
+  readonly authenticate: Authenticate
+  /** See `Authenticator.Options`. */
+  readonly documents: Options<unknown>["documents"]
+}
+
+/** Closing the scope interrupts what runs. */
+export const make = <R>(
+  { options, tag }: Authenticator<unknown, R>
+): Effect.Effect<Authentication, never, R | Scope.Scope> =>
+  Effect.gen(function*() {
+    const acquired = yield* options
+    const runtime = yield* Effect.runtime<R>()
+    const running = yield* Effect.acquireRelease(
+      Effect.sync(() => new Set<Fiber.RuntimeFiber<Found, Refuses>>()),
+      (running) => Effect.sync(() => running.forEach((fiber) => fiber.unsafeInterruptAsFork(FiberId.none)))
+    )
+    return { authenticate: authenticate(tag, acquired, runtime, running), documents: acquired.documents }
+  })
+
+const authenticate = <R>(
+  tag: Context.Tag<any, any>,
+  options: Options<any, R, R, R>,
+  runtime: Runtime.Runtime<R>,
+  running: Set<Fiber.RuntimeFiber<Found, Refuses>>
+): Authenticate => {
+  const { concurrency = CONCURRENCY, id, timeout = TIMEOUT } = options
+  const reported = new Set<Caller["_tag"]>()
+
+  const byTransport = (caller: Caller): Effect.Effect<unknown, Refuses, R> | undefined => {
+    switch (caller._tag) {
+      case "Http":
+        return options.http && called("http", options.http, caller.request)
+      case "Stdio":
+        return options.stdio && called("stdio", options.stdio, caller.environment)
+      case "InProcess":
+        return options.inProcess
+      case "Other":
+        return undefined
+    }
+  }
+
+  const found = (user: unknown): Found => {
+    const principal = id(user)
+    if (principal !== undefined && (typeof principal !== "string" || principal === "")) {
+      throw new Error(
+        "The option id of the Authenticator gave no text: it must identify the user, or give undefined for an anonymous one"
+      )
+    }
+    const services = Context.make(tag, user)
+    return {
+      principal: principal === undefined ? undefined : { id: principal },
+      user: options.permit === undefined ? services : Permission.add(services, permitted(options.permit, user))
+    }
+  }
+
+  const permitted = (permit: NonNullable<typeof options.permit>, user: unknown): Permission.Permit => (scopes) =>
+    Either.getOrElse(Either.try(() => permit(user, scopes)), (defect) => {
+      Runtime.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
+      return internal
+    })
+
+  const find = (caller: Caller): Effect.Effect<Found, Refuses, R> => {
+    const { services } = caller
+    const user = services?.unsafeMap.has(tag.key) === true
+      ? Effect.succeed(services.unsafeMap.get(tag.key))
+      : byTransport(caller)
+    if (user === undefined) return noAnswer(caller._tag)
+    return Effect.map(
+      services === undefined
+        ? user
+        : Effect.mapInputContext(user, (own: Context.Context<R>) => Context.merge(own, services)),
+      found
+    )
+  }
+
+  const noAnswer = (transport: Caller["_tag"]): Effect.Effect<never, Refuses> => {
+    const refused = Effect.fail(
+      new HttpRefusal({ status: 403, error: { code: JsonRpcError.INVALID_REQUEST, message: UNANSWERED[transport] } })
+    )
+    if (reported.has(transport)) return refused
+    reported.add(transport)
+    return Effect.zipRight(Effect.logError(UNANSWERED[transport]), refused)
+  }
+
+  return (caller, then) => {
+    if (running.size >= concurrency) {
+      then(Either.left(busy))
+      return () => {}
+    }
+    let waiting = true
+    const settle = (result: Either.Either<Found, Refuses>): void => {
+      if (!waiting) return
+      waiting = false
+      then(result)
+    }
+    const fiber = Runtime.runFork(runtime, Effect.tapErrorCause(Effect.suspend(() => find(caller)), logDefect))
+    running.add(fiber)
+    fiber.addObserver((exit) => {
+      running.delete(fiber)
+      settle(Exit.isSuccess(exit) ? Either.right(exit.value) : Either.left(refusalOf(exit.cause)))
+    })
+    if (!waiting) return () => {}
+    const stop = (): void => {
+      waiting = false
+      fiber.unsafeInterruptAsFork(FiberId.none)
+    }
+    const deadline = Runtime.runFork(runtime, Effect.sleep(timeout))
+    deadline.addObserver((exit) => {
+      if (!waiting || Exit.isFailure(exit)) return
+      Runtime.runFork(
+        runtime,
+        Effect.logError(`The Authenticator has found no user within ${Duration.format(timeout)}`)
+      )
+      settle(Either.left(late))
+      stop()
+    })
+    fiber.addObserver(() => deadline.unsafeInterruptAsFork(FiberId.none))
+    return stop
+  }
+}
+
+const called = <A, E, R>(
+  option: string,
+  f: (facts: A) => Effect.Effect<unknown, E, R>,
+  facts: A
+): Effect.Effect<unknown, E, R> => Returned.effect(f(facts), `The option ${option} of the Authenticator`)
+
+const UNANSWERED: Readonly<Record<Caller["_tag"], string>> = {
+  Http:
+    "This server knows no user of this HTTP request: its Authenticator needs the option http, or the application that " +
+    "serves the endpoint must hand the user over",
+  Stdio: "This server knows no user on stdio: its Authenticator needs the option stdio",
+  InProcess:
+    "This server knows no user of a client in its process: its Authenticator needs the option inProcess, or the " +
+    "connector must hand the user over",
+  Other:
+    "This server knows no user on this transport: the caller of Dispatcher.accept, listen or open must hand the user over"
+}
+
+const unavailable = (message: string): HttpRefusal =>
+  new HttpRefusal({
+    status: 503,
+    headers: { "retry-after": "1" },
+    error: { code: JsonRpcError.UNAVAILABLE, message: `Service Unavailable: ${message}` }
+  })
+
+const busy = unavailable("the server authenticates too many clients at the moment")
+
+const late = unavailable("the server could not authenticate the client in time")
+
+const refusalOf = (cause: Cause.Cause<Refuses>): Refuses =>
+  Option.getOrElse(
+    Option.filter(Cause.failureOption(cause), isRefusal),
+    () => internal
+  )
+
+const internal = new McpError.InternalError({ message: JsonRpcError.internal.message })
+
+/** Whether a failure refuses a message. An application without types may fail with anything. */
+const isRefusal = (failure: unknown): failure is Refuses =>
+  failure instanceof HttpRefusal || McpError.isMcpError(failure)
+
+const logDefect = (cause: Cause.Cause<Refuses>): Effect.Effect<void> =>
+  Option.exists(Cause.failureOption(cause), isRefusal) || Cause.isInterruptedOnly(cause)
+    ? Effect.void
+    : Effect.logError("The Authenticator died", cause)

@@ -1,0 +1,54 @@
+/**
+ * The directory and the inbox as a server uses them. An application may have written them. A defect of one is a failure, so that no
+ * request waits for ever, and the log tells when one begins to fail.
+ */
+import * as Effect from "effect/Effect"
+import type { InboxService, Mailbox } from "../Inbox.js"
+import { InboxError } from "../Inbox.js"
+import type { Membership, SessionDirectoryService } from "../SessionDirectory.js"
+import { SessionDirectoryError } from "../SessionDirectory.js"
+import * as StoreFailure from "./StoreFailure.js"
+
+export const DIRECTORY = "The directory of sessions"
+
+/** One for each service, so that all of a server log its failure once. */
+const directories = new WeakMap<SessionDirectoryService, SessionDirectoryService>()
+
+export const directory = (service: SessionDirectoryService): SessionDirectoryService => {
+  const known = directories.get(service) ?? totalDirectory(service)
+  directories.set(service, known)
+  return known
+}
+
+const totalDirectory = (service: SessionDirectoryService): SessionDirectoryService => {
+  const total = StoreFailure.total(DIRECTORY, (message) => new SessionDirectoryError({ message }))
+  return {
+    join: (node) =>
+      Effect.map(total(() => service.join(node)), (own): Membership => ({
+        create: (...args) => total(() => own.create(...args)),
+        find: (...args) => total(() => own.find(...args)),
+        claim: (...args) => total(() => own.claim(...args)),
+        update: (...args) => total(() => own.update(...args)),
+        touch: (...args) => total(() => own.touch(...args)),
+        release: (...args) => total(() => own.release(...args)),
+        remove: (...args) => total(() => own.remove(...args)),
+        isAlive: (...args) => total(() => own.isAlive(...args)),
+        lost: own.lost
+      }))
+  }
+}
+
+export const inbox = (service: InboxService): InboxService => {
+  const total = StoreFailure.total(
+    "The inbox of the nodes",
+    (message) => new InboxError({ reason: "Unavailable", message }),
+    ({ reason }) => reason === "Unavailable"
+  )
+  return {
+    open: (node) =>
+      Effect.map(total(() => service.open(node)), (own): Mailbox => ({
+        send: (...args) => total(() => own.send(...args)),
+        received: own.received
+      }))
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * Ids that cannot be guessed, for sessions that a client reaches by their id alone. Who may use a session is checked by
+ * its owner, `legacy/SessionStore`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+
+/** 122 random bits as 32 letters and digits: visible ASCII that needs no escape in a URL. */
+// One `replaceAll`: V8 keeps a concatenated string as a tree of its parts, ten times as large.
+export const make = (): string => globalThis.crypto.randomUUID().replaceAll("-", "")
+
+/** What stands before the ids of sessions: the mark of a node. It stands in a header and in a URL. */
+export const isPrefix = (text: string): boolean => /^[\w.~-]{0,64}$/.test(text)
+
+/** Whether a node can have made this id of a session. */
+export const isSession = (id: string): boolean => /^[\w.~-]{0,64}[0-9a-f]{32}$/.test(id)

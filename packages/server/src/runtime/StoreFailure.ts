@@ -1,0 +1,52 @@
+/**
+ * What a client learns when a store of the server has failed. The message of the store is for the operator: it may name
+ * addresses and commands. Any client can cause many failures while a store is away: `once` logs an error when that begins.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+
+/**
+ * Logs what a store reports as an error when it begins to fail, and again when it does so after an answer; each failure between at
+ * level Debug. One result is for all uses of one store. `what` names the store, also for the client. An error that is no failure is an
+ * answer, such as one about a limit.
+ */
+export const once = <F extends { readonly message: string }>(
+  what: string,
+  isFailure: (error: F) => boolean = () => true
+) => {
+  let isAway = false
+  const failed = (error: F) =>
+    Effect.suspend(() => {
+      const begins = !isAway
+      isAway = true
+      const message = `${what} failed: ${error.message}`
+      return begins ? Effect.logError(message) : Effect.logDebug(message)
+    })
+  const answered = Effect.sync(() => {
+    isAway = false
+  })
+  return <A, E extends F, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.tapBoth(effect, {
+      onFailure: (error) => isFailure(error) ? failed(error) : answered,
+      onSuccess: () => answered
+    })
+}
+
+/**
+ * The same for a store that an application has written. A defect of the store becomes a failure: the request that waits for the store
+ * is answered, and the log has the defect.
+ */
+export const total = <F extends { readonly message: string }>(
+  what: string,
+  failure: (message: string) => F,
+  isFailure?: (error: F) => boolean
+) => {
+  const logged = once(what, isFailure)
+  return <A, E extends F, R>(run: () => Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>
+    logged(Effect.catchAllDefect(Effect.suspend(run), (defect) => Effect.fail(failure(messageOf(defect)))))
+}
+
+/** A defect as the log has it, with its stack. */
+export const messageOf = (defect: unknown): string => Cause.pretty(Cause.die(defect))
+
+export const sentence = (what: string): string => `${what} cannot be reached at the moment; try again`

@@ -1,0 +1,267 @@
+/**
+ * The tasks of a server as its store has them: reads and changes them for those who may see them, and moves their status
+ * forward. A status that has ended never changes.
+ *
+ * `TaskRunner` supervises the fibers of the tasks that this process runs, the methods about tasks are those of each era.
+ */
+import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { InternalError, InvalidParams } from "@effect-mcp/protocol/McpError"
+import type { TaskStatus } from "@effect-mcp/protocol/Tasks"
+import * as Tasks from "@effect-mcp/protocol/Tasks"
+import type { Version } from "@effect-mcp/protocol/Version"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { StoredTask, TaskOutcome, TaskQuestion, TaskStoreService } from "../TaskStore.js"
+import { TaskStoreError } from "../TaskStore.js"
+import * as StoreFailure from "./StoreFailure.js"
+
+/** Who may see a task: its owner, with the era that began it. */
+export interface Viewer {
+  readonly owner: string | null
+  readonly isOfEra: (revision: Version) => boolean
+}
+
+/** How a task ended. */
+export interface Ended {
+  readonly status: TaskStatus
+  readonly statusMessage?: string | undefined
+  readonly outcome?: TaskOutcome | undefined
+  /** The cause of an outcome that hides a bug of the server from the client. */
+  readonly died?: Cause.Cause<unknown> | undefined
+  readonly subject?: string | undefined
+}
+
+/** A store that logs when it begins to fail. An application may have written it: a defect is a failure, too. */
+export const logging = (store: TaskStoreService): TaskStoreService => {
+  const isFailure = ({ reason }: TaskStoreError) => reason === "Unavailable"
+  const total = StoreFailure.total(STORE, unanswered, isFailure)
+  const followed = StoreFailure.once<TaskStoreError>(CHANGES, isFailure)
+  return {
+    create: (task) => total(() => store.create(task)),
+    get: (owner, taskId) => total(() => store.get(owner, taskId)),
+    replace: (task) => total(() => store.replace(task)),
+    list: (owner, options) => total(() => store.list(owner, options)),
+    changes: (owner, taskId) =>
+      Stream.suspend(() => {
+        let given = 0
+        const counted = Stream.map(Stream.suspend(() => store.changes(owner, taskId)), (task) => {
+          given++
+          return task
+        })
+        return Stream.catchAllCause(counted, (cause) => {
+          const error = Cause.isDie(cause) ? Cause.fail(unanswered(StoreFailure.messageOf(Cause.squash(cause)))) : cause
+          const failed = followed(Effect.failCause(error))
+          // The task as it is does not tell whether changes come.
+          return given > 1 ? Effect.zipRight(followed(Effect.void), failed) : failed
+        })
+      })
+  }
+}
+
+const unanswered = (message: string): TaskStoreError => new TaskStoreError({ reason: "Unavailable", message })
+
+/** Its fields: `listeners` run for every change that this server makes. */
+export class StoredTasks {
+  private readonly listeners = new Set<(task: StoredTask) => Effect.Effect<void>>()
+
+  constructor(readonly store: TaskStoreService) {}
+
+  /** Runs the listener for every change of a task that this server makes, until the scope closes. */
+  onChange(listener: (task: StoredTask) => Effect.Effect<void>): Effect.Effect<void, never, Scope.Scope> {
+    return Effect.acquireRelease(
+      Effect.sync(() => this.listeners.add(listener)),
+      () => Effect.sync(() => this.listeners.delete(listener))
+    )
+  }
+
+  /** A task of the viewer. Fails as for an unknown task when it is another's. */
+  get(viewer: Viewer, taskId: string): Effect.Effect<StoredTask, InternalError | InvalidParams> {
+    return answered(this.find(viewer, taskId))
+  }
+
+  private find(viewer: Viewer, taskId: string): Effect.Effect<StoredTask, TaskStoreError | InvalidParams> {
+    return Effect.flatMap(
+      this.store.get(viewer.owner, taskId),
+      (found) =>
+        Option.isSome(found) && viewer.isOfEra(found.value.revision)
+          ? Effect.succeed(found.value)
+          : Effect.fail(unknown)
+    )
+  }
+
+  /** The task as it is, and then as it becomes. */
+  changes(viewer: Viewer, taskId: string): Stream.Stream<StoredTask, InternalError | InvalidParams> {
+    return Stream.unwrap(
+      Effect.as(
+        this.get(viewer, taskId),
+        Stream.catchAll(this.store.changes(viewer.owner, taskId), (error) => Stream.fromEffect(unavailable(error)))
+      )
+    )
+  }
+
+  /** Tasks of the viewer's owner, of all eras. */
+  list(viewer: Viewer, after: string | undefined, limit: number) {
+    return Effect.catchAll(
+      this.store.list(viewer.owner, { after, limit }),
+      (error): Effect.Effect<never, InternalError | InvalidParams> =>
+        error.reason === "UnknownPage"
+          ? Effect.fail(new InvalidParams({ message: "Invalid params: the cursor is not one of this list" }))
+          : unavailable(error)
+    )
+  }
+
+  /** Cancels a task that has not ended. `false` when it had ended before. */
+  cancel(viewer: Viewer, taskId: string): Effect.Effect<readonly [StoredTask, boolean], InternalError | InvalidParams> {
+    return answered(this.change(viewer, taskId, (task) =>
+      Tasks.isTerminal(task.status)
+        ? undefined
+        : { status: "cancelled", statusMessage: "The client cancelled the task", questions: {}, answers: {} }))
+  }
+
+  /** Gives answers to questions of a task. Others, and those that have an answer, are ignored. */
+  answer(
+    viewer: Viewer,
+    taskId: string,
+    answers: Readonly<Record<string, TaskOutcome>>
+  ): Effect.Effect<unknown, InternalError | InvalidParams> {
+    return answered(this.change(viewer, taskId, (task) => {
+      const known = Record.filter(answers, (_, key) => Object.hasOwn(task.questions, key))
+      if (Tasks.isTerminal(task.status) || Object.keys(known).length === 0) return undefined
+      const questions = Record.filter(task.questions, (_, key) => !Object.hasOwn(known, key))
+      return { questions, answers: { ...task.answers, ...known }, status: statusOf(questions) }
+    }))
+  }
+
+  /** Asks questions in a task, and waits for all answers. */
+  ask(
+    { owner, taskId }: StoredTask,
+    questions: Readonly<Record<string, TaskQuestion>>
+  ): Effect.Effect<Readonly<Record<string, TaskOutcome>>, InternalError | InvalidParams> {
+    const self = ofOwner(owner)
+    const keys = Object.keys(questions)
+    const take = this.change(self, taskId, (task) =>
+      keys.every((key) => Object.hasOwn(task.answers, key))
+        ? { answers: Record.filter(task.answers, (_, key) => !keys.includes(key)) }
+        : undefined)
+    // A task that has ended takes no answers.
+    const taken = this.store.changes(owner, taskId).pipe(
+      Stream.takeUntil(({ status }) => Tasks.isTerminal(status)),
+      Stream.filter(({ answers }) => keys.every((key) => Object.hasOwn(answers, key))),
+      Stream.runHead,
+      Effect.retry(readAgain),
+      Effect.flatMap(Option.match({ onNone: () => Effect.interrupt, onSome: ({ answers }) => Effect.succeed(answers) }))
+    )
+    return this.change(self, taskId, (task) =>
+      Tasks.isTerminal(task.status)
+        ? undefined
+        : { questions: { ...task.questions, ...questions }, status: "input_required" }).pipe(
+        Effect.flatMap(([, isAsked]) => isAsked ? taken : Effect.interrupt),
+        Effect.onInterrupt(() => Effect.ignore(this.withdraw(self, taskId, keys))),
+        Effect.tap(take),
+        answered
+      )
+  }
+
+  private withdraw(viewer: Viewer, taskId: string, keys: ReadonlyArray<string>) {
+    return this.change(viewer, taskId, (task) => {
+      const questions = Record.filter(task.questions, (_, key) => !keys.includes(key))
+      return Tasks.isTerminal(task.status)
+        ? undefined
+        : {
+          questions,
+          answers: Record.filter(task.answers, (_, key) => !keys.includes(key)),
+          status: statusOf(questions)
+        }
+    })
+  }
+
+  /** Stores the end of a task; does nothing when it has ended before. */
+  end({ owner, taskId }: StoredTask, { died, subject, ...ended }: Ended): Effect.Effect<void> {
+    const store = (ended: Pick<Ended, "status" | "statusMessage" | "outcome">) =>
+      this.change(
+        ofOwner(owner),
+        taskId,
+        (task) => Tasks.isTerminal(task.status) ? undefined : { ...ended, questions: {}, answers: {} }
+      )
+    const stored = (ended: Parameters<typeof store>[0]) =>
+      Effect.retry(store(ended), {
+        schedule: writeAgain,
+        while: (error) => error._tag === "TaskStoreError" && error.reason === "Unavailable"
+      })
+    const logged = died === undefined
+      ? Effect.void
+      : Effect.logError(`The task of ${subject ?? "a request"} died`, died)
+    // A handler that asks is interrupted by the end of its task, before the fiber that supervises it: that is no defect.
+    const isInterrupted = died !== undefined && Cause.isInterruptedOnly(died)
+    const end = isInterrupted
+      ? Effect.tap(stored(ended), ([, isChanged]) => isChanged ? logged : Effect.void)
+      : Effect.zipRight(logged, stored(ended))
+    return end.pipe(
+      Effect.catchIf(
+        (error): error is TaskStoreError => error._tag === "TaskStoreError" && error.reason === "Full",
+        ({ message }) => stored({ status: "failed", outcome: { error: errorOf(message) }, statusMessage: message })
+      ),
+      Effect.ignore
+    )
+  }
+
+  /** Changes a task, again when another change came first. `undefined` from `f` changes nothing. */
+  private change(
+    viewer: Viewer,
+    taskId: string,
+    f: (task: StoredTask) => Partial<StoredTask> | undefined
+  ): Effect.Effect<readonly [StoredTask, boolean], TaskStoreError | InvalidParams> {
+    return Effect.flatMap(Effect.zip(this.find(viewer, taskId), Clock.currentTimeMillis), ([task, now]) => {
+      const changes = f(task)
+      if (changes === undefined) return Effect.succeed([task, false] as const)
+      const next: StoredTask = { ...task, ...changes, version: task.version + 1, lastUpdatedAt: now }
+      return Effect.flatMap(
+        this.store.replace(next),
+        (isReplaced): Effect.Effect<readonly [StoredTask, boolean], TaskStoreError | InvalidParams> =>
+          isReplaced
+            ? Effect.as(Effect.forEach([...this.listeners], (listener) => listener(next), { discard: true }), [
+              next,
+              true
+            ])
+            : this.change(viewer, taskId, f)
+      )
+    })
+  }
+}
+
+/** How changes are read again after the store has failed. */
+export const readAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("30 seconds"))
+
+/** How what a task needs, such as its end or an answer that came, is written again after the store has failed: for 3 seconds. */
+export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
+
+/** As a client learns of it. */
+const answered = <A>(effect: Effect.Effect<A, TaskStoreError | InvalidParams>) =>
+  Effect.catchTag(effect, "TaskStoreError", unavailable)
+
+/** A task is in the hands of its own handler, whatever the era. */
+const ofOwner = (owner: string | null): Viewer => ({ owner, isOfEra: () => true })
+
+const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): TaskStatus =>
+  Object.keys(questions).length === 0 ? "working" : "input_required"
+
+const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })
+
+/** A limit of the store is for the client to know. */
+export const unavailable = (error: TaskStoreError): Effect.Effect<never, InternalError> =>
+  error.reason === "Full"
+    ? Effect.fail(new InternalError({ message: error.message }))
+    : Effect.fail(new InternalError({ message: StoreFailure.sentence(STORE) }))
+
+const STORE = "The store of tasks"
+
+const CHANGES = "Waiting for changes in the store of tasks"
+
+export const errorOf = (message: string): ErrorObject => ({ code: INTERNAL_ERROR, message })

@@ -1,0 +1,53 @@
+/**
+ * What the two kinds of tasks differ in: when a call becomes a task, how its request is answered then, how its questions are
+ * worded, and how it ends. Each era has one; the session of a request gives it.
+ */
+import type { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import type { Version } from "@effect-mcp/protocol/Version"
+import type * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
+import type { Question } from "../Ask.js"
+import type { AskError, ServerSessionService } from "../ServerSession.js"
+import type { StoredTask, TaskQuestion } from "../TaskStore.js"
+import type { Ended } from "./StoredTasks.js"
+
+/** Whether a tool may, or must, run as a task. */
+export type Support = "optional" | "required"
+
+export interface TaskDialect {
+  /** The revision of the request. */
+  readonly version: Version
+  /**
+   * Whether this call of a tool becomes a task, and how long the client wants to keep it, in milliseconds. Left: the client
+   * has to call the tool in another way.
+   */
+  readonly wants: (support: Support | undefined) => Either.Either<
+    { readonly ttl: number | undefined } | undefined,
+    McpError | JsonRpcError
+  >
+  /** Ends the request of a call that has become a task. */
+  readonly created: (task: StoredTask) => Effect.Effect<unknown, unknown>
+  /** What the handler has once its request was answered. */
+  readonly detached: (task: StoredTask) => ServerSessionService
+  /**
+   * Notifies the client of a change, where the revision has a notification for the client that began a task. Does not wait for
+   * the client to read.
+   */
+  readonly changed?: ((task: StoredTask) => Effect.Effect<void>) | undefined
+  /** A question as the client gets it. Left: it cannot be asked. */
+  readonly encode: (question: Question<any>) => Either.Either<TaskQuestion, McpError>
+  readonly decode: <A>(question: Question<A>, answer: JsonObject) => Effect.Effect<A, AskError>
+  /** The end of a task, from that of its handler. */
+  readonly ended: (exit: Exit.Exit<unknown, unknown>) => Ended
+}
+
+/** A session whose call may become a task. */
+export interface TaskCapable extends ServerSessionService {
+  readonly tasks: TaskDialect | undefined
+  /** The response of the request from the end of its handler. */
+  readonly outcomeOf: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome
+}

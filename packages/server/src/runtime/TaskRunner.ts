@@ -1,0 +1,211 @@
+/**
+ * Runs tasks: creates them, and supervises their fibers until they end, are cancelled or expire.
+ *
+ * `TaskCall` makes a task of a call, `TaskSession` is what its handler has, `StoredTasks` is what clients see.
+ */
+import { internal } from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Race from "@effect-mcp/jsonrpc/unstable/Race"
+import { InternalError } from "@effect-mcp/protocol/McpError"
+import * as Tasks from "@effect-mcp/protocol/Tasks"
+import type { Version } from "@effect-mcp/protocol/Version"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { RegistryService } from "../Registry.js"
+import type { StoredTask, TaskStoreService } from "../TaskStore.js"
+import * as SecretId from "./SecretId.js"
+import type { Ended } from "./StoredTasks.js"
+import { errorOf, readAgain, StoredTasks, unavailable } from "./StoredTasks.js"
+
+/** The limits of the tasks of a server, with their defaults applied. */
+export interface Limits {
+  readonly maxRunning: number
+  readonly ttl: number
+  readonly maxTtl: number
+  readonly pollInterval: number
+}
+
+/** The runner of each server that has one, by its registry. */
+const runners = new WeakMap<RegistryService, TaskRunner>()
+
+export const of = (registry: RegistryService): TaskRunner | undefined => runners.get(registry)
+
+/** Gives a server a runner until the scope closes. Dies when it has one already. */
+export const register = (
+  registry: RegistryService,
+  store: TaskStoreService,
+  limits: Limits
+): Effect.Effect<TaskRunner, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.suspend(() => {
+      if (runners.has(registry)) return Effect.dieMessage("A server has `Tasks.layer` twice among its features")
+      const runner = new TaskRunner(store, limits)
+      runners.set(registry, runner)
+      return Effect.succeed(runner)
+    }),
+    (runner) => {
+      runners.delete(registry)
+      return runner.shutdown
+    }
+  )
+
+/**
+ * Its fields: `running` holds the tasks that this process runs, and those that the store does not have yet, by their owners,
+ * with their fibers once they have one; no owner without tasks. `closing` refuses new ones; `waiting` counts the requests that
+ * wait for a result, by client.
+ */
+export class TaskRunner {
+  readonly tasks: StoredTasks
+  private readonly running = new Map<string | null, Map<string, Fiber.RuntimeFiber<void> | undefined>>()
+  private readonly waiting = new Map<object, number>()
+  private closing = false
+
+  constructor(private readonly store: TaskStoreService, private readonly limits: Limits) {
+    this.tasks = new StoredTasks(store)
+  }
+
+  /** Creates a task. It is in the store when this has ended. */
+  create(owner: string | null, revision: Version, ttl: number | undefined): Effect.Effect<StoredTask, InternalError> {
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const running = this.running.get(owner)?.size ?? 0
+      if (running >= this.limits.maxRunning) {
+        return Effect.fail(
+          new InternalError({ message: `${running} tasks are running, and no more may: wait for one, or cancel one` })
+        )
+      }
+      if (this.closing) return Effect.fail(new InternalError({ message: "The server is shutting down" }))
+      const task: StoredTask = {
+        taskId: SecretId.make(),
+        owner,
+        revision,
+        version: 1,
+        status: "working",
+        createdAt: now,
+        lastUpdatedAt: now,
+        ttl: Math.max(1, Math.min(ttl ?? this.limits.ttl, this.limits.maxTtl)),
+        pollInterval: this.limits.pollInterval,
+        questions: {},
+        answers: {}
+      }
+      this.add(task)
+      return Effect.as(
+        Effect.onError(
+          Effect.catchAll(this.store.create(task), unavailable),
+          () => Effect.sync(() => this.remove(task))
+        ),
+        task
+      )
+    })
+  }
+
+  /**
+   * Supervises the fiber of a task: interrupts it when the task is cancelled or its time has passed, and stores its end.
+   */
+  supervise(
+    task: StoredTask,
+    work: Effect.Effect<Fiber.RuntimeFiber<Ended>>,
+    changed: (task: StoredTask) => Effect.Effect<void> = () => Effect.void
+  ): Effect.Effect<void> {
+    const { owner, taskId } = task
+    // Ends when the task does, or when the store has removed it.
+    const over = this.store.changes(owner, taskId).pipe(
+      Stream.tap((changedTask) => changedTask.version > task.version ? changed(changedTask) : Effect.void),
+      Stream.takeUntil(({ status }) => Tasks.isTerminal(status)),
+      Stream.runDrain,
+      Effect.retry(readAgain),
+      Effect.disconnect,
+      Effect.timeoutOption(task.ttl)
+    )
+    const finish = Effect.flatMap(
+      Effect.flatMap(work, Fiber.join),
+      // `over` learns of the end before the listeners do, and must not interrupt them.
+      (ended) => Effect.uninterruptible(this.tasks.end(task, ended))
+    )
+    return Race.raceFirst(finish, over).pipe(
+      Effect.interruptible,
+      Effect.ensuring(Effect.flatMap(work, Fiber.interrupt)),
+      Effect.onInterrupt(() => this.tasks.end(task, shutDown)),
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause) ? Effect.void : this.tasks.end(task, { ...lost, died: cause })
+      ),
+      Effect.asVoid,
+      Effect.forkDaemon,
+      Effect.flatMap((fiber) => {
+        this.add(task, fiber)
+        fiber.addObserver(() => this.remove(task))
+        // Closing may have begun while the store created the task.
+        return this.closing ? Fiber.interruptFork(fiber) : Effect.void
+      })
+    )
+  }
+
+  /**
+   * Runs an effect that waits for the result of a task. It takes no place among the requests of its client, so it has a limit
+   * of its own: as many as tasks of one user may run.
+   */
+  reading<A, E, R>(client: object, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | InternalError, R> {
+    const count = () => this.waiting.get(client) ?? 0
+    const { maxRunning } = this.limits
+    return Effect.acquireUseRelease(
+      Effect.suspend(() => {
+        if (count() < maxRunning) return Effect.succeed(this.waiting.set(client, count() + 1))
+        const message = `${maxRunning} requests wait for results of tasks, and no more may`
+        return Effect.fail(new InternalError({ message }))
+      }),
+      () => effect,
+      () => Effect.sync(() => count() === 1 ? this.waiting.delete(client) : this.waiting.set(client, count() - 1))
+    )
+  }
+
+  private add({ owner, taskId }: StoredTask, fiber?: Fiber.RuntimeFiber<void>): void {
+    const tasks = this.running.get(owner)
+    if (tasks === undefined) this.running.set(owner, new Map([[taskId, fiber]]))
+    else tasks.set(taskId, fiber)
+  }
+
+  private remove({ owner, taskId }: StoredTask): void {
+    const tasks = this.running.get(owner)
+    tasks?.delete(taskId)
+    if (tasks?.size === 0) this.running.delete(owner)
+  }
+
+  /** The owners and the ids of the tasks that run here. */
+  ids(): Iterable<readonly [owner: string | null, taskId: string]> {
+    return [...this.running].flatMap(([owner, tasks]) => [...tasks.keys()].map((taskId) => [owner, taskId] as const))
+  }
+
+  /** Ends all tasks, with an outcome that says why. */
+  get shutdown(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.closing = true
+      return Fiber.interruptAll(
+        [...this.running.values()].flatMap((tasks) => [...tasks.values()].flatMap((fiber) => fiber ?? []))
+      )
+    })
+  }
+}
+
+const shutDown: Ended = {
+  status: "failed",
+  statusMessage: "The server was shut down before the task ended",
+  outcome: { error: errorOf("The server was shut down before the task ended") }
+}
+
+const lost: Ended = { status: "failed", outcome: { error: errorOf(internal.message) } }
+
+/** Applies the defaults. */
+export const limits = (options: {
+  readonly maxRunning?: number | undefined
+  readonly ttl?: Duration.DurationInput | undefined
+  readonly maxTtl?: Duration.DurationInput | undefined
+  readonly pollInterval?: Duration.DurationInput | undefined
+}): Limits => ({
+  maxRunning: options.maxRunning ?? 64,
+  ttl: Duration.toMillis(options.ttl ?? "1 hour"),
+  maxTtl: Duration.toMillis(options.maxTtl ?? "1 day"),
+  pollInterval: Duration.toMillis(options.pollInterval ?? "1 second")
+})

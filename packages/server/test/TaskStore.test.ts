@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as TaskStore from "@effect-mcp/server/TaskStore"
+import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
+import { Effect, Fiber, Option, Stream, TestClock } from "effect"
+
+const task = (taskId: string, changes: Partial<TaskStore.StoredTask> = {}): TaskStore.StoredTask => ({
+  taskId,
+  owner: "ada",
+  revision: "2026-07-28",
+  version: 1,
+  status: "working",
+  createdAt: 0,
+  lastUpdatedAt: 0,
+  ttl: 60_000,
+  pollInterval: 1000,
+  questions: {},
+  answers: {},
+  ...changes
+})
+
+const large = (characters: number) => ({ outcome: { result: { text: "x".repeat(characters) } } })
+
+describe("a store of tasks in memory", () => {
+  for (const { check, name } of TaskStoreLaws.laws) {
+    it.effect(name, () => check(Effect.map(TaskStore.memory(), (one) => [one, one] as const)))
+  }
+
+  it.effect("refuses an owner more tasks than its limit, and no other owner", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory({ maxTasks: 2 })
+      yield* store.create(task("a"))
+      yield* store.create(task("b"))
+      const { message, reason } = yield* Effect.flip(store.create(task("c")))
+      assert.deepStrictEqual([reason, message], ["Full", "This owner has 2 tasks, and may have no more"])
+      yield* store.create(task("d", { owner: "bob" }))
+      yield* store.create(task("e", { owner: null }))
+    }))
+
+  it.effect("refuses what would make it larger than its limit, and goes on accepting what fits", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory({ maxSize: 10_000, maxOwnerSize: 10_000 })
+      yield* store.create(task("a"))
+      const { reason } = yield* Effect.flip(store.replace(task("a", { version: 2, ...large(10_000) })))
+      assert.strictEqual(reason, "Full")
+      assert.deepStrictEqual(yield* store.get("ada", "a"), Option.some(task("a")))
+      assert.isTrue(yield* store.replace(task("a", { version: 2, ...large(9000) })))
+      assert.strictEqual((yield* Effect.flip(store.create(task("b", large(1000))))).reason, "Full")
+      assert.isTrue(yield* store.replace(task("a", { version: 3 })))
+      yield* store.create(task("b", large(1000)))
+    }))
+
+  it.effect("gives no owner more than its share, however the tasks grow, and keeps room for the others", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory({ maxSize: 40_000 })
+      for (const owner of ["ada", null]) {
+        const mine = (changes: Partial<TaskStore.StoredTask>) => task(`${owner}-1`, { owner, ...changes })
+        yield* store.create(mine(large(4000)))
+        const second = yield* Effect.flip(store.create(task(`${owner}-2`, { owner, ...large(6000) })))
+        const grown = yield* Effect.flip(store.replace(mine({ version: 2, ...large(10_000) })))
+        const message = "The tasks of this owner have 10000 characters, and may have no more"
+        assert.deepStrictEqual([second.reason, second.message, grown.message], ["Full", message, message])
+        assert.isTrue(yield* store.replace(mine({ version: 2, ...large(9000) })))
+      }
+      for (const owner of ["bob", "eve"]) yield* store.create(task(owner, { owner, ...large(9000) }))
+      const all = yield* Effect.flip(store.create(task("last", { owner: "zoe", ...large(9000) })))
+      assert.strictEqual(all.message, "The tasks have 40000 characters, and may have no more")
+      yield* TestClock.adjust("1 minute")
+      yield* store.create(task("ada-3", { createdAt: 60_000, ...large(9000) }))
+    }))
+
+  it.effect("looks at the tasks of the page that it lists, and at none before or after", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory({ maxTasks: 10_000 })
+      let looks = 0
+      const counting = (taskId: string): TaskStore.StoredTask => ({
+        ...task(taskId),
+        get createdAt() {
+          return looks++ * 0
+        }
+      })
+      for (let i = 0; i < 1000; i++) yield* store.create(counting(`t-${i}`))
+      looks = 0
+      const first = yield* store.list("ada", { limit: 50 })
+      const last = yield* store.list("ada", { after: "950", limit: 50 })
+      assert.isAtMost(looks, 101)
+      assert.deepStrictEqual([first.tasks[0]?.taskId, first.tasks.length, first.next], ["t-0", 50, "50"])
+      assert.deepStrictEqual([last.tasks[0]?.taskId, last.tasks.length, last.next], ["t-950", 50, undefined])
+    }))
+
+  it.effect("goes on with the page after a task that it has removed meanwhile", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory()
+      for (const [i, ttl] of [90, 90, 30, 90, 90].entries()) yield* store.create(task(`t-${i}`, { ttl: ttl * 1000 }))
+      const { next } = yield* store.list("ada", { limit: 3 })
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(Option.isNone(yield* store.get("ada", "t-2")))
+      const page = yield* store.list("ada", { after: next, limit: 3 })
+      assert.deepStrictEqual(page.tasks.map(({ taskId }) => taskId), ["t-3", "t-4"])
+      const whole = yield* store.list("ada", { limit: 9 })
+      assert.deepStrictEqual(whole.tasks.map(({ taskId }) => taskId), ["t-0", "t-1", "t-3", "t-4"])
+    }))
+
+  it.effect("removes a task when its time has passed, and has room again", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory({ maxTasks: 1 })
+      yield* store.create(task("a"))
+      yield* TestClock.adjust("59 seconds")
+      assert.isTrue(Option.isSome(yield* store.get("ada", "a")))
+      assert.strictEqual((yield* Effect.flip(store.create(task("b", { createdAt: 59_000 })))).reason, "Full")
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual((yield* store.list("ada", { limit: 10 })).tasks, [])
+      yield* store.create(task("b", { createdAt: 60_000 }))
+    }))
+
+  it.effect("refuses a page that it has not named", () =>
+    Effect.gen(function*() {
+      const { list } = yield* TaskStore.memory()
+      assert.strictEqual((yield* Effect.flip(list("ada", { after: "somewhere", limit: 1 }))).reason, "UnknownPage")
+    }))
+
+  it.effect("ends the changes of a task that it removes", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory()
+      yield* store.create(task("a"))
+      const changes = yield* Effect.fork(Stream.runCollect(store.changes("ada", "a")))
+      yield* TestClock.adjust("1 minute")
+      yield* store.get("ada", "a")
+      assert.deepStrictEqual([...yield* Fiber.join(changes)], [task("a")])
+    }))
+})

@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
+import * as Tasks from "@effect-mcp/server/Tasks"
+import * as TaskStore from "@effect-mcp/server/TaskStore"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
+import { Cause, Deferred, Effect, Exit, Layer } from "effect"
+import * as Modern from "./modern/Modern.js"
+import { connect, serve } from "./Serving.js"
+
+const Endless = Tool.make("endless", { task: "optional" })
+const EndlessLive = McpServer.tool(Endless, () => Effect.never)
+
+const declaring = { capabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } } }
+
+const server = (options?: Tasks.Options) =>
+  Layer.provide(
+    serve(Layer.merge(EndlessLive, Tasks.layer(options)), { extensions: [Tasks.extension] }),
+    TaskStore.layerMemory()
+  )
+
+const modern = Effect.tap(
+  TestPeer.client({ extensions: [Tasks.extension] }),
+  (peer) => Effect.addFinalizer(() => peer.hangUp)
+)
+
+const legacyTask = (peer: TestPeer.TestPeer, ttl?: number) =>
+  Effect.map(
+    Effect.flatMap(
+      peer.request("tools/call", { name: "endless", task: ttl === undefined ? {} : { ttl } }),
+      peer.expectResult
+    ),
+    ({ task }) => task as { readonly taskId: string; readonly ttl: number; readonly pollInterval: number }
+  )
+
+describe("The tasks of a server", () => {
+  it.effect("serve clients of both eras at the same time, and neither sees the tasks of the other", () =>
+    Effect.gen(function*() {
+      const old = yield* connect("2025-11-25")
+      const young = yield* modern
+      const ofOld = yield* legacyTask(old)
+      const ofYoung = yield* Modern.call(young, "endless", {}, declaring)
+      assert.strictEqual(ofYoung.resultType, "task")
+      const foreign = yield* Modern.error(young, "tasks/get", { taskId: ofOld.taskId }, declaring)
+      const { code, message } = yield* old.expectError(yield* old.request("tasks/get", { taskId: ofYoung.taskId }))
+      const unknown = yield* old.expectError(yield* old.request("tasks/get", { taskId: "unknown" }))
+      assert.deepStrictEqual([foreign.code, code, message], [-32602, unknown.code, unknown.message])
+    }).pipe(Effect.scoped, Effect.provide(server())))
+
+  it.effect("are stored as long as the client wants, up to the limit of the server", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect("2025-11-25")
+      const { pollInterval, ttl } = yield* legacyTask(peer)
+      assert.deepStrictEqual([ttl, pollInterval], [60_000, 50])
+      assert.strictEqual((yield* legacyTask(peer, 5000)).ttl, 5000)
+      assert.strictEqual((yield* legacyTask(peer, 1e15)).ttl, 120_000)
+      assert.strictEqual((yield* legacyTask(peer, -1)).ttl, 1)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(server({ ttl: "1 minute", maxTtl: "2 minutes", pollInterval: "50 millis" }))
+    ))
+
+  it.effect("do not exist on a server without `Tasks.layer`: the call waits for its result", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect("2025-11-25")
+      const result = yield* peer.expectResult(yield* peer.request("tools/call", { name: "quick", task: {} }))
+      assert.deepStrictEqual(result, { content: [{ type: "text", text: "quick" }] })
+      assert.strictEqual((yield* peer.expectError(yield* peer.request("tasks/get", { taskId: "x" }))).code, -32601)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(serve(McpServer.tool(Tool.make("quick", { task: "required" }), () => Effect.succeed("quick"))))
+    ))
+
+  it.effect("are surrounded by the middleware of their tool to their end", () =>
+    Effect.gen(function*() {
+      const steps: Array<string> = []
+      const step = (name: string) =>
+        Effect.sync(() => {
+          steps.push(name)
+        })
+      const go = yield* Deferred.make<void>()
+      const bracket = Middleware.make((_, next) =>
+        Effect.acquireUseRelease(step("opened"), () => next, () => step("closed"))
+      )
+      const Guarded = McpServer.tool(
+        Tool.make("guarded", { task: "optional" }),
+        () => Effect.zipRight(Deferred.await(go), step("handled"))
+      ).pipe(Middleware.around(bracket))
+      const one = Layer.provide(
+        serve(Layer.merge(Guarded, Tasks.layer()), { extensions: [Tasks.extension] }),
+        TaskStore.layerMemory()
+      )
+      yield* Effect.gen(function*() {
+        const peer = yield* modern
+        const { resultType, taskId } = yield* Modern.call(peer, "guarded", {}, declaring)
+        assert.deepStrictEqual([resultType, ...steps], ["task", "opened"])
+        yield* Deferred.succeed(go, undefined)
+        yield* Effect.repeat(Modern.result(peer, "tasks/get", { taskId }, declaring), {
+          until: ({ status }) => status === "completed"
+        })
+        assert.deepStrictEqual(steps, ["opened", "handled", "closed"])
+      }).pipe(Effect.scoped, Effect.provide(one))
+    }))
+
+  for (const era of ["legacy", "modern"] as const) {
+    it.live(`end before the server has shut down, a thousand of them, each after its finalizers (${era})`, () =>
+      Effect.gen(function*() {
+        let released = 0
+        const store = yield* TaskStore.memory()
+        const Held = McpServer.tool(
+          Tool.make("held", { task: "optional" }),
+          () =>
+            Effect.onInterrupt(Effect.never, () =>
+              Effect.sync(() => {
+                released++
+              }))
+        )
+        const one = Layer.provide(
+          serve(Layer.merge(Held, Tasks.layer({ maxRunning: 1000 })), { extensions: [Tasks.extension] }),
+          Layer.succeed(TaskStore.TaskStore, store)
+        )
+        yield* Effect.gen(function*() {
+          const peer = yield* era === "legacy" ? connect("2025-11-25") : modern
+          const call = era === "legacy"
+            ? Effect.flatMap(peer.request("tools/call", { name: "held", task: {} }), peer.expectResult)
+            : Modern.call(peer, "held", {}, declaring)
+          yield* Effect.repeatN(call, 999)
+          yield* Modern.silence(peer)
+        }).pipe(Effect.scoped, Effect.provide(one))
+        assert.strictEqual(released, 1000)
+        const { tasks } = yield* store.list(null, { limit: 2000 })
+        const message = "The server was shut down before the task ended"
+        assert.deepStrictEqual(
+          tasks.map(({ status, statusMessage }) => [status, statusMessage]),
+          Array.from({ length: 1000 }, () => ["failed", message])
+        )
+      }))
+  }
+
+  it.effect("cannot be run twice by one server", () =>
+    Effect.gen(function*() {
+      const twice = serve(Layer.merge(Tasks.layer(), Tasks.layer({ maxRunning: 1 })))
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(Layer.provide(twice, TaskStore.layerMemory()))))
+      assert.isTrue(Exit.isFailure(exit))
+      if (Exit.isFailure(exit)) assert.include(Cause.pretty(exit.cause), "has `Tasks.layer` twice among its features")
+    }))
+})

@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as TaskStore from "@effect-mcp/server/TaskStore"
+import { Effect, Stream } from "effect"
+import * as StoredTasks from "../../src/runtime/StoredTasks.js"
+import { logbook } from "../Serving.js"
+
+const task: TaskStore.StoredTask = {
+  taskId: "t",
+  owner: "ada",
+  revision: "2025-11-25",
+  version: 1,
+  status: "working",
+  createdAt: 0,
+  lastUpdatedAt: 0,
+  ttl: 60_000,
+  pollInterval: 1000,
+  questions: {},
+  answers: {}
+}
+
+const away = new TaskStore.TaskStoreError({ reason: "Unavailable", message: "away" })
+
+describe("a store of tasks", () => {
+  it.effect("is logged once as not giving changes, while it gives tasks, and again after it has given some", () => {
+    const { layer, lines } = logbook()
+    return Effect.gen(function*() {
+      let changes: ReadonlyArray<TaskStore.StoredTask> = []
+      const store = StoredTasks.logging({
+        ...yield* TaskStore.memory(),
+        get: () => Effect.succeedNone,
+        changes: () => Stream.concat(Stream.fromIterable([task, ...changes]), Stream.fail(away))
+      })
+      const follow = Effect.zipRight(store.get("ada", "t"), Effect.flip(Stream.runDrain(store.changes("ada", "t"))))
+      for (const times of [1, 2]) {
+        for (let n = 0; n < 10; n++) assert.strictEqual(yield* follow, away)
+        assert.deepStrictEqual(
+          lines.map(({ message }) => message),
+          Array.from({ length: times }, () => "Waiting for changes in the store of tasks failed: away")
+        )
+        changes = [{ ...task, version: 2 }]
+        if (times === 1) yield* follow
+        changes = []
+      }
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("fails with its bugs, so that what waits for it tries again", () =>
+    Effect.gen(function*() {
+      const bug = Effect.die(new Error("a bug"))
+      const store = StoredTasks.logging({
+        create: () => bug,
+        get: () => bug,
+        replace: () => bug,
+        list: () => bug,
+        changes: () => Stream.die(new Error("a bug"))
+      })
+      const operations: ReadonlyArray<Effect.Effect<unknown, TaskStore.TaskStoreError>> = [
+        store.create(task),
+        store.get("ada", "t"),
+        store.replace(task),
+        store.list("ada", { limit: 1 }),
+        Stream.runDrain(store.changes("ada", "t"))
+      ]
+      for (const operation of operations) {
+        const { message, reason } = yield* Effect.flip(operation)
+        assert.deepStrictEqual([reason, message.slice(0, 12)], ["Unavailable", "Error: a bug"])
+      }
+    }).pipe(Effect.provide(logbook().layer)))
+})

@@ -1,0 +1,130 @@
+/**
+ * Everything that the nodes of a server share, in one PostgreSQL 15 or later, over the driver `@effect/sql-pg`, which you install.
+ *
+ * A database that does not answer ends no process: what needs it fails in time, and the node connects again by itself.
+ *
+ * @since 0.1.0
+ */
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { ChangeBus } from "@effect-mcp/server/ChangeBus"
+import type { EventStore } from "@effect-mcp/server/EventStore"
+import type { Inbox } from "@effect-mcp/server/Inbox"
+import type { SealKeys } from "@effect-mcp/server/SealKeys"
+import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
+import type { SharedLimits } from "@effect-mcp/server/SharedLimits"
+import type { TaskStore } from "@effect-mcp/server/TaskStore"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as PgWake from "./connection/PgWake.js"
+import * as Sockets from "./connection/Sockets.js"
+import type * as SqlConnection from "./SqlConnection.js"
+import * as SqlNodes from "./SqlNodes.js"
+import { SqlStoreError } from "./SqlStoreError.js"
+
+export interface Options extends SqlConnection.Options {
+  /**
+   * Where PostgreSQL is: `postgres://user:password@host:5432/database`, with `?sslmode=verify-full` for TLS. A connection of its own
+   * listens for notifications: a pooler between the two must keep sessions ("session pooling"), and accept the settings
+   * `statement_timeout` and `idle_in_transaction_session_timeout`.
+   */
+  readonly url: string | Redacted.Redacted
+  /** How many connections a node opens at most, besides the one that listens. Default: 10. */
+  readonly maxConnections?: number | undefined
+}
+
+/** Whether it is an address of PostgreSQL. The host may be among the settings: then it is the folder of a socket. */
+const isAddress = (url: string): boolean =>
+  /^(postgres(ql)?|socket):/i.test(url) && [url, url.replace("@/", "@host/")].some((url) => URL.canParse(url))
+
+/** The address is not in the message: it may have a password. */
+const noAddress = new SqlStoreError({
+  message: "The option `url` is not the address of a PostgreSQL: write it as " +
+    "postgres://user:password@host:5432/database, with a password that `encodeURIComponent` has encoded"
+})
+
+/** How long a client may take to close its connections. Then they are destroyed. */
+const CLOSE = Duration.millis(500)
+
+/** Connects to PostgreSQL, which ends statements that take longer than `timeout`. */
+export const client = (
+  { maxConnections = 10, timeout = "5 seconds", url }: Options
+): Layer.Layer<SqlClient, SqlStoreError> =>
+  Layer.scoped(
+    SqlClient,
+    Effect.gen(function*() {
+      const limit = Duration.toMillis(timeout)
+      const address = typeof url === "string" ? url : Redacted.value(url)
+      if (!isAddress(address)) return yield* noAddress
+      // The connection that listens is silent for two beats, and one that is not in use for the limit.
+      const sockets = yield* Sockets.make(Math.max(limit, 2 * Duration.toMillis(PgWake.BEAT)) + 500)
+      const scope = yield* Scope.make()
+      yield* Effect.addFinalizer((exit) =>
+        Effect.timeoutOption(Effect.interruptible(Effect.disconnect(Scope.close(scope, exit))), CLOSE)
+      )
+      const client = PgClient.make({
+        url: Redacted.make(withSettings(address, limit)),
+        applicationName: "effect-mcp",
+        // One listens.
+        maxConnections: maxConnections + 1,
+        connectTimeout: limit,
+        idleTimeout: limit,
+        stream: sockets.open
+      })
+      return yield* client.pipe(
+        Effect.provide(Reactivity.layer),
+        Scope.extend(scope),
+        Effect.mapError((error) => unreachable(address, error))
+      )
+    })
+  )
+
+/**
+ * Connects, creates the tables, and provides all services to the server and to its HTTP endpoint.
+ *
+ * @example
+ * ```ts
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as HttpServer from "@effect-mcp/node/HttpServer"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as PgNodes from "@effect-mcp/sql/PgNodes"
+ * import { Effect, Layer } from "effect"
+ *
+ * const Hello = McpServer.tool(Tool.make("hello"), () => Effect.succeed("Hello from any node!"))
+ *
+ * export const Live = HttpServer.layer({ port: 3000 }).pipe(
+ *   Layer.provide(McpServer.layer({ name: "shop", version: "1.0.0" }, Hello)),
+ *   Layer.provide(PgNodes.layer({ url: "postgres://shop@postgres.internal/shop" }))
+ * )
+ * ```
+ */
+export const layer = (
+  options: Options
+): Layer.Layer<
+  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
+  SqlStoreError
+> => Layer.provide(SqlNodes.layer(options), client(options))
+
+/** The database itself ends statements that take too long, and transactions of a node that has stopped. Settings of the address win. */
+const withSettings = (address: string, limit: number): string => {
+  const [base, ...settings] = address.split("?")
+  const own = `statement_timeout=${limit}&idle_in_transaction_session_timeout=${limit}`
+  return `${base}?${[own, ...settings].join("&")}`
+}
+
+/** Where PostgreSQL is, without user and password. */
+const unreachable = (address: string, { cause, message }: SqlError): SqlStoreError => {
+  const place = URL.canParse(address) ? new URL(address).host : ""
+  const why = cause instanceof Error && cause.message !== "" ? cause.message : message ?? "it does not answer"
+  // What PostgreSQL itself has answered has a severity.
+  const advice = typeof cause === "object" && cause !== null && "severity" in cause
+    ? "correct the option `url` or the settings of PostgreSQL"
+    : "start PostgreSQL there, or correct the option `url`"
+  const where = place === "" ? "" : ` at ${place}`
+  return new SqlStoreError({ message: `There is no connection to PostgreSQL${where}: ${why}: ${advice}` })
+}

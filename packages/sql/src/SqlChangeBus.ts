@@ -1,0 +1,112 @@
+/**
+ * `ChangeBus` in PostgreSQL: one row for each of the last changes, numbered without a gap, so that a node knows when it has missed
+ * some. A notification only wakes the readers.
+ *
+ * In SQLite, which one process uses, the bus is in memory.
+ *
+ * @since 0.1.0
+ */
+import type { Change, ChangeBusService, Member } from "@effect-mcp/server/ChangeBus"
+import { ChangeBus, memory } from "@effect-mcp/server/ChangeBus"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Follow from "./connection/Follow.js"
+import type { SqlConnectionService } from "./SqlConnection.js"
+import { SqlConnection } from "./SqlConnection.js"
+
+export interface Options {
+  /** How many changes are stored; a node that is further behind gets `Unknown`. Default: 10,000. */
+  readonly maxChanges?: number | undefined
+}
+
+interface Row {
+  readonly latest: string
+  /** The members of the change, `null` when there is no new one. */
+  readonly number: string | null
+  readonly member: string
+  readonly change: string
+}
+
+const CHANNEL = "changes"
+
+/** How many old changes are deleted with a new one at most: where fewer are stored than before. With a range, PostgreSQL uses the index. */
+const SURPLUS = 100
+
+const unknown: Change = { _tag: "Unknown" }
+
+const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: Options): ChangeBusService => {
+  const { notify, run, sql, table } = connection
+  const [changes, counter] = [table("changes"), table("last_change")]
+  const join = Effect.gen(function*() {
+    const id = crypto.randomUUID()
+    // Whether changes of this member are lost.
+    let isMissed = false
+    const store = (change: Change) =>
+      Effect.zipRight(
+        // The row of the number is locked until the change is there: changes appear in their order.
+        run(
+          "store a change",
+          sql`
+            WITH next AS (UPDATE ${counter} SET number = number + 1 WHERE id = 1 RETURNING number),
+            old AS (
+              DELETE FROM ${changes} WHERE number BETWEEN
+                (SELECT number - ${maxChanges + SURPLUS} FROM next) AND (SELECT number - ${maxChanges} FROM next)
+            )
+            INSERT INTO ${changes} (number, member, change) SELECT number, ${id}, ${JSON.stringify(change)} FROM next`
+        ),
+        notify(CHANNEL)
+      )
+    const miss = Effect.sync(() => isMissed = true)
+    // When the database is there again, the other members learn that they have missed changes.
+    const missing = Effect.suspend(() => {
+      if (!isMissed) return Effect.void
+      // First: another change may be lost while this one is stored.
+      isMissed = false
+      return Effect.tapError(store(unknown), () => miss)
+    })
+    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(missing), Schedule.spaced(Follow.LOOK)))
+
+    const [row] = yield* run("find the last change", sql<{ readonly number: string }>`SELECT number FROM ${counter}`)
+    let number = Number(row!.number)
+    const read = Effect.suspend(() =>
+      run(
+        "read changes",
+        sql<Row>`
+          SELECT last.number AS latest, found.number, found.member, found.change
+          FROM ${counter} last LEFT JOIN LATERAL (
+            SELECT * FROM ${changes} WHERE number > ${number} ORDER BY number LIMIT ${Follow.READ}
+          ) found ON true
+          ORDER BY found.number`
+      )
+    )
+    const toChanges = (rows: ReadonlyArray<Row>) =>
+      rows.flatMap((row): ReadonlyArray<Change> => {
+        const at = Number(row.number ?? row.latest)
+        // Otherwise a change was removed before it was read, or the database has lost its last ones.
+        const isNext = at === (row.number === null ? number : number + 1)
+        number = at
+        const missed = isNext ? [] : [unknown]
+        return row.number === null || row.member === id ? missed : [...missed, JSON.parse(row.change) as Change]
+      })
+    return {
+      publish: (change) =>
+        Effect.catchAll(
+          store(change),
+          (error) => Effect.zipRight(miss, Effect.logError("A change could not be sent to the other nodes", error))
+        ),
+      changes: Follow.rows(connection, CHANNEL, read, toChanges)
+    } satisfies Member
+  })
+  return { join: Effect.orDie(join) }
+}
+
+export const make = (options: Options = {}): Effect.Effect<ChangeBusService, never, SqlConnection> =>
+  Effect.flatMap(SqlConnection, (connection) =>
+    connection.sql.onDialectOrElse({
+      pg: () => Effect.succeed(inPostgres(connection, options)),
+      orElse: () => memory()
+    }))
+
+export const layer = (options?: Options): Layer.Layer<ChangeBus, never, SqlConnection> =>
+  Layer.effect(ChangeBus, make(options))

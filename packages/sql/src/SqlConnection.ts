@@ -1,0 +1,108 @@
+/**
+ * The SQL database of a node, for the other modules of this package: PostgreSQL or SQLite, over any driver of `@effect/sql`. A
+ * statement that the database does not answer fails after a while.
+ *
+ * It creates the tables. SQLite runs with a write-ahead log and `synchronous=NORMAL`: what was stored is there after the process
+ * was killed; when the machine loses its power, the last moments may be lost, and the file stays intact.
+ *
+ * @since 0.1.0
+ */
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment, Identifier } from "@effect/sql/Statement"
+import * as Readiness from "@effect-mcp/server/Readiness"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Attempt from "./connection/Attempt.js"
+import * as Transactions from "./connection/Transactions.js"
+import * as Wake from "./connection/Wake.js"
+import * as SqlMigrations from "./SqlMigrations.js"
+import type { SqlStoreError } from "./SqlStoreError.js"
+
+export interface SqlConnectionService {
+  /** The client, without transformations of names. Use it inside of `run` and `transaction`. */
+  readonly sql: SqlClient
+  /** The name of a table behind the prefix. */
+  readonly table: (name: string) => Identifier
+  /**
+   * Runs statements. `what` was to be done, for the message of the error: the end of "The database did not ...". It runs again when
+   * another process had locked a SQLite file, until the timeout.
+   */
+  readonly run: <A, E, R>(
+    what: string,
+    effect: Effect.Effect<A, E | SqlError, R>
+  ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
+  /** The same in one transaction. In SQLite a transaction that reads before it writes begins with a write. */
+  readonly transaction: <A, E, R>(
+    what: string,
+    effect: Effect.Effect<A, E | SqlError, R>
+  ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
+  /** Milliseconds since 1970, for a statement: by the clock of PostgreSQL, which all nodes share; in SQLite by that of the node. */
+  readonly now: Effect.Effect<Fragment>
+  /** Wakes the readers of a channel, on every node. Call it after the transaction. */
+  readonly notify: (channel: string) => Effect.Effect<void>
+  /**
+   * An element at once, one soon after each wake-up of the channel, and one after `every` without. Wake-ups may be lost; those since
+   * the last element are one.
+   */
+  readonly wakes: (channel: string, every: Duration.DurationInput) => Stream.Stream<void>
+}
+
+export class SqlConnection
+  extends Context.Tag("@effect-mcp/sql/SqlConnection")<SqlConnection, SqlConnectionService>()
+{}
+
+export interface Options extends SqlMigrations.Options {
+  /** Whether it creates and updates the tables; otherwise `SqlMigrations.run` has done it before. Default: true. */
+  readonly migrate?: boolean | undefined
+  /** How long statements, or a transaction, may take. Default: 5 seconds. */
+  readonly timeout?: Duration.DurationInput | undefined
+}
+
+/**
+ * Fails when the database does not answer, and when the tables cannot be created. The process is ready, by the option `health` of an
+ * HTTP server, while the database answers.
+ */
+export const make = (
+  { migrate = true, timeout = "5 seconds", ...options }: Options = {}
+): Effect.Effect<SqlConnectionService, SqlStoreError, SqlClient | Scope.Scope> =>
+  Effect.gen(function*() {
+    const sql = (yield* SqlClient).withoutTransforms()
+    const isPg = Attempt.isPg(sql)
+    const limit = Duration.toMillis(timeout)
+    const attempt = Attempt.make(limit)
+    const { outside, within } = Transactions.make(sql, limit)
+    const run: Attempt.Run = (what, effect) => attempt(what, outside(effect))
+    const prefix = options.prefix ?? "mcp_"
+    yield* run("open the file", Attempt.open(sql))
+    if (migrate) yield* SqlMigrations.run({ prefix })
+    const wake = yield* Wake.make(sql, run)
+    yield* Readiness.add("The database", run("answer", sql`SELECT 1`))
+    // Of the statement: PostgreSQL compares no index with the time as it goes on.
+    const ofPg = Effect.succeed(sql.literal("(extract(epoch from statement_timestamp()) * 1000)::bigint"))
+    return {
+      sql,
+      table: (name) => sql(`${prefix}${name}`),
+      run,
+      transaction: (what, effect) => attempt(what, within(effect)),
+      now: isPg ? ofPg : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`),
+      notify: (channel) => wake.notify(`${prefix}${channel}`),
+      wakes: (channel, every) =>
+        Stream.unwrapScoped(Effect.gen(function*() {
+          const woken = yield* Queue.sliding<void>(1)
+          // Before the first look, so that no change falls between the two.
+          yield* wake.listen(`${prefix}${channel}`, () => void Queue.unsafeOffer(woken, undefined))
+          const looks = Stream.repeatEffect(Effect.asVoid(Effect.timeoutOption(Queue.take(woken), every)))
+          return Stream.concat(Stream.void, looks)
+        }))
+    }
+  })
+
+export const layer = (options?: Options): Layer.Layer<SqlConnection, SqlStoreError, SqlClient> =>
+  Layer.scoped(SqlConnection, make(options))

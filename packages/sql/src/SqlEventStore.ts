@@ -1,0 +1,71 @@
+/**
+ * `EventStore` in SQL. Events that arrive in one turn are stored together, at most 100 events and 1 Mi characters at a time; a
+ * larger event is stored alone. PostgreSQL gets one statement for them.
+ *
+ * A node whose epoch is over, because another one has claimed the session in the directory or has stored events of it, stores
+ * nothing. An event that could not be stored is a gap: its stream cannot be resumed from before it.
+ *
+ * @since 0.1.0
+ */
+import type { EventStoreService } from "@effect-mcp/server/EventStore"
+import { EventStore } from "@effect-mcp/server/EventStore"
+import * as EventDatabase from "@effect-mcp/server/unstable/EventDatabase"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Batches from "./connection/Batches.js"
+import * as StreamRows from "./connection/StreamRows.js"
+import * as StreamWrites from "./connection/StreamWrites.js"
+import { SqlConnection } from "./SqlConnection.js"
+
+export interface Options {
+  /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
+  readonly maxEvents?: number | undefined
+  /** The limit of characters that wait for the database; then events are dropped. Default: 64 Mi (67,108,864). */
+  readonly maxWaiting?: number | undefined
+  /** How long the stream of a request is stored after its response. Default: 5 minutes. */
+  readonly retention?: Duration.DurationInput | undefined
+  /** How long a stream is stored after its last event. Default: 1 hour. */
+  readonly ttl?: Duration.DurationInput | undefined
+}
+
+export const make = (
+  options: Options = {}
+): Effect.Effect<EventStoreService, never, SqlConnection | Scope.Scope> =>
+  Effect.gen(function*() {
+    const connection = yield* SqlConnection
+    const rows = StreamRows.make(connection)
+    yield* rows.sweep
+    const write = StreamWrites.make(connection, {
+      maxEvents: Math.max(1, options.maxEvents ?? 1000),
+      retention: Duration.toMillis(options.retention ?? "5 minutes"),
+      ttl: Duration.toMillis(options.ttl ?? "1 hour")
+    })
+    const submit = yield* Batches.make({
+      count: 100,
+      size: 1024 * 1024,
+      waiting: options.maxWaiting ?? 64 * 1024 * 1024,
+      sizeOf: StreamWrites.sizeOf
+    }, write)
+
+    return EventDatabase.toStore({
+      open: (key, requests, missing) => submit([{ _tag: "Open", key, requests, missing }]),
+      unfinished: rows.unfinished,
+      append: (key, events, isLast, missing) => {
+        const items = events.map((event): StreamWrites.Item => ({ _tag: "Append", key, event, missing }))
+        return submit(isLast ? [...items, { _tag: "Finish", key, missing }] : items)
+      },
+      after: rows.after,
+      finish: (key, missing) => submit([{ _tag: "Finish", key, missing }]),
+      // After all that waits; what another node stores meanwhile is of a later epoch.
+      forget: (session, epoch) =>
+        Effect.flatMap(
+          submit([{ _tag: "Await", key: { session, stream: "", epoch } }]),
+          (isCurrent) => isCurrent ? rows.forget(session, epoch) : Effect.void
+        )
+    }, ({ message }) => message)
+  })
+
+export const layer = (options?: Options): Layer.Layer<EventStore, never, SqlConnection> =>
+  Layer.scoped(EventStore, make(options))

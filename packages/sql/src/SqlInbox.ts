@@ -1,0 +1,132 @@
+/**
+ * `Inbox` in PostgreSQL: one row for each text, which the node removes when it has read it. The inbox of a node that has stopped
+ * without a word is gone when its lease has expired. A notification only wakes the reader.
+ *
+ * In SQLite, which one process uses, inboxes are in memory.
+ *
+ * @since 0.1.0
+ */
+import type { InboxService, Mailbox } from "@effect-mcp/server/Inbox"
+import { Inbox, InboxError, memory } from "@effect-mcp/server/Inbox"
+import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Follow from "./connection/Follow.js"
+import * as Sweep from "./connection/Sweep.js"
+import type { SqlConnectionService } from "./SqlConnection.js"
+import { SqlConnection } from "./SqlConnection.js"
+import type { SqlStoreError } from "./SqlStoreError.js"
+
+export interface Options {
+  /** How many characters may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
+  readonly maxSize?: number | undefined
+  /** How long the inbox of a node that does not renew it stays open. Default: 10 seconds. */
+  readonly lease?: Duration.DurationInput | undefined
+}
+
+const inPostgres = (
+  connection: SqlConnectionService,
+  options: Options
+): Effect.Effect<InboxService, never, Scope.Scope> => {
+  const { notify, now, run, sql, table } = connection
+  const [inboxes, texts] = [table("inboxes"), table("texts")]
+  const maxSize = options.maxSize ?? 64 * 1024 * 1024
+  const lease = Duration.toMillis(options.lease ?? "10 seconds")
+  const channelOf = (node: string) => `inbox:${node}`
+
+  const send: Mailbox["send"] = (node, text) =>
+    Effect.gen(function*() {
+      const at = yield* now
+      // The row of the inbox is locked before the number is taken: the numbers are in the order in which texts appear.
+      const sent = yield* unavailable(run(
+        "store a text",
+        sql`
+          WITH inbox AS (
+            UPDATE ${inboxes} SET size = size + ${text.length}
+            WHERE node = ${node} AND expires > ${at} AND size <= ${maxSize} RETURNING node
+          )
+          INSERT INTO ${texts} (node, text, size) SELECT node, ${encode(text)}, ${text.length}::bigint FROM inbox
+          RETURNING number`
+      ))
+      if (sent.length > 0) return yield* notify(channelOf(node))
+      const open = yield* unavailable(run(
+        "find an inbox",
+        sql`SELECT node FROM ${inboxes} WHERE node = ${node} AND expires > ${at}`
+      ))
+      return yield* new InboxError(
+        open.length === 0
+          ? { reason: "Gone", message: "This node has ended" }
+          : { reason: "Full", message: `More than ${maxSize} characters wait for this node` }
+      )
+    })
+
+  const open = (node: string) =>
+    Effect.gen(function*() {
+      const lost = yield* Lease.hold({
+        length: lease,
+        take: Effect.flatMap(now, (at) =>
+          run(
+            "open an inbox",
+            sql`INSERT INTO ${inboxes} (node, size, expires) VALUES (${node}, 0, ${at} + ${lease})`
+          )),
+        // An inbox that has expired stays gone: what was sent to it since is lost.
+        renew: Effect.flatMap(now, (at) =>
+          Effect.map(
+            run(
+              "renew an inbox",
+              sql`
+                UPDATE ${inboxes} SET expires = ${at} + ${lease} WHERE node = ${node} AND expires > ${at}
+                RETURNING node`
+            ),
+            (renewed) => renewed.length > 0
+          )),
+        release: run("close an inbox", sql`DELETE FROM ${inboxes} WHERE node = ${node}`)
+      })
+      // The number of the last text that was read, so that none comes twice when it could not be removed.
+      let last = "0"
+      const remove = Effect.suspend(() =>
+        run(
+          "remove what was read",
+          sql`
+            WITH gone AS (DELETE FROM ${texts} WHERE node = ${node} AND number <= ${last} RETURNING size)
+            UPDATE ${inboxes} SET size = size - (SELECT coalesce(sum(size), 0) FROM gone) WHERE node = ${node}`
+        )
+      )
+      const read = Effect.suspend(() =>
+        run(
+          "read an inbox",
+          sql<{ readonly number: string; readonly text: string }>`
+            SELECT number, text FROM ${texts} WHERE node = ${node} AND number > ${last} ORDER BY number LIMIT ${Follow.READ}`
+        )
+      ).pipe(
+        Effect.tap((rows) => {
+          if (rows.length === 0) return Effect.void
+          last = rows.at(-1)!.number
+          return Effect.ignore(remove)
+        })
+      )
+      const received = Follow.rows(connection, channelOf(node), read, (rows) => rows.map(({ text }) => decode(text)))
+      return { send, received: Stream.interruptWhen(received, lost) } satisfies Mailbox
+    })
+  return Effect.as(Sweep.every(connection, "inboxes"), { open: (node) => unavailable(open(node)) })
+}
+
+export const make = (options: Options = {}): Effect.Effect<InboxService, never, SqlConnection | Scope.Scope> =>
+  Effect.flatMap(SqlConnection, (connection) =>
+    connection.sql.onDialectOrElse({
+      pg: () => inPostgres(connection, options),
+      orElse: () => memory(options)
+    }))
+
+export const layer = (options?: Options): Layer.Layer<Inbox, never, SqlConnection> => Layer.scoped(Inbox, make(options))
+
+const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.Effect<A, InboxError, R> =>
+  Effect.mapError(effect, ({ message }) => new InboxError({ reason: "Unavailable", message }))
+
+/** PostgreSQL stores no NUL: such a text is stored as a JSON string, and every one that could be taken for that. */
+const encode = (text: string): string => text.startsWith("\"") || text.includes("\0") ? JSON.stringify(text) : text
+
+const decode = (text: string): string => text.startsWith("\"") ? JSON.parse(text) as string : text

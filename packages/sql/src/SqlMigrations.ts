@@ -1,0 +1,28 @@
+/**
+ * Creates the tables of this package, and brings older ones up to date. Every change is made once, in its order, and recorded; all
+ * of them, or none. Nodes over PostgreSQL that start at the same time wait for each other.
+ *
+ * `SqlConnection` does it when a server starts. Run it before, when the database user of the server may not create tables.
+ *
+ * @since 0.1.0
+ */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type * as Effect from "effect/Effect"
+import * as Migrate from "./schema/Migrate.js"
+import { services } from "./schema/Schema.js"
+import type { SqlStoreError } from "./SqlStoreError.js"
+
+export interface Options {
+  /**
+   * Comes before the names of all tables: servers that share one database need different ones. Up to 30 small letters, digits and
+   * underscores. Default: "mcp_".
+   */
+  readonly prefix?: string | undefined
+}
+
+/**
+ * Fails when the database refuses a change, when the tables are those of a newer version of this package, and when the prefix is
+ * not one.
+ */
+export const run = ({ prefix = "mcp_" }: Options = {}): Effect.Effect<void, SqlStoreError, SqlClient> =>
+  Migrate.run(services, prefix)

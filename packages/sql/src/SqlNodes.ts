@@ -1,0 +1,71 @@
+/**
+ * Everything that a server stores, in one SQL database: PostgreSQL, which several nodes share, or SQLite, for one node that
+ * continues after a restart.
+ *
+ * The other modules have the services one by one, with their options.
+ *
+ * @since 0.1.0
+ */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { ChangeBus } from "@effect-mcp/server/ChangeBus"
+import type { EventStore } from "@effect-mcp/server/EventStore"
+import type { Inbox } from "@effect-mcp/server/Inbox"
+import type { SealKeys } from "@effect-mcp/server/SealKeys"
+import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
+import type { SharedLimits } from "@effect-mcp/server/SharedLimits"
+import type { TaskStore } from "@effect-mcp/server/TaskStore"
+import * as Layer from "effect/Layer"
+import * as SqlChangeBus from "./SqlChangeBus.js"
+import * as SqlConnection from "./SqlConnection.js"
+import * as SqlEventStore from "./SqlEventStore.js"
+import * as SqlInbox from "./SqlInbox.js"
+import * as SqlSealKeys from "./SqlSealKeys.js"
+import * as SqlSessionDirectory from "./SqlSessionDirectory.js"
+import * as SqlSharedLimits from "./SqlSharedLimits.js"
+import type { SqlStoreError } from "./SqlStoreError.js"
+import * as SqlTaskStore from "./SqlTaskStore.js"
+
+/** All services over the connection, with their defaults. */
+export const services: Layer.Layer<
+  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
+  never,
+  SqlConnection.SqlConnection
+> = Layer.mergeAll(
+  SqlChangeBus.layer(),
+  SqlEventStore.layer(),
+  SqlInbox.layer(),
+  SqlSealKeys.layer(),
+  SqlSessionDirectory.layer(),
+  SqlSharedLimits.layer,
+  SqlTaskStore.layer()
+)
+
+/**
+ * Creates the tables, and provides all services to the server and to its HTTP endpoint, over the driver that you provide. One
+ * connection of a `PgClient` listens: give it at least two.
+ *
+ * @example
+ * ```ts
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as HttpServer from "@effect-mcp/node/HttpServer"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
+ * import { LibsqlClient } from "@effect/sql-libsql"
+ * import { Effect, Layer } from "effect"
+ *
+ * const Hello = McpServer.tool(Tool.make("hello"), () => Effect.succeed("Hello again!"))
+ *
+ * export const Live = HttpServer.layer({ port: 3000 }).pipe(
+ *   Layer.provide(McpServer.layer({ name: "shop", version: "1.0.0" }, Hello)),
+ *   Layer.provide(SqlNodes.layer()),
+ *   Layer.provide(LibsqlClient.layer({ url: "file:mcp.db" }))
+ * )
+ * ```
+ */
+export const layer = (
+  options?: SqlConnection.Options
+): Layer.Layer<
+  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
+  SqlStoreError,
+  SqlClient
+> => Layer.provide(services, SqlConnection.layer(options))

@@ -1,0 +1,33 @@
+/**
+ * `SealKeys` in SQL: all nodes have the same keys, and one of them replaces the key when it is due. The secrets are stored as
+ * they are: anyone that can read this database can open what servers have sealed.
+ *
+ * @since 0.1.0
+ */
+import type { Rotation, SealKeysService } from "@effect-mcp/server/SealKeys"
+import { SealKeys } from "@effect-mcp/server/SealKeys"
+import * as KeyRing from "@effect-mcp/server/unstable/KeyRing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { SqlConnection } from "./SqlConnection.js"
+
+export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, never, SqlConnection> =>
+  Effect.map(SqlConnection, ({ run, sql, table }) => {
+    const keys = table("seal_keys")
+    return KeyRing.make({
+      read: Effect.map(
+        run("read the keys", sql<{ readonly ring: string }>`SELECT ring FROM ${keys} WHERE id = 1`),
+        ([row]) => row?.ring ?? ""
+      ),
+      swap: (before, after) =>
+        run(
+          "replace the keys",
+          before === ""
+            ? sql`INSERT INTO ${keys} (id, ring) VALUES (1, ${after}) ON CONFLICT (id) DO NOTHING`
+            : sql`UPDATE ${keys} SET ring = ${after} WHERE id = 1 AND ring = ${before}`
+        )
+    }, rotation)
+  })
+
+export const layer = (rotation?: Rotation): Layer.Layer<SealKeys, never, SqlConnection> =>
+  Layer.effect(SealKeys, make(rotation))

@@ -1,0 +1,171 @@
+/**
+ * `SessionDirectory` in SQL: a row for each session, and one for each node with the end of its lease, by the clock of the database. A
+ * node that claims a session removes the row of the node that has ended, which can renew its lease no more.
+ *
+ * In SQLite, which one process uses, the sessions are there after a restart, and the new process takes them over at once.
+ *
+ * @since 0.1.0
+ */
+import type { Fragment } from "@effect/sql/Statement"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { Membership, SessionDirectoryService, SessionEntry } from "@effect-mcp/server/SessionDirectory"
+import { SessionDirectory, SessionDirectoryError } from "@effect-mcp/server/SessionDirectory"
+import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as Arr from "effect/Array"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Attempt from "./connection/Attempt.js"
+import * as Sweep from "./connection/Sweep.js"
+import { SqlConnection } from "./SqlConnection.js"
+
+export interface Options {
+  /**
+   * How long a node that does not renew its lease keeps its sessions. Then it ends them, and other nodes take them over. A node
+   * whose process has ended keeps them as long; a node that cannot reach the database, or whose event loop stands still, loses
+   * them after this time. Default: 3 seconds.
+   */
+  readonly lease?: Duration.DurationInput | undefined
+  /** How often a node renews its lease. Default: a quarter of `lease`, so that three renewals may fail. */
+  readonly renewal?: Duration.DurationInput | undefined
+  /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
+  readonly ttl?: Duration.DurationInput | undefined
+}
+
+interface Row {
+  readonly node: string
+  readonly epoch: number | string
+  readonly facts: string
+  readonly served: number | string
+}
+
+/** How many sessions one statement touches. */
+const TOUCHED = 1000
+
+export const make = (
+  options: Options = {}
+): Effect.Effect<SessionDirectoryService, never, SqlConnection | Scope.Scope> =>
+  Effect.gen(function*() {
+    const connection = yield* SqlConnection
+    const { now, run, sql, table, transaction } = connection
+    const [nodes, sessions] = [table("nodes"), table("sessions")]
+    const lease = Duration.toMillis(options.lease ?? "3 seconds")
+    const ttl = Duration.toMillis(options.ttl ?? "1 hour")
+    // In one order, as those that store events of several sessions lock them.
+    const locked = sql.literal(Attempt.isPg(sql) ? "FOR UPDATE" : "")
+    yield* Sweep.every(connection, "nodes", "sessions")
+    if (!Attempt.isPg(sql)) {
+      // One process uses the file: those before it have ended, and their leases with them.
+      yield* Effect.ignoreLogged(run("end the leases of the process before", sql`DELETE FROM ${nodes}`))
+    }
+
+    const at = <A, E>(what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
+      run(what, Effect.flatMap(now, statement))
+    const isAlive = (node: string) =>
+      Effect.map(
+        at("find a node", (now) => sql`SELECT id FROM ${nodes} WHERE id = ${node} AND expires > ${now}`),
+        (found) => found.length > 0
+      )
+    const find = (id: string) =>
+      Effect.map(
+        at("find a session", (now) =>
+          sql<Row>`
+            SELECT node, epoch, facts, CASE WHEN released = 0 AND EXISTS (
+              SELECT 1 FROM ${nodes} WHERE ${nodes}.id = ${sessions}.node AND ${nodes}.expires > ${now}
+            ) THEN 1 ELSE 0 END AS served
+            FROM ${sessions} WHERE id = ${id} AND expires > ${now}`),
+        ([row]) =>
+          Option.map(Option.fromNullable(row), ({ epoch, facts, node, served }): SessionEntry => ({
+            id,
+            node,
+            epoch: Number(epoch),
+            facts: JSON.parse(facts) as JsonObject,
+            isServed: Number(served) === 1
+          }))
+      )
+    /** Changes a session in this epoch; `false` when it has another one. */
+    const change = (id: string, epoch: number, set: Fragment) =>
+      Effect.map(
+        at("change a session", (now) =>
+          sql`
+            UPDATE ${sessions} SET expires = ${now} + ${ttl}, ${set}
+            WHERE id = ${id} AND epoch = ${epoch} AND expires > ${now} RETURNING id`),
+        (changed) => changed.length > 0
+      )
+    const claim = (node: string, id: string, epoch: number) =>
+      Effect.gen(function*() {
+        const at = yield* now
+        yield* sql`
+          DELETE FROM ${nodes} WHERE expires <= ${at} AND id = (SELECT node FROM ${sessions} WHERE id = ${id})`
+        return yield* sql<{ readonly facts: string }>`
+          UPDATE ${sessions} SET node = ${node}, epoch = epoch + 1, released = 0, expires = ${at} + ${ttl}
+          WHERE id = ${id} AND epoch = ${epoch} AND expires > ${at}
+            AND (released = 1 OR NOT EXISTS (SELECT 1 FROM ${nodes} WHERE ${nodes}.id = ${sessions}.node))
+          RETURNING facts`
+      })
+    const join = (node: string) =>
+      Effect.gen(function*() {
+        const lost = yield* Lease.hold({
+          length: lease,
+          renewal: options.renewal,
+          take: at("add a node", (now) => sql`INSERT INTO ${nodes} (id, expires) VALUES (${node}, ${now} + ${lease})`),
+          renew: Effect.map(
+            at("renew a lease", (now) =>
+              sql`
+                UPDATE ${nodes} SET expires = ${now} + ${lease}
+                WHERE id = ${node} AND expires > ${now} RETURNING id`),
+            (renewed) => renewed.length > 0
+          ),
+          release: run("remove a node", sql`DELETE FROM ${nodes} WHERE id = ${node}`)
+        })
+        return {
+          create: (id, facts) =>
+            failing(Effect.asVoid(at("add a session", (now) =>
+              sql`
+                INSERT INTO ${sessions} (id, node, epoch, facts, released, expires)
+                VALUES (${id}, ${node}, 1, ${JSON.stringify(facts)}, 0, ${now} + ${ttl})`))),
+          find: (id) => failing(find(id)),
+          claim: (id, epoch) =>
+            failing(Effect.map(transaction("claim a session", claim(node, id, epoch)), ([row]) =>
+              Option.map(Option.fromNullable(row), ({ facts }): SessionEntry => ({
+                id,
+                node,
+                epoch: epoch + 1,
+                facts: JSON.parse(facts) as JsonObject,
+                isServed: true
+              })))),
+          update: (id, epoch, facts) => failing(change(id, epoch, sql`facts = ${JSON.stringify(facts)}`)),
+          touch: (ids) =>
+            failing(Effect.forEach(
+              Arr.chunksOf(ids, TOUCHED),
+              (some) =>
+                at("keep sessions", (now) =>
+                  sql`
+                    UPDATE ${sessions} SET expires = ${now} + ${ttl} WHERE id IN (
+                      SELECT id FROM ${sessions} WHERE ${sql.in("id", some)} AND node = ${node} AND expires > ${now}
+                      ORDER BY id ${locked}
+                    )`),
+              { discard: true }
+            )),
+          release: (id, epoch) => failing(Effect.asVoid(change(id, epoch, sql`released = 1`))),
+          remove: (id, epoch) =>
+            failing(Effect.map(
+              run("remove a session", sql`DELETE FROM ${sessions} WHERE id = ${id} AND epoch = ${epoch} RETURNING id`),
+              (removed) => removed.length > 0
+            )),
+          isAlive: (other) => failing(isAlive(other)),
+          lost
+        } satisfies Membership
+      })
+    return { join: (node) => failing(join(node)) }
+  })
+
+export const layer = (options?: Options): Layer.Layer<SessionDirectory, never, SqlConnection> =>
+  Layer.scoped(SessionDirectory, make(options))
+
+const failing = <A, E extends { readonly message: string }, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, SessionDirectoryError, R> =>
+  Effect.mapError(effect, ({ message }) => new SessionDirectoryError({ message }))

@@ -1,0 +1,14 @@
+/**
+ * The error of everything that stores in an SQL database: the database did not answer in time, or refused a statement.
+ *
+ * It names what was to be done, and never the values: they may be secrets.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+
+export class SqlStoreError extends Data.TaggedError("SqlStoreError")<{
+  readonly message: string
+  /** The code that the database or its driver reported, such as `SQLITE_BUSY`, `23505` or `ECONNREFUSED`. */
+  readonly code?: string | undefined
+}> {}

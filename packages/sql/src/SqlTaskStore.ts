@@ -1,0 +1,147 @@
+/**
+ * `TaskStore` in SQL: a row for each task, which is deleted when its time has passed. A reader that waits for a task is woken, and
+ * reads the task anew; every 5 seconds it looks without a wake-up.
+ *
+ * @since 0.1.0
+ */
+import type { StoredTask, TaskPage, TaskStoreService } from "@effect-mcp/server/TaskStore"
+import { TaskStore, TaskStoreError } from "@effect-mcp/server/TaskStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Attempt from "./connection/Attempt.js"
+import * as Sweep from "./connection/Sweep.js"
+import { SqlConnection } from "./SqlConnection.js"
+import type { SqlStoreError } from "./SqlStoreError.js"
+
+export interface Options {
+  /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
+  readonly maxTasks?: number | undefined
+  /** The limit of the characters of one task, as JSON. Default: 4 Mi (4,194,304). */
+  readonly maxTaskSize?: number | undefined
+}
+
+interface Row {
+  readonly number: number | string
+  readonly task: string
+}
+
+export const make = (options: Options = {}): Effect.Effect<TaskStoreService, never, SqlConnection | Scope.Scope> =>
+  Effect.gen(function*() {
+    const connection = yield* SqlConnection
+    const { notify, now, run, sql, table, transaction, wakes } = connection
+    const { maxTaskSize = 4 * 1024 * 1024, maxTasks = 1000 } = options
+    const tasks = table("tasks")
+    yield* Sweep.every(connection, "tasks")
+
+    const sized = (task: StoredTask): Effect.Effect<string, TaskStoreError> => {
+      const text = JSON.stringify(task)
+      return text.length <= maxTaskSize
+        ? Effect.succeed(text)
+        : failed("Full", `A task may have ${maxTaskSize} characters`)
+    }
+
+    const get = (owner: string | null, taskId: string) =>
+      Effect.flatMap(now, (now) =>
+        Effect.map(
+          run(
+            "read a task",
+            sql<Row>`
+              SELECT number, task FROM ${tasks}
+              WHERE id = ${keyOf(taskId)} AND owner = ${keyOf(owner)} AND expires > ${now}`
+          ),
+          ([row]) => Option.map(Option.fromNullable(row), toTask)
+        ))
+
+    /** In PostgreSQL the next creation of this owner, on any node, waits: it counts this task, too. */
+    const inTurn = <A, E>(owner: string, statement: Effect.Effect<A, E>) => {
+      if (!Attempt.isPg(sql)) return run("store a task", statement)
+      const lock = sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${tasks.value} ${owner}`}, 0))`
+      return transaction("store a task", Effect.zipRight(lock, statement))
+    }
+
+    return {
+      create: (task) =>
+        failing(Effect.gen(function*() {
+          const text = yield* sized(task)
+          const at = yield* now
+          const [id, owner] = [keyOf(task.taskId), keyOf(task.owner)]
+          const created = yield* inTurn(
+            owner,
+            sql`
+              INSERT INTO ${tasks} (id, owner, version, task, expires)
+              SELECT ${id}, ${owner}, CAST(${task.version} AS bigint), ${text}, CAST(${expiresAt(task)} AS bigint)
+              WHERE (SELECT count(*) FROM ${tasks} WHERE owner = ${owner} AND expires > ${at}) < ${maxTasks}
+              ON CONFLICT (id) DO NOTHING RETURNING number`
+          )
+          if (created.length > 0) return
+          const found = yield* run("read a task", sql`SELECT number FROM ${tasks} WHERE id = ${id}`)
+          return yield* found.length > 0
+            ? failed("Unavailable", "There is a task of this id already")
+            : failed("Full", `This owner has ${maxTasks} tasks, and may have no more`)
+        })),
+      get: (owner, taskId) => failing(get(owner, taskId)),
+      replace: (task) =>
+        failing(Effect.gen(function*() {
+          const text = yield* sized(task)
+          const at = yield* now
+          const { owner, taskId, version } = task
+          const replaced = yield* run(
+            "replace a task",
+            sql`
+              UPDATE ${tasks} SET version = ${version}, task = ${text}
+              WHERE id = ${keyOf(taskId)} AND owner = ${keyOf(owner)} AND version = ${version - 1} AND expires > ${at}
+              RETURNING number`
+          )
+          if (replaced.length === 0) return false
+          yield* notify(channelOf(taskId))
+          return true
+        })),
+      list: (owner, { after, limit }) =>
+        failing(Effect.gen(function*() {
+          const last = after === undefined ? 0 : Number(after)
+          if (!Number.isSafeInteger(last)) return yield* failed("UnknownPage", "There is no such page of tasks")
+          const at = yield* now
+          // One more than the page tells whether there is another page.
+          const rows = yield* run(
+            "list tasks",
+            sql<Row>`
+              SELECT number, task FROM ${tasks} WHERE owner = ${keyOf(owner)} AND number > ${last} AND expires > ${at}
+              ORDER BY number LIMIT ${limit + 1}`
+          )
+          const page = rows.slice(0, limit)
+          const next = rows.length > limit ? String(page.at(-1)?.number ?? last) : undefined
+          return { tasks: page.map(toTask), next } satisfies TaskPage
+        })),
+      changes: (owner, taskId) =>
+        wakes(channelOf(taskId), "5 seconds").pipe(
+          Stream.mapEffect(() => failing(get(owner, taskId))),
+          Stream.takeWhile(Option.isSome),
+          Stream.map(({ value }) => value),
+          Stream.changesWith((one, other) => one.version === other.version)
+        )
+    }
+  })
+
+export const layer = (options?: Options): Layer.Layer<TaskStore, never, SqlConnection> =>
+  Layer.scoped(TaskStore, make(options))
+
+/** As JSON: no owner is another one than the owner "null", and PostgreSQL stores no NUL. */
+const keyOf = (text: string | null): string => JSON.stringify(text)
+
+const channelOf = (taskId: string): string => `task:${taskId}`
+
+const toTask = ({ task }: Row): StoredTask => JSON.parse(task) as StoredTask
+
+const expiresAt = ({ createdAt, ttl }: StoredTask): number =>
+  Math.ceil(Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER))
+
+const failed = (reason: TaskStoreError["reason"], message: string) =>
+  Effect.fail(new TaskStoreError({ reason, message }))
+
+const failing = <A, R>(
+  effect: Effect.Effect<A, TaskStoreError | SqlStoreError, R>
+): Effect.Effect<A, TaskStoreError, R> =>
+  Effect.catchTag(effect, "SqlStoreError", ({ message }) => failed("Unavailable", message))

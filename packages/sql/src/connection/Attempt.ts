@@ -1,0 +1,119 @@
+/**
+ * Runs statements within a time, and reports what a driver reports as a `SqlStoreError`. A driver reports a failed COMMIT or
+ * ROLLBACK as a defect; it is a failure of the database like any other.
+ *
+ * While another process locks a SQLite file, and when PostgreSQL has undone a transaction because of another one, nothing has run,
+ * and it tries again.
+ */
+import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import { SqlStoreError } from "../SqlStoreError.js"
+
+/** `what` was to be done: the end of "The database did not ...". */
+export type Run = <A, E, R>(
+  what: string,
+  effect: Effect.Effect<A, E | SqlError, R>
+) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
+
+export const isPg = (sql: SqlClient): boolean => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
+/** Sets how a connection uses a SQLite file. A busy SQLite would sleep in the process; a `Run` waits without stopping it. */
+export const open = (sql: SqlClient): Effect.Effect<void, SqlError> =>
+  Effect.forEach(
+    isPg(sql) ? [] : ["busy_timeout = 0", "journal_mode = WAL", "synchronous = NORMAL"],
+    (pragma) => sql.unsafe(`PRAGMA ${pragma}`),
+    { discard: true }
+  )
+
+/** How many may wait for the database. */
+const MAX_WAITING = 10_000
+
+/** `limit` is in milliseconds. */
+export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
+  const again = Schedule.spaced("20 millis").pipe(Schedule.upTo(limit), Schedule.whileInput(isUndone))
+  let waiting = 0
+  const done = Effect.sync(() => waiting--)
+  return <A, E, R>(what: string, effect: Effect.Effect<A, E | SqlError, R>) =>
+    Effect.suspend(() => {
+      if (waiting >= maxWaiting) return Effect.fail(new SqlStoreError({ message: full(what, maxWaiting) }))
+      waiting++
+      let undone: SqlStoreError | undefined
+      const onTimeout = () => undone ?? new SqlStoreError({ message: late(what, limit), code: "ETIMEDOUT" })
+      // What waits for a connection, or for the end of a transaction, cannot be interrupted.
+      const once: Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R> = Effect.timeoutFail(
+        Effect.interruptible(Effect.disconnect(refusing(what, Effect.mapInputContext(effect, withoutTransaction)))),
+        { duration: limit, onTimeout }
+      )
+      const repeated = Effect.catchIf(once, isUndone, (error) => {
+        undone = error
+        return Effect.retry(once, again)
+      })
+      return Effect.ensuring(repeated, done)
+    })
+}
+
+/** The transaction of a handler that is running is none of ours, and may be one of another database. */
+const withoutTransaction = <R>(context: Context.Context<R>): Context.Context<R> =>
+  Context.omit(TransactionConnection, LibsqlTransaction)(context as Context.Context<unknown>) as Context.Context<R>
+
+/** Each libSQL client uses the transaction in the context, also one of another client. */
+const LibsqlTransaction = Context.GenericTag("@effect/sql-libsql/LibsqlClient/LibsqlTransaction")
+
+const full = (what: string, waiting: number) => `The database did not ${what}: ${waiting} statements wait for it`
+
+const late = (what: string, limit: number) => `The database did not ${what}: no answer within ${limit} ms`
+
+const refusing: Run = <A, E, R>(what: string, effect: Effect.Effect<A, E | SqlError, R>) =>
+  Effect.catchAllCause(
+    effect,
+    (cause): Effect.Effect<never, Exclude<E, SqlError> | SqlStoreError> =>
+      Option.match(find(cause), {
+        onNone: () => Effect.failCause(cause as Cause.Cause<Exclude<E, SqlError>>),
+        onSome: (error) => Effect.fail(toStoreError(what, error))
+      })
+  )
+
+const find = (cause: Cause.Cause<unknown>): Option.Option<SqlError> =>
+  Chunk.findFirst(Chunk.appendAll(Cause.failures(cause), Cause.defects(cause)), isSqlError)
+
+const isSqlError = (error: unknown): error is SqlError =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"
+
+const isUndone = (error: unknown): error is SqlStoreError =>
+  error instanceof SqlStoreError && (isLocked(error.code) || UNDONE.has(error.code ?? ""))
+
+/** The codes of PostgreSQL: a deadlock, and two transactions of which one must come after the other. */
+const UNDONE = new Set(["40P01", "40001"])
+
+/** Whether statements have failed because another connection had locked the SQLite file. */
+export const hasMetLock = (cause: Cause.Cause<unknown>): boolean =>
+  Option.exists(find(cause), ({ cause }) => isLocked(codeOf(cause)))
+
+const isLocked = (code: string | undefined): boolean => code?.startsWith("SQLITE_BUSY") === true
+
+const toStoreError = (what: string, { cause, message }: SqlError): SqlStoreError => {
+  const code = codeOf(cause)
+  const because = isLocked(code)
+    ? "another process has locked the SQLite file. One process at a time may use it"
+    // PostgreSQL repeats the value in these.
+    : code?.startsWith("22") === true
+    ? "it refused a value"
+    : cause instanceof Error && cause.message !== ""
+    ? cause.message
+    : message ?? "it failed"
+  return new SqlStoreError({
+    message: `The database did not ${what}: ${because}${code === undefined ? "" : ` (${code})`}`,
+    code
+  })
+}
+
+const codeOf = (cause: unknown): string | undefined =>
+  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
+    ? cause.code
+    : undefined

@@ -1,0 +1,85 @@
+/**
+ * Wake-ups between nodes over one channel of PostgreSQL: a notification has the name of what has changed, and no data. Notifications
+ * of one moment are one statement, apart from the transactions that they are about: a transaction that notifies waits for all others
+ * that do.
+ *
+ * A network may swallow what is sent to the connection that listens. So the node notifies itself from time to time: when it does not
+ * hear that, it listens again, and wakes all its readers, which may have missed something.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Run } from "./Attempt.js"
+import type { Listeners } from "./Listeners.js"
+import * as PgListen from "./PgListen.js"
+
+const CHANNEL = "mcp_wake"
+
+/** PostgreSQL refuses more than 8,000 bytes; a longer name is not sent, and its readers look by themselves. */
+const MAX_NAME = 2000
+
+/** How often the node notifies itself, and how long it waits until it hears that. */
+export const BEAT = Duration.seconds(2)
+
+/** Gives what notifies the other nodes. It ends at once: the notification follows. */
+export const make = (
+  sql: PgListen.PgClient,
+  run: Run,
+  listeners: Listeners
+): Effect.Effect<(name: string) => Effect.Effect<void>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const node = crypto.randomUUID()
+    const names = new Set<string>()
+    const due = yield* Queue.sliding<void>(1)
+    const heard = yield* Queue.sliding<void>(1)
+
+    const send = (names: ReadonlyArray<string>) =>
+      run(
+        "notify the other nodes",
+        sql`SELECT pg_notify(${CHANNEL}, ${node} || ' ' || name) FROM json_array_elements_text(${
+          JSON.stringify(names)
+        }::json) name`
+      )
+    const sending = Effect.flatMap(Queue.take(due), () => {
+      const all = [...names]
+      names.clear()
+      return Effect.ignore(send(all))
+    })
+
+    const receive = (payload: string) => {
+      const end = payload.indexOf(" ")
+      const name = payload.slice(end + 1)
+      if (payload.slice(0, end) !== node) listeners.wake(name)
+      else if (name === "") Queue.unsafeOffer(heard, undefined)
+    }
+    const listening = Stream.runForEach(PgListen.listen(sql, CHANNEL), (payload) => Effect.sync(() => receive(payload)))
+    /** Whether the node hears itself within so long. */
+    const hearsItself = (within: Duration.Duration) =>
+      Effect.map(
+        Effect.zipRight(Effect.ignore(send([""])), Effect.timeoutOption(Queue.take(heard), within)),
+        Option.isSome
+      )
+    const beating = Effect.gen(function*() {
+      // The first ones may be sent before the connection listens.
+      const isBegun = yield* Effect.repeat(hearsItself(Duration.millis(100)), {
+        until: (isHeard) => isHeard,
+        times: 20
+      })
+      if (!isBegun) return
+      listeners.wakeAll()
+      yield* Effect.repeat(Effect.delay(hearsItself(BEAT), BEAT), { while: (isHeard) => isHeard })
+    })
+    const hearing = Effect.raceFirst(Effect.disconnect(listening), beating)
+    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(hearing), Schedule.spaced("500 millis")))
+    yield* Effect.forkScoped(Effect.forever(sending))
+    return (name) =>
+      Effect.sync(() => {
+        if (name.length > MAX_NAME) return
+        names.add(name)
+        Queue.unsafeOffer(due, undefined)
+      })
+  })

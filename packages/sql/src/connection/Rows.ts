@@ -1,0 +1,21 @@
+/**
+ * Rows of a program as a table of a statement, in one parameter, as JSON: the text of the statement is the same for any number of
+ * them, and a driver prepares it once.
+ */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import * as Attempt from "./Attempt.js"
+
+/** Comes behind FROM, with the name "items". The columns and their types are those of the program, never of a peer. */
+export const make = <Column extends string>(
+  sql: SqlClient,
+  columns: Readonly<Record<Column, "text" | "bigint">>,
+  rows: ReadonlyArray<Readonly<Record<Column, string | number>>>
+): Fragment => {
+  const all = Object.entries<string>(columns)
+  const json = JSON.stringify(rows)
+  return Attempt.isPg(sql)
+    ? sql`json_to_recordset(${json}::json) AS items (${sql.literal(all.map((column) => column.join(" ")).join(", "))})`
+    : sql`(SELECT ${sql.literal(all.map(([name]) => `json_extract(value, '$.${name}') AS ${name}`).join(", "))}
+      FROM json_each(${json})) AS items`
+}

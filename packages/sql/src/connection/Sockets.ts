@@ -1,0 +1,53 @@
+/**
+ * The sockets of a client of PostgreSQL. It destroys those that have been silent for too long: the driver waits for an answer for
+ * ever, and closes a connection that is not in use before that. So no statement, and no release, waits for a database that has stopped.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { Socket } from "node:net"
+
+interface Silence {
+  bytes: number
+  since: number
+}
+
+export interface Sockets {
+  readonly open: () => Socket
+  readonly destroyAll: Effect.Effect<void>
+}
+
+/** How often it looks, in milliseconds. */
+const LOOK = 250
+
+/** `limit` is in milliseconds. */
+export const make = (limit: number): Effect.Effect<Sockets, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const sockets = new Map<Socket, Silence>()
+    const destroyAll = Effect.sync(() => sockets.forEach((_, socket) => socket.destroy()))
+    yield* Effect.addFinalizer(() => destroyAll)
+    const look = Effect.map(Clock.currentTimeNanos, (nanos) => {
+      const now = Number(nanos / 1_000_000n)
+      for (const [socket, silence] of sockets) {
+        // Under TLS, too: these are the bytes of the connection.
+        const bytes = socket.bytesRead + socket.bytesWritten
+        if (bytes !== silence.bytes) Object.assign(silence, { bytes, since: now })
+        else if (now - silence.since > limit) {
+          socket.destroy(new Error(`PostgreSQL has not answered within ${limit} ms`))
+        }
+      }
+      return now
+    })
+    let now = yield* look
+    yield* Effect.forkScoped(Effect.repeat(Effect.map(look, (at) => now = at), Schedule.spaced(LOOK)))
+    return {
+      destroyAll,
+      open: () => {
+        const socket = new Socket()
+        sockets.set(socket, { bytes: 0, since: now })
+        socket.once("close", () => sockets.delete(socket))
+        return socket
+      }
+    }
+  })

@@ -1,0 +1,250 @@
+/**
+ * Writes a batch of operations of `SqlEventStore`: in PostgreSQL as one statement, which is one round trip, and in SQLite as one
+ * transaction.
+ *
+ * A stream that has expired counts as removed before its rows are; when it begins again, "dropped" says that they are gone.
+ */
+import type { Fragment } from "@effect/sql/Statement"
+import type { StoredEvent, StreamKey } from "@effect-mcp/server/EventStore"
+import * as Effect from "effect/Effect"
+import type { SqlConnectionService } from "../SqlConnection.js"
+import type { SqlStoreError } from "../SqlStoreError.js"
+import * as Attempt from "./Attempt.js"
+import * as Epochs from "./Epochs.js"
+import * as Rows from "./Rows.js"
+
+/**
+ * An operation on a stream; "Await" only learns whether the epoch is over. `missing`: the position of an event before it that was
+ * not stored.
+ */
+export type Item =
+  & { readonly key: StreamKey; readonly missing?: number | undefined }
+  & (
+    | { readonly _tag: "Open"; readonly requests: string }
+    | { readonly _tag: "Append"; readonly event: StoredEvent }
+    | { readonly _tag: "Finish" | "Await" }
+  )
+
+export const sizeOf = (item: Item): number =>
+  item._tag === "Append" ? item.event.data.length : item._tag === "Open" ? item.requests.length : 0
+
+export interface Limits {
+  readonly maxEvents: number
+  /** Milliseconds. */
+  readonly retention: number
+  /** Milliseconds. */
+  readonly ttl: number
+}
+
+const KEY = { session: "text", stream: "text", epoch: "bigint" } as const
+
+const ROW = {
+  ...KEY,
+  requests: "text",
+  finished: "bigint",
+  events: "bigint",
+  latest: "bigint",
+  missing: "bigint"
+} as const
+
+const EVENT = { session: "text", stream: "text", position: "bigint", data: "text" } as const
+
+/** A row of "streams" as a batch adds to it. The epoch is 0 when it has none. */
+interface Row {
+  readonly session: string
+  readonly stream: string
+  readonly epoch: number
+  /** "" when the batch does not open the stream. */
+  requests: string
+  finished: 0 | 1
+  events: number
+  latest: number
+  missing: number
+}
+
+/** What a batch changes. */
+interface Batch {
+  readonly rows: ReadonlyArray<Row>
+  readonly events: ReadonlyArray<Readonly<Record<keyof typeof EVENT, string | number>>>
+  /** Streams that finish, and have no row. */
+  readonly finished: ReadonlyArray<Readonly<Record<keyof typeof KEY, string | number>>>
+}
+
+type Number64 = number | string
+
+/** A stream, with how many events it has. */
+interface Grown {
+  readonly session: string
+  readonly stream: string
+  readonly events: Number64
+}
+
+/** The time at which a stream expires is rounded up to this, in milliseconds: few events change the index. */
+const ROUNDED = 60_000
+
+/** Gives `false` for each operation whose epoch is over. */
+export const make = (connection: SqlConnectionService, { maxEvents, retention, ttl }: Limits) => {
+  const { now, run, sql, table, transaction } = connection
+  const [streams, events] = [table("streams"), table("events")]
+  const isPg = Attempt.isPg(sql)
+  const greatest = sql.literal(isPg ? "greatest" : "max")
+  const epochsOf = Epochs.make(connection)
+  const until = (now: Fragment, millis: number) =>
+    sql`CAST((${now} + ${Math.ceil(millis) + ROUNDED - 1}) / ${ROUNDED} AS bigint) * ${ROUNDED}`
+  const isStream = ({ session, stream }: StreamKey) => sql`session = ${session} AND stream = ${stream}`
+
+  const addStreams = ({ rows }: Batch, now: Fragment, where: Fragment) =>
+    sql<Grown>`
+      INSERT INTO ${streams}
+        (session, stream, epoch, requests, finished, events, latest, dropped, missing, expires)
+      SELECT session, stream, epoch, requests, finished, events, latest, 0, missing,
+        CASE WHEN finished = 1 THEN ${until(now, retention)} ELSE ${until(now, ttl)} END
+      FROM ${Rows.make(sql, ROW, rows)} WHERE ${where}
+      ON CONFLICT (session, stream) DO UPDATE SET
+        epoch = ${greatest}(${streams}.epoch, excluded.epoch),
+        requests = CASE WHEN excluded.requests = '' THEN ${streams}.requests ELSE excluded.requests END,
+        finished = CASE WHEN excluded.finished = 1 OR excluded.requests <> '' THEN excluded.finished
+          ELSE ${streams}.finished END,
+        events = CASE WHEN ${streams}.expires <= ${now} THEN 0 ELSE ${streams}.events END + excluded.events,
+        latest = ${greatest}(${streams}.latest, excluded.latest),
+        dropped = CASE WHEN ${streams}.expires <= ${now} THEN ${streams}.latest ELSE ${streams}.dropped END,
+        missing = ${greatest}(${streams}.missing, excluded.missing),
+        expires = excluded.expires
+      RETURNING session, stream, events`
+
+  const addEvents = (added: Batch["events"], where: Fragment) =>
+    sql`
+      INSERT INTO ${events} (session, stream, position, data)
+      SELECT session, stream, position, data FROM ${Rows.make(sql, EVENT, added)} WHERE ${where}
+      ON CONFLICT DO NOTHING`
+
+  const finish = ({ finished }: Batch, now: Fragment, where: Fragment) =>
+    sql`
+      UPDATE ${streams} SET finished = 1, expires = ${until(now, retention)}
+      WHERE expires > ${now} AND (session, stream) IN (
+        SELECT session, stream FROM ${Rows.make(sql, KEY, finished)} WHERE ${where}
+      )`
+
+  /** Drops the oldest events of streams that have too many. */
+  const drop = (grown: ReadonlyArray<Grown>) =>
+    Effect.forEach(grown, (key) =>
+      Effect.gen(function*() {
+        const surplus = Number(key.events) - maxEvents
+        if (surplus <= 0) return
+        const [last] = yield* sql<{ readonly position: Number64 }>`
+          SELECT position FROM ${events} WHERE ${isStream(key)}
+            AND position > (SELECT dropped FROM ${streams} WHERE ${isStream(key)})
+          ORDER BY position LIMIT 1 OFFSET ${surplus - 1}`
+        if (last === undefined) return
+        yield* sql`DELETE FROM ${events} WHERE ${isStream(key)} AND position <= ${last.position}`
+        yield* sql`
+          UPDATE ${streams} SET dropped = ${last.position}, events = events - ${surplus} WHERE ${isStream(key)}`
+      }), { discard: true })
+
+  const everywhere = sql`true`
+  const inSqlite = (items: ReadonlyArray<Item>, at: Fragment): Effect.Effect<Epochs.Epochs, SqlStoreError> =>
+    transaction(
+      "store events",
+      Effect.gen(function*() {
+        const own = Epochs.ofItems(items)
+        const epochs = own.size === 0 ? own : Epochs.ofRows(yield* epochsOf(own))
+        const batch = batchOf(items, epochs)
+        if (batch.rows.length > 0) {
+          const grown = yield* addStreams(batch, at, everywhere)
+          if (batch.events.length > 0) yield* addEvents(batch.events, everywhere)
+          yield* drop(grown)
+        }
+        if (batch.finished.length > 0) yield* finish(batch, at, everywhere)
+        return epochs
+      })
+    )
+
+  // All parts see the tables as they were before the statement; none of them changes a row that another one changes.
+  const statement = (items: ReadonlyArray<Item>, at: Fragment) => {
+    const own = Epochs.ofItems(items)
+    const batch = batchOf(items, own)
+    const isFenced = own.size > 0
+    const where = isFenced
+      ? sql`(items.epoch = 0 OR items.epoch >= (SELECT epoch FROM epochs WHERE epochs.session = items.session))`
+      : everywhere
+    const parts = [
+      ...(isFenced ? [sql`epochs AS (${epochsOf(own)})`] : []),
+      // In one order on all nodes, so that no two nodes wait for each other's rows.
+      sql`changed AS (${addStreams(batch, at, sql`${where} ORDER BY session, stream`)})`,
+      ...(batch.events.length === 0 ? [] : [
+        sql`added AS (${addEvents(batch.events, sql`(session, stream) IN (SELECT session, stream FROM changed)`)})`
+      ]),
+      ...(batch.finished.length === 0 ? [] : [sql`finished AS (${finish(batch, at, where)})`])
+    ]
+    return sql<Grown & { readonly epoch: Number64 | null }>`
+      WITH ${sql.csv(parts)}
+      ${isFenced ? sql`SELECT session, '' AS stream, 0 AS events, epoch FROM epochs UNION ALL` : sql``}
+      SELECT session, stream, events, NULL AS epoch FROM changed WHERE events > ${maxEvents}`
+  }
+
+  const inPg = (items: ReadonlyArray<Item>, at: Fragment): Effect.Effect<Epochs.Epochs, SqlStoreError> =>
+    Effect.gen(function*() {
+      const found = yield* run("store events", statement(items, at))
+      const grown = found.filter(({ epoch }) => epoch === null)
+      if (grown.length > 0) {
+        // The events are stored; the next one of the stream drops what this could not.
+        yield* Effect.catchAll(
+          transaction("drop events", drop(grown)),
+          ({ message }) => Effect.logWarning(message)
+        )
+      }
+      return Epochs.ofRows(found)
+    })
+
+  const writeAll = (items: ReadonlyArray<Item>) =>
+    Effect.map(
+      Effect.flatMap(now, (at) => isPg ? inPg(items, at) : inSqlite(items, at)),
+      (epochs) => items.map(({ key }) => !Epochs.isOver(key, epochs))
+    )
+  const writeAlone = (item: Item) =>
+    Effect.catchAll(writeAll([item]), ({ message }) => Effect.as(Effect.logError(message), [true]))
+
+  return (items: ReadonlyArray<Item>): Effect.Effect<ReadonlyArray<boolean>, SqlStoreError> =>
+    Effect.catchIf(
+      writeAll(items),
+      ({ code }) => items.length > 1 && code?.startsWith("22") === true,
+      // PostgreSQL refuses one of the names: the others have no part in it.
+      () => Effect.map(Effect.forEach(items, writeAlone), (results) => results.flat())
+    )
+}
+
+/** One row for each stream, of the operations whose epoch is not over. */
+const batchOf = (items: ReadonlyArray<Item>, epochs: Epochs.Epochs): Batch => {
+  const current = items.filter(({ key }) => !Epochs.isOver(key, epochs))
+  const rows = new Map<string, Row>()
+  const rowOf = ({ epoch = 0, session, stream }: StreamKey): Row => {
+    const row = rows.get(nameOf(session, stream)) ??
+      { session, stream, epoch, requests: "", finished: 0, events: 0, latest: 0, missing: 0 }
+    rows.set(nameOf(session, stream), row)
+    return row
+  }
+  for (const item of current) {
+    const { key, missing = 0 } = item
+    if (item._tag === "Await" || (item._tag === "Finish" && missing === 0)) continue
+    const row = rowOf(key)
+    row.missing = Math.max(row.missing, missing)
+    if (item._tag === "Open") row.requests = item.requests
+    if (item._tag === "Append") {
+      row.events++
+      row.latest = Math.max(row.latest, item.event.position)
+    }
+  }
+  const finished: Array<Batch["finished"][number]> = []
+  for (const { _tag, key: { epoch = 0, session, stream } } of current) {
+    if (_tag !== "Finish") continue
+    const row = rows.get(nameOf(session, stream))
+    if (row === undefined) finished.push({ session, stream, epoch })
+    else row.finished = 1
+  }
+  const events = current.flatMap((item) =>
+    item._tag === "Append" ? [{ session: item.key.session, stream: item.key.stream, ...item.event }] : []
+  )
+  return { rows: [...rows.values()], events, finished }
+}
+
+const nameOf = (session: string, stream: string): string => `${session.length}:${session}${stream}`

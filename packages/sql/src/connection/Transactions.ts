@@ -1,0 +1,72 @@
+/**
+ * Transactions and single statements of a client, as each driver needs them. The driver of libSQL opens a connection to its file for
+ * each transaction, and never closes it; so a libSQL file has one connection here, whose transactions and other statements wait for
+ * each other.
+ *
+ * A statement that has met a lock stays open in that driver: until the garbage collector has it, the connection sees the file as it
+ * was, and commits nothing. Then the file is opened again.
+ */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Attempt from "./Attempt.js"
+
+export interface Transactions {
+  /** Runs statements that are no transaction. */
+  readonly outside: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly within: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
+}
+
+/** What the driver of libSQL has. */
+interface Libsql {
+  readonly sdk: {
+    readonly protocol: string
+    /** Takes its connection away: the next statement opens the file. */
+    readonly transaction: (mode: "deferred") => Promise<{ readonly close: () => void }>
+  }
+}
+
+/** `limit`: how many milliseconds a statement may take. */
+export const make = (sql: SqlClient, limit: number): Transactions => {
+  if (Attempt.isPg(sql)) return { outside: (effect) => toEnd(effect, limit), within: sql.withTransaction }
+  if (!isLibsqlFile(sql)) return { outside: (effect) => effect, within: sql.withTransaction }
+  const reopen = Effect.ignoreLogged(Effect.zipRight(
+    Effect.tryPromise(() => sql.sdk.transaction("deferred").then((transaction) => transaction.close())),
+    Attempt.open(sql)
+  ))
+  const alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
+  const outside: Transactions["outside"] = (effect) =>
+    alone(Effect.onError(effect, (cause) => Attempt.hasMetLock(cause) ? reopen : Effect.void))
+  const rollback = Effect.ignore(sql`ROLLBACK`)
+  const commit = Effect.orDie(Effect.tapError(sql`COMMIT`, () => rollback))
+  return {
+    outside,
+    within: (effect) =>
+      outside(Effect.acquireUseRelease(
+        sql`BEGIN IMMEDIATE`,
+        () => effect,
+        (_, exit) => Exit.isSuccess(exit) ? commit : rollback
+      ))
+  }
+}
+
+/**
+ * Runs a statement of PostgreSQL to its end, also when its caller is interrupted. The driver cancels a statement that is interrupted;
+ * when the statement has just ended, that cancels the next one of its connection. After three times the limit the statement is
+ * interrupted nevertheless: a PostgreSQL with `statement_timeout` has ended it long before.
+ */
+const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
+  Effect.flatMap(
+    Effect.forkDaemon(
+      Effect.timeoutFailCause(statement, { duration: 3 * limit, onTimeout: () => Cause.interrupt(FiberId.none) })
+    ),
+    Fiber.join
+  )
+
+const isLibsqlFile = (sql: SqlClient): sql is SqlClient & Libsql =>
+  "sdk" in sql && typeof sql.sdk === "object" && sql.sdk !== null && "protocol" in sql.sdk &&
+  sql.sdk.protocol === "file"

@@ -1,0 +1,57 @@
+/**
+ * Databases for tests, each of its own, in the PostgreSQL server that `install` has started.
+ */
+import { PgClient } from "@effect/sql-pg"
+import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { inject } from "vitest"
+
+/** The client of an address. */
+export const client = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 4 })
+
+/** The address of an empty database. */
+export const database = Effect.suspend(() => {
+  const url = new URL(inject("postgres"))
+  const name = `test_${crypto.randomUUID().replaceAll("-", "")}`
+  const create = Effect.flatMap(PgClient.PgClient, (sql) => sql`CREATE DATABASE ${sql(name)}`)
+  url.pathname = `/${name}`
+  return Effect.as(Effect.provide(create, client(inject("postgres"))), url.href)
+})
+
+/** A connection to a database, as one node has it, until the scope closes. */
+export const connection = (url: string, options?: SqlConnection.Options) =>
+  Effect.map(
+    Layer.build(Layer.provide(SqlConnection.layer(options), client(url))),
+    (context) => Context.get(context, SqlConnection.SqlConnection)
+  )
+
+/** A service of a node with a connection of its own. */
+export const node = <A, E, R>(url: string, service: Effect.Effect<A, E, R>, options?: SqlConnection.Options) =>
+  Effect.flatMap(
+    connection(url, options),
+    (connection) => Effect.provideService(service, SqlConnection.SqlConnection, connection)
+  )
+
+/** The prefixes of tables that are there, and empty. */
+const free: Array<string> = []
+
+const empty = ({ run, sql, table }: SqlConnection.SqlConnectionService) =>
+  run(
+    "empty its tables",
+    Effect.forEach(
+      ["streams", "events", "sessions", "nodes", "tasks", "rates", "uses", "seal_keys", "texts", "inboxes", "changes"],
+      (name) => sql`DELETE FROM ${table(name)}`
+    ).pipe(Effect.zipRight(sql`UPDATE ${table("last_change")} SET number = 0`))
+  )
+
+/** A service on two nodes over empty tables. To empty those of a test that has ended costs less than new ones. */
+export const pair = <A, E, R>(service: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const prefix = free.pop() ?? `t${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}_`
+    const url = inject("postgres")
+    const nodes = [yield* connection(url, { prefix }), yield* connection(url, { prefix, migrate: false })] as const
+    yield* Effect.addFinalizer(() => Effect.orDie(Effect.map(empty(nodes[0]), () => free.push(prefix))))
+    const on = (node: SqlConnection.SqlConnectionService) =>
+      Effect.provideService(service, SqlConnection.SqlConnection, node)
+    return yield* Effect.zip(on(nodes[0]), on(nodes[1]))
+  })

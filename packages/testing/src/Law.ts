@@ -1,0 +1,50 @@
+/**
+ * A law that every implementation of a service keeps, as an effect for any test runner. The modules whose names end in `Laws`
+ * have the laws of one service each. Authors of implementations run them in their tests.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+
+export class LawBroken extends Data.TaggedError("LawBroken")<{ readonly law: string; readonly message: string }> {}
+
+export interface Law<in Subject> {
+  /** A sentence for the name of a test. */
+  readonly name: string
+  /** Checks what `make` makes. Fails with the law that is broken, also when an operation fails or dies. */
+  readonly check: <E, R>(
+    make: Effect.Effect<Subject, E, R | Scope.Scope>
+  ) => Effect.Effect<void, E | LawBroken, Exclude<R, Scope.Scope>>
+}
+
+/** Fails with `message`, unless the law is kept. */
+export type Expect = (isKept: boolean, message: string) => Effect.Effect<void, LawBroken>
+
+/** `release` closes the scope of the subject before the check ends: for laws about what happens then. */
+export const make = <Subject>(
+  name: string,
+  body: (subject: Subject, expect: Expect, release: Effect.Effect<void>) => Effect.Effect<void, unknown, Scope.Scope>
+): Law<Subject> => {
+  const broken = (message: string) => new LawBroken({ law: name, message })
+  const expect: Expect = (isKept, message) => isKept ? Effect.void : Effect.fail(broken(message))
+  return {
+    name,
+    check: (make) =>
+      Effect.scoped(Effect.gen(function*() {
+        const scope = yield* Effect.acquireRelease(Scope.make(), Scope.close)
+        const subject = yield* Scope.extend(make, scope)
+        yield* Effect.catchAllCause(body(subject, expect, Scope.close(scope, Exit.void)), (cause) => {
+          const [failure] = Cause.failures(cause)
+          return failure instanceof LawBroken
+            ? Effect.fail(failure)
+            : Cause.isInterruptedOnly(cause)
+            ? Effect.interrupt
+            : Effect.fail(broken(Cause.pretty(cause)))
+        })
+      }))
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The laws of every `SharedLimits`.
+ *
+ * Each gets two nodes that count together, and that have counted nothing yet.
+ *
+ * @since 0.1.0
+ */
+import type { SharedLimitsService } from "@effect-mcp/server/SharedLimits"
+import * as Effect from "effect/Effect"
+import * as Law from "./Law.js"
+
+/** Two nodes: the same service twice, or two services that stand on the same engine. */
+export type Nodes = readonly [SharedLimitsService, SharedLimitsService]
+
+const HOUR = 3_600_000
+
+/** Keys that an engine could confuse. */
+const keys = ["", "a", "a:b", "a b", "{a}b", "*", "\u00e9", "e\u0301", "\u{1f600}", "__proto__", "x".repeat(1000), "A"]
+
+const burst = Law.make<Nodes>(
+  "allows the burst, of all nodes together, and then no more",
+  (nodes, expect) =>
+    Effect.gen(function*() {
+      const rate = { burst: 20, every: "1 hour" } as const
+      const waits = yield* Effect.forEach(
+        Array.from({ length: 50 }, (_, n) => nodes[n % 2]!),
+        ({ take }) => take("burst", rate),
+        { concurrency: "unbounded" }
+      )
+      const allowed = waits.filter((wait) => wait === 0).length
+      yield* expect(allowed === 20, `${allowed} of 50 were allowed, and the burst is 20`)
+      yield* expect(
+        waits.every((wait) => wait === 0 || (wait > HOUR - 60_000 && wait <= HOUR)),
+        `those that were refused should wait for up to an hour, and not ${waits.join()}`
+      )
+    })
+)
+
+const whole = Law.make<Nodes>("takes all or nothing", ([{ take }], expect) =>
+  Effect.gen(function*() {
+    const rate = { burst: 10, every: "1 hour" } as const
+    yield* expect((yield* take("whole", rate, 8)) === 0, "8 of 10 were refused")
+    const wait = yield* take("whole", rate, 3)
+    yield* expect(wait > 0 && wait <= HOUR, `3 of the last 2 should wait for an hour, and not ${wait}`)
+    yield* expect((yield* take("whole", rate, 2)) === 0, "a refusal has taken something")
+    yield* expect((yield* take("whole", rate, 11)) === Infinity, "more than the burst can never be taken")
+  }))
+
+const refilled = Law.make<Nodes>("allows one more after each interval", ([{ take }], expect) =>
+  Effect.gen(function*() {
+    // So fast that the real clock of an engine refills it during the test.
+    const rate = { burst: 1, every: "1 millis" } as const
+    const awaited: Effect.Effect<void, unknown> = Effect.flatMap(take("refilled", rate), (wait) =>
+      wait === 0
+        ? Effect.void
+        : Effect.zipRight(expect(wait < 1000, `the next one should wait for 1 ms, and not ${wait}`), Effect.yieldNow())
+          .pipe(Effect.zipRight(awaited)))
+    yield* expect((yield* take("refilled", rate)) === 0, "the first was refused")
+    yield* awaited
+  }))
+
+const once = Law.make<Nodes>("allows a key once, on all nodes together", (nodes, expect) =>
+  Effect.gen(function*() {
+    const uses = yield* Effect.forEach(
+      Array.from({ length: 40 }, (_, n) => nodes[n % 2]!),
+      ({ once }) => once("once", "1 hour"),
+      { concurrency: "unbounded" }
+    )
+    const allowed = uses.filter((isFirst) => isFirst).length
+    yield* expect(allowed === 1, `${allowed} of 40 were the first`)
+  }))
+
+const apart = Law.make<Nodes>(
+  "counts each key by itself, and each operation by itself",
+  ([{ once, take }], expect) =>
+    Effect.gen(function*() {
+      for (const key of keys) {
+        const name = JSON.stringify(key.slice(0, 20))
+        yield* expect((yield* take(key, { burst: 1, every: "1 hour" })) === 0, `take refused the key ${name}`)
+        yield* expect(yield* once(key, "1 hour"), `once refused the key ${name}`)
+      }
+    })
+)
+
+/** All laws. */
+export const laws: ReadonlyArray<Law.Law<Nodes>> = [burst, whole, once, apart]
+
+/** The laws about time: for engines whose clock is real, or that is moved while they run. */
+export const timed: ReadonlyArray<Law.Law<Nodes>> = [refilled]

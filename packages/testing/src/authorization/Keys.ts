@@ -1,0 +1,91 @@
+/**
+ * The signing keys of the test authorization server, and the check of signatures that others made. A key is made when it is
+ * first needed. It knows no endpoint.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Jose from "jose"
+import type { Issuer, Jwk } from "../AuthorizationServerOptions.js"
+
+interface Key {
+  readonly id: string
+  readonly signer: Jose.CryptoKey
+  readonly jwk: Jwk
+}
+
+export interface Keys {
+  /** Signs with the newest key. */
+  readonly sign: (claims: Jose.JWTPayload, header?: Readonly<Record<string, unknown>>) => Effect.Effect<string>
+  /** The keys that are published. */
+  readonly published: Effect.Effect<{ readonly keys: ReadonlyArray<Jwk> }>
+  /** Signs with a new key from now on. The old ones stay published unless they are withdrawn. */
+  readonly rotate: (options?: { readonly withdraw?: boolean | undefined }) => Effect.Effect<void>
+}
+
+export const make = (algorithm: string): Keys => {
+  let count = 0
+  let keys: Array<Promise<Key>> = []
+  const add = () => keys.push(generate(algorithm, `key-${++count}`))
+  const published = Effect.promise(() => {
+    if (keys.length === 0) add()
+    return Promise.all(keys)
+  })
+  return {
+    sign: (claims, header) =>
+      Effect.flatMap(published, (all) =>
+        Effect.promise(() => {
+          const { id, signer } = all.at(-1)!
+          return new Jose.SignJWT(claims).setProtectedHeader({ alg: algorithm, kid: id, ...header }).sign(signer)
+        })),
+    published: Effect.map(published, (all) => ({ keys: all.map(({ jwk }) => jwk) })),
+    rotate: (options) =>
+      Effect.sync(() => {
+        if (options?.withdraw === true) keys = []
+        add()
+      })
+  }
+}
+
+const generate = (algorithm: string, id: string): Promise<Key> =>
+  Jose.generateKeyPair(algorithm).then(({ privateKey, publicKey }) =>
+    Jose.exportJWK(publicKey).then((jwk) => ({
+      id,
+      signer: privateKey,
+      jwk: { ...jwk, kid: id, alg: algorithm, use: "sig" }
+    }))
+  )
+
+/** The key set, without its type: `jose` checks what it is given. */
+const setOf = (keys: ReadonlyArray<Jwk>) => Jose.createLocalJWKSet({ keys: keys as Array<Jose.JWK> })
+
+/** The claims of a JWT that one of the keys signed, for this audience, and that has not expired; else `undefined`. */
+export const verify = (
+  token: string,
+  keys: ReadonlyArray<Jwk>,
+  options: Pick<Jose.JWTVerifyOptions, "audience" | "issuer" | "subject" | "typ">
+): Effect.Effect<Jose.JWTVerifyResult | undefined> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.orElseSucceed(
+      Effect.tryPromise(() =>
+        Jose.jwtVerify(token, setOf(keys), {
+          ...options,
+          currentDate: new Date(now),
+          requiredClaims: ["exp", "iss", "sub"]
+        })
+      ),
+      () => undefined
+    ))
+
+/** The same for a token of one of several issuers. */
+export const verifyOf = (
+  token: string,
+  issuers: ReadonlyArray<Issuer>,
+  audience?: string
+): Effect.Effect<Jose.JWTVerifyResult | undefined> =>
+  Effect.gen(function*() {
+    const claims = yield* Effect.orElseSucceed(Effect.try(() => Jose.decodeJwt(token)), () => undefined)
+    const issuer = issuers.find(({ issuer }) => issuer === claims?.iss)
+    if (issuer === undefined) return undefined
+    const { keys } = yield* issuer.keys
+    return yield* verify(token, keys, { issuer: issuer.issuer, ...(audience === undefined ? {} : { audience }) })
+  })

@@ -1,0 +1,25 @@
+/**
+ * Maps and sets of the test authorization server that clients fill: they keep the newest 10,000 entries. What is dropped is
+ * unknown from then on, as if it had been revoked.
+ */
+
+const MAX = 10_000
+
+const dropOldest = (all: Map<string, unknown> | Set<string>): void => {
+  if (all.size > MAX) all.delete(all.keys().next().value!)
+}
+
+export const set = <A>(all: Map<string, A>, key: string, value: A): void => {
+  all.set(key, value)
+  dropOldest(all)
+}
+
+export const add = (all: Set<string>, value: string): void => {
+  all.add(value)
+  dropOldest(all)
+}
+
+export const push = <A>(all: Array<A>, value: A): void => {
+  all.push(value)
+  if (all.length > MAX) all.shift()
+}

@@ -1,0 +1,44 @@
+/**
+ * Runs an effect in many orders of its fibers: each run stops one fiber at another of its steps, for so long that the others get
+ * as far as they can without it. The tests of all packages use it.
+ */
+import * as Effect from "effect/Effect"
+import * as Scheduler from "effect/Scheduler"
+
+export interface Options {
+  /** Stops at every so many-th step. Default: 1. */
+  readonly stride?: number
+  /** About so many runs at most, at equal distances. Default: as many as there are steps. */
+  readonly runs?: number
+}
+
+/** For how many turns of the scheduler a fiber stops. */
+const TURNS = 12
+
+export const preempted = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  { runs = Number.POSITIVE_INFINITY, stride = 1 }: Options = {}
+): Effect.Effect<void, E, R> =>
+  Effect.gen(function*() {
+    for (let at = 0, steps = 1; at < steps; at += Math.max(stride, steps / runs)) {
+      let step = 0
+      let stopped: unknown
+      const later = (task: () => void, turns: number): void =>
+        turns === 0 ? task() : Scheduler.defaultScheduler.scheduleTask(() => later(task, turns - 1), 0)
+      yield* Effect.withScheduler(effect, {
+        shouldYield: (fiber) => {
+          if (step++ !== Math.floor(at)) return false
+          stopped = fiber
+          return 0
+        },
+        scheduleTask: (task, priority, fiber) => {
+          if (fiber === undefined || fiber !== stopped) {
+            return Scheduler.defaultScheduler.scheduleTask(task, priority, fiber)
+          }
+          stopped = undefined
+          later(task, TURNS)
+        }
+      })
+      steps = step
+    }
+  })

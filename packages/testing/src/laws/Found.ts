@@ -1,0 +1,17 @@
+/**
+ * Compares what a store has found with what was stored. A store may change the order of members, and drop those that are
+ * undefined.
+ */
+import * as Option from "effect/Option"
+
+const sorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(sorted)
+    : typeof value === "object" && value !== null
+    ? Object.fromEntries(
+      Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1).map(([key, member]) => [key, sorted(member)])
+    )
+    : value
+
+export const isSame = <A>(found: Option.Option<A>, expected: A): boolean =>
+  Option.isSome(found) && JSON.stringify(sorted(found.value)) === JSON.stringify(sorted(expected))

@@ -1,0 +1,67 @@
+import { describe } from "@effect/vitest"
+import type { Change, ChangeBusService, Member } from "@effect-mcp/server/ChangeBus"
+import * as ChangeBus from "@effect-mcp/server/ChangeBus"
+import { laws } from "@effect-mcp/testing/ChangeBusLaws"
+import { Effect, Queue, Stream } from "effect"
+import { found } from "./Faults.js"
+
+const members = (change: (member: Member) => Partial<Member>) => (bus: ChangeBusService): ChangeBusService => ({
+  join: Effect.map(bus.join, (member) => ({ ...member, ...change(member) }))
+})
+
+describe("The laws of a bus", () => {
+  found(laws, ChangeBus.memory(), {
+    "loses the key of a notification": [
+      members(({ publish }) => ({
+        publish: (change) =>
+          publish(
+            change._tag === "Extension"
+              ? { ...change, notification: { ...change.notification, key: undefined } }
+              : change
+          )
+      })),
+      "brings every change to the other members, in order, as it was"
+    ],
+    "drops without a word what is too much": [
+      members(({ changes }) => ({ changes: Stream.filter(changes, ({ _tag }) => _tag !== "Unknown") })),
+      "gives a slow reader Unknown in place of what it has missed"
+    ],
+    "brings changes back to their publisher": [
+      ({ join }) => ({
+        join: Effect.gen(function*() {
+          const own = yield* Queue.unbounded<Change>()
+          const { changes, publish } = yield* join
+          return {
+            publish: (change: Change) => Effect.zipRight(publish(change), own.offer(change)),
+            changes: Stream.merge(changes, Stream.fromQueue(own))
+          }
+        })
+      }),
+      "brings no change back to the member that has published it"
+    ],
+    "joins when a member begins to read": [
+      ({ join }) => ({
+        join: Effect.map(join, ({ publish }) => ({
+          publish,
+          changes: Stream.unwrapScoped(Effect.map(join, ({ changes }) => changes))
+        }))
+      }),
+      "misses nothing once it has joined, though it reads later"
+    ],
+    "gives a new member what came before it": [
+      ({ join }) => {
+        const all: Array<Change> = []
+        return {
+          join: Effect.map(join, ({ changes, publish }) => {
+            const before = [...all]
+            return {
+              publish: (change: Change) => Effect.zipRight(Effect.sync(() => all.push(change)), publish(change)),
+              changes: Stream.concat(Stream.fromIterable(before), changes)
+            }
+          })
+        }
+      },
+      "does without a member that has left"
+    ]
+  })
+})

@@ -1,0 +1,40 @@
+import { describe } from "@effect/vitest"
+import * as TaskStore from "@effect-mcp/server/TaskStore"
+import { laws } from "@effect-mcp/testing/TaskStoreLaws"
+import { Effect, Option, Stream } from "effect"
+import { found } from "./Faults.js"
+
+describe("The laws of a store of tasks", () => {
+  found(laws, TaskStore.memory(), {
+    "gives tasks to every owner": [
+      (store) => ({
+        get: (owner, taskId) =>
+          Effect.flatMap(
+            store.get(owner, taskId),
+            (found) => Option.isSome(found) ? Effect.succeed(found) : store.get("ada", taskId)
+          )
+      }),
+      "has no task that is unknown, of another owner, or past its time"
+    ],
+    "loses what is not text": [
+      (store) => ({ create: (task) => store.create({ ...task, questions: {} }) }),
+      "finds a task as it was created, with everything that JSON holds"
+    ],
+    "answers that every replacement succeeded": [
+      (store) => ({ replace: (task) => Effect.as(store.replace(task), true) }),
+      "replaces a version once"
+    ],
+    "ignores a second creation": [
+      (store) => ({ create: (task) => Effect.ignore(store.create(task)) }),
+      "refuses a second task of the same id"
+    ],
+    "forgets where a page ended": [
+      (store) => ({ list: (owner, { limit }) => store.list(owner, { limit }) }),
+      "lists the tasks of an owner in the order of their creation, each once"
+    ],
+    "gives the first version only": [
+      (store) => ({ changes: (owner, taskId) => Stream.take(store.changes(owner, taskId), 1) }),
+      "gives the task as it is, then newer versions, and the newest always"
+    ]
+  })
+})

@@ -1,0 +1,94 @@
+// A server on several nodes, for the conformance run: Redis, the nodes, and a load balancer without affinity in front, which
+// passes every request on to the next node. `redis-server` is installed where it is not there and this runs as root.
+import { execFileSync, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer, request } from "node:http"
+import { createServer as createTcpServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** A port that nothing listens on. */
+export const freePort = () =>
+  new Promise((resolve, reject) => {
+    const server = createTcpServer()
+    server.on("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+
+const hasRedis = () => {
+  try {
+    execFileSync("redis-server", ["--version"], { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const installRedis = () => {
+  if (hasRedis()) return
+  if (process.getuid?.() === 0) {
+    console.log("installing redis-server")
+    const install = "apt-get update -q && apt-get install -y -q --no-install-recommends redis-server"
+    execFileSync("bash", ["-c", install], { stdio: ["ignore", "ignore", "inherit"], timeout: 240_000 })
+  }
+  if (!hasRedis()) throw new Error("This needs redis-server: install it (Debian: apt install redis-server)")
+}
+
+/** Starts a Redis, which stores nothing on disk. */
+export const startRedis = async () => {
+  installRedis()
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), "conformance-redis-"))
+  const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, "--save", ""]
+  const child = spawn("redis-server", args, { stdio: ["ignore", "pipe", "inherit"] })
+  const stop = () => {
+    child.kill("SIGKILL")
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once("exit", stop)
+  await new Promise((resolve, reject) => {
+    let said = ""
+    child.stdout.on("data", (chunk) => {
+      said += chunk
+      if (said.includes("Ready to accept connections")) resolve()
+    })
+    child.on("error", reject)
+    child.on("exit", (code) => reject(new Error(`redis-server ended with ${code}:\n${said}`)))
+  })
+  return { url: `redis://127.0.0.1:${port}`, stop }
+}
+
+/** Listens, and passes each request on to the next of these URLs. `counts` has the number of requests of each. */
+export const balance = (urls) =>
+  new Promise((resolve, reject) => {
+    const counts = urls.map(() => 0)
+    let next = 0
+    const server = createServer((incoming, response) => {
+      const at = next++ % urls.length
+      counts[at]++
+      const { hostname, port } = new URL(urls[at])
+      const { method, rawHeaders: headers, url: path } = incoming
+      const outgoing = request({ hostname, port, method, path, headers, agent: false }, (answer) => {
+        response.writeHead(answer.statusCode, answer.rawHeaders)
+        response.flushHeaders()
+        answer.pipe(response)
+        answer.on("error", () => response.destroy())
+      })
+      outgoing.on("error", () => response.headersSent ? response.destroy() : response.writeHead(502).end())
+      response.on("close", () => outgoing.destroy())
+      incoming.pipe(outgoing)
+    })
+    server.on("error", reject)
+    server.listen(0, "127.0.0.1", () =>
+      resolve({
+        url: `http://127.0.0.1:${server.address().port}${new URL(urls[0]).pathname}`,
+        counts,
+        stop: () => {
+          server.close()
+          server.closeAllConnections()
+        }
+      }))
+  })
