@@ -165,14 +165,24 @@ const start = (program, args) =>
     child.on("exit", (code) => reject(new Error(`everything/${program} ended with ${code}`)))
   })
 
+/** How long one run of the suite may last. The longest takes half a minute; the suite itself waits for ever in places. */
+const limit = 120_000
+
 const run = (args, onOutput = () => {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(node24, [suite, ...args], { stdio: ["ignore", "pipe", "pipe"] })
     let said = ""
+    const late = setTimeout(() => {
+      child.kill("SIGKILL")
+      reject(new Error(`The suite has not ended in ${limit / 1000} s: ${args.join(" ")}\n${said}`))
+    }, limit)
     child.stdout.on("data", (chunk) => onOutput(said += chunk))
     child.stderr.on("data", (chunk) => said += chunk)
     child.on("error", reject)
-    child.on("exit", (status) => resolve({ status, said }))
+    child.on("exit", (status) => {
+      clearTimeout(late)
+      resolve({ status, said })
+    })
   })
 
 /** Every scenario that left checks behind, with its checks. */
@@ -331,11 +341,13 @@ const authorizationScenarios = ["authorization-server-metadata-endpoint", "autho
 const authorizationLeg = async (version, expected) => {
   const server = await start("issuer", [])
   const out = mkdtempSync(join(tmpdir(), "conformance-"))
-  // The user's browser opens the address that the suite prints, and follows the redirect to the suite.
+  // The user's browser opens the address that the suite prints, and follows the redirect to the suite, which prints the
+  // address before it listens.
   let opened
   const open = (said) => {
     const [url] = /http:\/\/\S+\/authorize\?\S+(?=\s)/.exec(said) ?? []
-    if (url !== undefined) opened ??= fetch(url).then(({ status }) => status, String)
+    if (url === undefined || !said.includes("Callback server started")) return
+    opened ??= fetch(url).then(({ status }) => status, String)
   }
   try {
     const { said, status } = await run([
