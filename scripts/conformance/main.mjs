@@ -417,6 +417,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
         add(await authorizationLeg(version, expected.authorization[version] ?? {}))
       }
     }
+  }
+  const proxyLegs = async () => {
     for (const version of versions) {
       const behind = upstream ?? proxied[version]
       if (behind !== undefined && runs("proxy")) {
@@ -425,7 +427,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
       }
     }
   }
-  // Beside the others: each waits for processes most of the time.
-  await Promise.all([nodesLegs(), otherLegs()])
+  // Beside each other: each waits for processes most of the time.
+  await Promise.all([nodesLegs().then(proxyLegs), otherLegs()])
   if (complaints > 0) process.exitCode = 1
 }
