@@ -149,7 +149,7 @@ export interface SessionOptions {
    * all others; a session with a stream or a running request is never replaced. If none is idle, `initialize` is answered
    * with 503. Sessions whose client has sent nothing after `initialize` are counted apart: there may be a tenth of `max`,
    * at least 16, they replace one another only, and when there are too many `initialize` is answered with 503.
-   * Default: 10,000.
+   * The streams of HTTP+SSE are counted by themselves, with the same limits. Default: 10,000.
    */
   readonly max?: number | undefined
   /**

@@ -30,6 +30,7 @@ import * as SecretId from "../runtime/SecretId.js"
 import type { HttpContext } from "./HttpContext.js"
 import * as Refusal from "./Refusal.js"
 import { frame } from "./ResumableStream.js"
+import { MIN_UNFINISHED, REPLACE_UNFINISHED_AFTER } from "./SessionStore.js"
 
 /** The parameter of the query that names the conversation. */
 export const SESSION = "sessionId"
@@ -58,6 +59,9 @@ export interface SseEndpoint {
 export const make = (context: HttpContext): SseEndpoint => {
   const { options: { idPrefix, maxPerPrincipal, maxSessions }, runtime } = context
   const connections = new Map<string, SseConnection>()
+  /** Those whose clients had not completed `initialize` when this was last full, the oldest first. */
+  const unfinished = new Set<SseConnection>()
+  const maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(maxSessions / 10))
   const closing = new Set<Fiber.RuntimeFiber<void>>()
 
   const countOwned = (principal: Principal | undefined): number => {
@@ -65,6 +69,17 @@ export const make = (context: HttpContext): SseEndpoint => {
     let count = 0
     for (const { owner } of connections.values()) if (owner === principal.id) count++
     return count
+  }
+
+  /** Whether one more may begin; when too many are unfinished, it replaces the oldest of them after a while. */
+  const mayBegin = (): boolean => {
+    if (unfinished.size < maxUnfinished) return true
+    for (const one of unfinished) if (one.hasInitialized) unfinished.delete(one)
+    const [oldest] = unfinished
+    if (oldest === undefined || unfinished.size < maxUnfinished) return true
+    if (!oldest.isSilent || context.sweeper.now() - oldest.began < REPLACE_UNFINISHED_AFTER) return false
+    oldest.close()
+    return true
   }
 
   const closeAll = (): void => {
@@ -85,14 +100,17 @@ export const make = (context: HttpContext): SseEndpoint => {
       if (context.nodes !== undefined && place === undefined) {
         return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
       }
+      if (!mayBegin()) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxUnfinished))
       const id = `${idPrefix}${place === undefined ? "" : `${place.node}.`}${SecretId.make()}`
       const connection = new SseConnection(context, exchange, principal?.id, (close) => {
         if (!connections.delete(id)) return
+        unfinished.delete(connection)
         const fiber = Runtime.runFork(runtime, close)
         closing.add(fiber)
         fiber.addObserver(() => closing.delete(fiber))
       })
       connections.set(id, connection)
+      unfinished.add(connection)
       connection.closeUnlessOpened()
       connection.open(`${exchange.path}?${SESSION}=${id}`)
     },
@@ -133,6 +151,8 @@ export const make = (context: HttpContext): SseEndpoint => {
  */
 class SseConnection implements FedTransport {
   readonly feed: Feed
+  /** In milliseconds. */
+  readonly began: number
   private readonly conversation: FedConversation
   private readonly stream: EventStream
   private readonly requests = new Map<Message.RequestId, Channel>()
@@ -147,12 +167,22 @@ class SseConnection implements FedTransport {
   ) {
     const close = () => this.close()
     this.feed = new Feed(close)
+    this.began = context.sweeper.now()
     this.stream = context.stream(exchange, close)
     this.conversation = context.converse(this, close)
   }
 
   get isBusy(): boolean {
     return this.conversation.inFlight() > 0
+  }
+
+  get hasInitialized(): boolean {
+    return this.conversation.version() !== undefined
+  }
+
+  /** Whether its client waits for no answer, and has not completed `initialize`. */
+  get isSilent(): boolean {
+    return !this.hasInitialized && this.requests.size === 0
   }
 
   /** Sends the URL for the client's messages. */
@@ -164,7 +194,7 @@ class SseConnection implements FedTransport {
   closeUnlessOpened(): void {
     const { options: { handshakeTimeout }, sweeper } = this.context
     this.handshake = sweeper.schedule(handshakeTimeout, () => {
-      if (this.conversation.version() === undefined && this.requests.size === 0) this.close()
+      if (this.isSilent) this.close()
     })
   }
 

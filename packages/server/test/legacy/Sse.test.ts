@@ -251,4 +251,21 @@ describe("HTTP+SSE of 2024-11-05", () => {
         yield* until(() => silent.stream.ended && http.endpoint.sessions() === 1)
         assert.isFalse(client.stream.ended)
       }), options))
+
+  it.effect("is not closed to others by clients that open streams and do not initialize", () =>
+    withEndpoint(serve(GreetLive), (http) =>
+      Effect.gen(function*() {
+        const client = yield* shaken(http)
+        const silent = Array.from({ length: 500 }, () => listen(http))
+        const refused = silent.filter(({ status }) => status === 503)
+        assert.lengthOf(refused, 400)
+        assert.match((yield* answered(refused[0]!)).json.error.message, /100 sessions are in use/)
+        // After a while a new client replaces the oldest of those that sent nothing.
+        yield* TestClock.adjust("5 seconds")
+        const late = yield* shaken(http)
+        yield* until(() => silent[0]!.ended)
+        assert.lengthOf(silent.filter(({ ended, isStream }) => isStream && !ended), 99)
+        for (const { stream } of [client, late]) assert.isFalse(stream.ended)
+        assert.strictEqual(http.endpoint.sessions(), 101)
+      }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } }))
 })
