@@ -4,6 +4,7 @@
 export const covered: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "client/test/ClientSession.progress.test.ts": {
     "ProgressFnT": "reaches the callback in order, all of it, before the result",
+    "ProgressFnT.__call__": "reaches the callback in order, all of it, before the result",
     "ProgressFnT, raising": "at which the callback fails is lost, and nothing else",
     "BaseSession.send_request, progress token":
       "is requested with the id of the request as token, and only with `onProgress`",
@@ -20,10 +21,10 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
       "has the facts of the request, and reports progress when the server requested it",
     "ClientSession.send_progress_notification":
       "has the facts of the request, and reports progress when the server requested it",
-    "Client, sampling_callback": "declares sampling, and answers with the model's message",
-    "Client, list_roots_callback": "lists the current roots, and notifies the server when they change",
-    "Client, logging_callback": "handles them from the beginning, in order, in the context of its layer",
-    "Client, elicitation_callback": "has the user fill in a form; fields left out get their default",
+    "Client.sampling_callback": "declares sampling, and answers with the model's message",
+    "Client.list_roots_callback": "lists the current roots, and notifies the server when they change",
+    "Client.logging_callback": "handles them from the beginning, in order, in the context of its layer",
+    "Client.elicitation_callback": "has the user fill in a form; fields left out get their default",
     "ClientSession.initialize, modes of elicitation":
       "has the user open a page, and gets the notification of its completion",
     "ClientSession._on_request, ErrorData": "may answer that the user has rejected the request",
@@ -68,7 +69,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "BaseSession.send_request, timeout of 0": "with a timeout of 0 fails at once and sends nothing",
     "BaseSession.send_request, timed out":
       "that was not answered in time does not affect the client; the late answer is a diagnostic",
-    "Client, read_timeout_seconds": "waits for 60 seconds",
+    "Client.read_timeout_seconds": "waits for 60 seconds",
     "ClientSession.send_request, timeouts": "waits longer than the client's option says, when its own says so"
   },
   "client/test/ClientSession.closing.test.ts": {
@@ -106,12 +107,12 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "client/test/session/NotificationHub.test.ts": {
     "BaseSession._handle_incoming": "reaches the listeners, and the log when there is none",
-    "Client, message_handler": "reach every listener in order, from when it begins to listen",
+    "Client.message_handler": "reach every listener in order, from when it begins to listen",
     "ClientSession._on_notify, malformed": "that are valid changes, updates and completions have their streams",
     "ClientSession._on_notify, logging": "that are valid log messages are in `logs`"
   },
   "client/test/ClientSessionGroup.test.ts": {
-    "Client, server in the process": "has the entries of all its servers, and sends a call to the right one",
+    "Client.server, in the process": "has the entries of all its servers, and sends a call to the right one",
     "ClientSessionGroup._ComponentNames": "disconnects servers in any order, each with its entries",
     "ClientSessionGroup.__init__, exit_stack": "is a layer, which is built when its servers are connected",
     "ClientSessionGroup.__aexit__": "closes all servers that it has connected with its scope",
@@ -128,14 +129,15 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "client/test/ClientSessionGroup.names.test.ts": {
     "ClientSessionGroup.component_name_hook": "has the names of its hook for tools and prompts",
+    "ClientSessionGroup._component_name": "has the names of its hook for tools and prompts",
     "ClientSessionGroup.call_tool": "sends the names that the servers use",
     "#3490": "refuses a server with a name that another server has, and closes it, when `onCollision` is \"fail\""
   },
   "client/test/Remote.test.ts": {
-    "Client, URL": "is reached by a client"
+    "Client.server, URL": "is reached by a client"
   },
   "client/test/legacy/Initialize.test.ts": {
-    "Client, client_info": "with the `clientInfo` of the options",
+    "Client.client_info": "with the `clientInfo` of the options",
     "Client.initialize_result": "gives the facts of the server",
     "ClientSession.send_request, initialize": "MUST NOT be cancelled when it is not answered in time",
     "ClientSession.initialize, unsupported version": "although it is implemented, when the options leave it out",
@@ -173,6 +175,9 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "client/test/ClientError.test.ts": {
     "MCPError": "gives the typed error for the code of the server's error",
+    "MCPError.from_jsonrpc_error": "gives the typed error for the code of the server's error",
+    "MCPError.from_error_data": "gives the typed error for the code of the server's error",
+    "MCPError.code, message, data": "gives the typed error for the code of the server's error",
     "UrlElicitationRequiredError": "gives the typed error for the code of the server's error"
   },
   "client/test/ClientSession.negotiated.test.ts": {

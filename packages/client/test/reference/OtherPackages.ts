@@ -3,6 +3,14 @@
  * `reference.test.ts` checks the rows.
  */
 export const covered: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "testing/test/TestServer.test.ts": {
+    "Client.raise_exceptions": "dies with the cause of a handler that died, over ${transport}"
+  },
+  "protocol/test/McpError.test.ts": {
+    "MCPError.__init__": "${error._tag} is ${code} in the ${era} era and comes back as ${lost?.[era] ?? \"itself\"}",
+    "UrlElicitationRequiredError.__init__, elicitations, from_error":
+      "keeps the message of the peer about URLs to elicit"
+  },
   "jsonrpc/test/runtime/InFlight.test.ts": {
     "RequestResponder.__exit__": "is released before its answer is sent, however it ends",
     "RequestResponder.respond": "is answered with its result, under its unchanged id",
@@ -26,6 +34,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "BaseSession.send_request, clock": "applies to a transport that accepts nothing"
   },
   "jsonrpc/test/Conversation.test.ts": {
+    "BaseSession._handle_session_message": "is ordered: a request is started before the next message is handled",
     "BaseSession._receive_loop, handlers": "continues while handlers of every kind never end"
   },
   "node/test/interop/OfficialServers.test.ts": {
@@ -40,6 +49,10 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
       "sends requests outside of its own, also after its own was answered",
     "ServerSession.send_request, no channel": "cannot send requests after its own request was answered"
   },
+  "server/test/Dispatcher.test.ts": {
+    "ServerSession.__init__": "serves every client of a listener, each in a conversation of its own",
+    "ServerSession._receive_loop": "serves one client until the client closes the transport"
+  },
   "server/test/RequestContext.test.ts": {
     "ServerSession, of one request": "stays that of its request, however many others arrive meanwhile",
     "ServerSession.client_params": "has the facts of the request and of its client",
@@ -52,7 +65,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession.protocol_version": "MUST be answered with ${version} when that is what the client asked for",
     "ServerSession.initialize, unknown version":
       "MUST be answered with the latest version of the server when the client asked for \"${version}\"",
-    "ServerSession, InitializationState": "takes effect before any message that was sent after it",
+    "InitializationState": "takes effect before any message that was sent after it",
     "ServerSession, InitializeResult": "gives the name of the server, its capabilities and its instructions"
   },
   "server/test/legacy/Serve.test.ts": {
@@ -75,6 +88,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession.list_roots": "are listed by a client that has some",
     "ServerSession.elicit_form": "is filled in by a person, and comes back decoded, with defaults for missing fields",
     "ServerSession.elicit_url": "is opened by a person, or not",
+    "ServerSession._build_elicit_url_request": "is opened by a person, or not",
     "ServerSession.send_elicit_complete":
       "that is finished is reported outside of requests, also afterwards, to clients that open pages",
     "ServerSession.send_ping": "is answered by a client of any capabilities"
@@ -91,7 +105,9 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession.experimental, get_task_result": "fails with the error of the client",
     "ServerSession.experimental, require_client_supports":
       "SHOULD NOT be sent to a client of ${version} that does not declare ${missing} (TASKD-2)",
-    "ServerSession._build_requests":
+    "ServerSession._build_create_message_request":
+      "is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace (TASKD-21)",
+    "ServerSession._build_elicit_form_request":
       "MUST be marked with the task that the handler serves, and is no question of that task (TASKD-16)"
   },
   "server/test/legacy/Tasks.test.ts": {
@@ -107,7 +123,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession.send_resource_updated": "can be subscribed to, and its updates are sent"
   },
   "node/test/stdio/Encoding.test.ts": {
-    "StdioServerParameters, encoding": "reads and writes ${encoding}"
+    "StdioServerParameters.encoding": "reads and writes ${encoding}"
   },
   "server/test/McpServer.changes.test.ts": {
     "ServerSession.send_tool_list_changed, send_resource_list_changed, send_prompt_list_changed":
@@ -117,13 +133,15 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ClientSessionParameters": "reconnect in a group with a new process when the server is killed"
   },
   "node/test/StdioClient.test.ts": {
-    "StdioServerParameters": "passes the listed variables and the given ones to the server, and no others",
+    "StdioServerParameters": "sends requests and receives results",
+    "StdioServerParameters.args, env, cwd":
+      "passes the listed variables and the given ones to the server, and no others",
     "stdio_client, errlog": "passes stderr on byte by byte: ${mode}",
     "stdio_client, stdout_reader": "reads no faster than the messages are taken",
     "stdio_client, stdout_reader, bad line": "survives lines that are no messages and bytes that are no UTF-8"
   },
   "jsonrpc/test/LineFraming.test.ts": {
-    "StdioServerParameters, encoding_error_handler":
+    "StdioServerParameters.encoding_error_handler":
       "replaces bytes that are not UTF-8, leaves them out, or refuses their line; the next line is read either way"
   },
   "node/test/subprocess/Environment.test.ts": {
@@ -136,6 +154,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "stdio_client, stdout_reader, failure": "${stages[stage]}, ${row.it}"
   },
   "node/test/subprocess/Launch.test.ts": {
+    "StdioServerParameters.command": "explains what to do when the program does not exist",
     "stdio_client, NUL": "refuses values that the system cannot take, without quoting them",
     "stdio_client, process group": "starts a program with pipes, as leader of its own group"
   },
