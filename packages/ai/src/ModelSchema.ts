@@ -7,12 +7,10 @@
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
-import * as Gemini from "./schema/Gemini.js"
+import * as Conversion from "./schema/Conversion.js"
 import * as Inlining from "./schema/Inlining.js"
 import * as ObjectRoot from "./schema/ObjectRoot.js"
-import * as Parts from "./schema/Parts.js"
 import * as Strict from "./schema/Strict.js"
-import { quoted } from "./text/ModelText.js"
 
 /**
  * Which subset of JSON Schema a model accepts:
@@ -34,28 +32,7 @@ export interface ModelSchema {
 
 /** Left: why the schema cannot be used with the dialect, as the end of a sentence whose subject is the tool. */
 export const make = (inputSchema: JsonObject, dialect: Dialect): Either.Either<ModelSchema, string> =>
-  Either.flatMap(attempt(() => convert(inputSchema, dialect)), (converted) => converted)
-
-/** Schemas are read recursively: one that is nested too deeply needs more stack than there is. */
-const attempt = <A>(read: () => A): Either.Either<A, string> =>
-  Either.try({ try: read, catch: () => "has arguments whose schema is nested too deeply" })
-
-const convert = (inputSchema: JsonObject, dialect: Dialect): Either.Either<ModelSchema, string> => {
-  if (JSON.stringify(inputSchema).length > MAX_TEXT) return Either.left(TOO_LARGE)
-  if (dialect === "json-schema") return loose(inputSchema)
-  const isComplete = dialect === "anthropic" && Inlining.isSelfContained(inputSchema) &&
-    !ObjectRoot.hasConditions(inputSchema)
-  const inlined = isComplete ? Parts.omit(inputSchema, "$schema") : Inlining.inline(inputSchema)
-  if (inlined === undefined) return Either.left(TOO_LARGE)
-  const plain = ObjectRoot.make(inlined)
-  if (dialect === "gemini") return loose(Gemini.make(plain))
-  if (dialect === "anthropic") {
-    const bad = [...Parts.properties(plain).keys()].find((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name))
-    return bad === undefined ? loose(plain) : Either.left(`has an argument that the model cannot name: ${quoted(bad)}`)
-  }
-  const strict = dialect === "openai-strict" ? Strict.make(plain) : undefined
-  return strict === undefined ? loose(Strict.withItems(plain)) : Either.right({ schema: strict, isStrict: true })
-}
+  Conversion.make(inputSchema, dialect)
 
 /**
  * The arguments that a model wrote by the strict form of a schema, for the server: without each null that stands for an
@@ -63,16 +40,9 @@ const convert = (inputSchema: JsonObject, dialect: Dialect): Either.Either<Model
  */
 export const withoutNulls = (args: JsonObject, inputSchema: JsonObject): JsonObject =>
   Either.getOrElse(
-    attempt(() => {
+    Conversion.attempt(() => {
       const schema = Inlining.inline(inputSchema)
       return schema === undefined ? args : Strict.withoutNulls(args, ObjectRoot.make(schema)) as JsonObject
     }),
     () => args
   )
-
-const MAX_TEXT = 262_144
-
-const TOO_LARGE =
-  `has arguments whose schema is too large: more than ${MAX_TEXT} characters, or ${Inlining.MAX_PARTS} parts`
-
-const loose = (schema: JsonObject): Either.Either<ModelSchema, string> => Either.right({ schema, isStrict: false })

@@ -106,7 +106,13 @@ export const make = <R = never>(
 ): Effect.Effect<OpenApi<R>, OpenApiError> =>
   Effect.catchAllDefect(
     Effect.sync(() => read(document, options)),
-    (cause) => cause instanceof OpenApiError ? Effect.fail(cause) : Effect.die(cause)
+    (cause) =>
+      cause instanceof OpenApiError
+        ? Effect.fail(cause)
+        // A document is read recursively, and needs more stack than there is.
+        : cause instanceof RangeError && /call stack/.test(cause.message)
+        ? Effect.fail(new OpenApiError({ pointer: "", problem: "is nested too deeply" }))
+        : Effect.die(cause)
   )
 
 /**

@@ -25,6 +25,8 @@ import * as Failures from "./list/Failures.js"
 import * as ModelNames from "./list/ModelNames.js"
 import * as Source from "./list/Source.js"
 import * as ModelSchema from "./ModelSchema.js"
+import * as Conversion from "./schema/Conversion.js"
+import * as Inlining from "./schema/Inlining.js"
 import * as ModelText from "./text/ModelText.js"
 import * as ToolOutput from "./ToolOutput.js"
 
@@ -137,18 +139,22 @@ const build = (
   const skipped: Array<ToolList["skipped"][number]> = []
   const chosen: Array<ModelNames.Named & Source.Listed & ModelSchema.ModelSchema> = []
   const keys = new Set<string>()
+  // A server with large schemas leaves no tool of another out.
+  const budgets = new Map<string, Inlining.Budget>()
   for (const one of listed) {
     const { name, server, tool } = one
     const key = `${server}\n${name}`
     const wanted = naming(name, server, tool)
     if (wanted === undefined || keys.has(key) || options.definition?.tools.has(tool.name) === false) continue
     keys.add(key)
+    const budget = budgets.get(server) ?? Inlining.budget()
+    budgets.set(server, budget)
     // MUST NOT be in the list of the model (io.modelcontextprotocol/ui).
     const schema = !Apps.isForModel(tool)
       ? Either.left("is for the views of the server only")
       : chosen.length < maxTools
       ? Either.filterOrLeft(
-        ModelSchema.make(tool.inputSchema, dialect),
+        Conversion.make(tool.inputSchema, dialect, budget),
         ({ isStrict }) => isStrict || options.onlyStrict !== true,
         () => "has arguments without a strict form: a map, a value of any type, or more than ten levels"
       )

@@ -10,7 +10,7 @@ import type { ContentBlock, ResourceContents } from "@effect-mcp/protocol/Conten
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
-import { wellFormed } from "./text/ModelText.js"
+import { wellFormed, wellFormedJson } from "./text/ModelText.js"
 
 /** A part of an output. `data` is base64. */
 export type Part =
@@ -42,6 +42,9 @@ export interface Options {
 
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
+/** The APIs of models refuse a request with more images. */
+const MAX_MEDIA = 100
+
 /** Each part of a result counts, so that a million empty ones are bounded too. */
 const COST_OF_PART = 16
 
@@ -50,19 +53,24 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
   const { maxData = 5_000_000, maxText = 100_000, mediaTypes = IMAGES } = options
   let data = maxData
   let left = maxText
+  let media = 0
   let omitted = 0
   const parts: Array<Part> = []
   const addText = (text: string) => {
     const kept = wellFormed(text.slice(0, Math.max(0, left)))
     left -= text.length + COST_OF_PART
     omitted += text.length - kept.length
-    if (kept !== "") parts.push({ type: "text", text: kept })
+    // APIs refuse a text of blanks, too.
+    if (kept.trim() !== "") parts.push({ type: "text", text: kept })
   }
   const add = (part: Part) => {
     if (part.type === "text") return addText(part.text)
     if (!mediaTypes.includes(part.mimeType)) return addText(named(part, "the model does not read this kind"))
+    if (part.data === "") return addText(named(part, "it is empty"))
     if (part.data.length > data) return addText(named(part, "it is too large"))
+    if (media === MAX_MEDIA) return addText(named(part, `there are more than ${MAX_MEDIA}`))
     data -= part.data.length
+    media++
     parts.push(part)
   }
   const forModel = result.content.filter(({ annotations }) => annotations?.audience?.includes("assistant") !== false)
@@ -127,17 +135,19 @@ const json = (value: unknown): string => JSON.stringify(value) ?? "null"
  * usually is, otherwise the text. For APIs that write the value as JSON once more.
  */
 export const value = ({ text }: ToolOutput): unknown =>
-  /^\s*[[{]/.test(text) ? Either.getOrElse(Either.try((): unknown => JSON.parse(text)), () => text) : text
+  /^\s*[[{]/.test(text)
+    ? Either.getOrElse(Either.try(() => wellFormedJson(JSON.parse(text) as unknown)), () => text)
+    : text
 
-/** The content of a `tool_result` of Anthropic's messages. */
+/** The content of a `tool_result` of Anthropic's messages. The API takes only text of a call that failed, so an image is named there. */
 export const anthropic = (
   { isError, parts }: ToolOutput
 ): { readonly is_error: boolean; readonly content: ReadonlyArray<JsonObject> } => ({
   is_error: isError,
   content: parts.map((part) =>
-    part.type === "image"
+    part.type === "image" && !isError
       ? { type: "image", source: { type: "base64", media_type: part.mimeType, data: part.data } }
-      : { type: "text", text: part.type === "text" ? part.text : `[audio: ${part.mimeType}]` }
+      : { type: "text", text: part.type === "text" ? part.text : `[${part.type}: ${part.mimeType}]` }
   )
 })
 

@@ -351,6 +351,18 @@ describe("The tools of an OpenAPI document", () => {
       assert.strictEqual(result.text, "The answer of the API is too long: more than 1000 bytes. Request less.")
     }))
 
+  it.scopedLive("send nothing for an argument that is not given, also where every object has a member of its name", () =>
+    Effect.gen(function*() {
+      const of = (where: string) => ({ name: "constructor", in: where, schema: { type: "string" } })
+      const document = one({ parameters: [of("query"), of("header"), of("cookie")] })
+      const { call, seen } = yield* store(() => json({}), {}, undefined, document)
+      yield* call("one", {})
+      yield* call("one", { constructor: "Ferrari" })
+      assert.deepStrictEqual(seen.map(({ url }) => url), ["/api/v3/a", "/api/v3/a?constructor=Ferrari"])
+      assert.notProperty(seen[0]?.headers, "cookie")
+      assert.notInclude(JSON.stringify(seen[0]?.headers), "native code")
+    }))
+
   it.effect("give up when the API does not answer in time, and say when it cannot be reached", () =>
     Effect.gen(function*() {
       const { tools } = yield* OpenApi.make(petstore, { baseUrl: "http://127.0.0.1:1", timeout: "5 seconds" })

@@ -102,6 +102,13 @@ describe("An OpenAPI document that cannot be used", () => {
       assert.notInclude(yield* of([], "https://user:secret@example.com"), "secret")
     }))
 
+  it.effect("is nested deeper than it can be read", () =>
+    Effect.gen(function*() {
+      const schema = Array.from({ length: 50_000 }).reduce<JsonObject>((items) => ({ type: "array", items }), {})
+      const error = yield* Effect.flip(OpenApi.make(parameters({ name: "a", in: "query", schema })))
+      assert.strictEqual(error.problem, "is nested too deeply")
+    }))
+
   it.effect("never throws anything else, whatever part of it is something else", () =>
     Effect.gen(function*() {
       const { "/pet/{petId}": pet, "/store/order": order } = petstore.paths

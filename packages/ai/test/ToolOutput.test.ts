@@ -127,10 +127,11 @@ describe("What goes back to a model", () => {
     })
     assert.deepStrictEqual(ToolOutput.anthropic(output), {
       is_error: true,
-      content: [
-        { type: "text", text: "one" },
-        { type: "image", source: { type: "base64", media_type: "image/png", data: png } }
-      ]
+      content: [{ type: "text", text: "one" }, { type: "text", text: "[image: image/png]" }]
+    })
+    assert.deepStrictEqual(ToolOutput.anthropic({ ...output, isError: false }).content[1], {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: png }
     })
     assert.strictEqual(ToolOutput.openai(output), "Error: one\n[image: image/png]")
     assert.deepStrictEqual(ToolOutput.gemini(output), { error: "one\n[image: image/png]" })

@@ -16,9 +16,11 @@ import * as Parameters from "./Parameters.js"
 export const make = (
   operation: Operation,
   base: URL,
-  args: JsonObject
+  written: JsonObject
 ): Either.Either<HttpClientRequest.HttpClientRequest, string> =>
   Either.gen(function*() {
+    // Without a prototype: an argument may be named "constructor".
+    const args: JsonObject = Object.assign(Object.create(null), written)
     const given = operation.parameters.filter(({ argument }) => args[argument] !== undefined && args[argument] !== null)
     const path = yield* fill(operation, args)
     const queries = given.filter((one) => one.in === "query").flatMap((one) =>

@@ -15,6 +15,8 @@ import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
 import * as ModelNames from "../list/ModelNames.js"
 import * as ModelSchema from "../ModelSchema.js"
+import * as Conversion from "../schema/Conversion.js"
+import * as Inlining from "../schema/Inlining.js"
 import { quoted } from "../text/ModelText.js"
 import * as RemoteDescription from "../toolkit/RemoteDescription.js"
 import * as ToolOutput from "../ToolOutput.js"
@@ -45,10 +47,11 @@ export const toolkit = (
   tools: ReadonlyArray<Tools.Tool>,
   { forModel }: Names,
   dialect: ModelSchema.Dialect
-): Either.Either<Toolkit.WithHandler<Record<string, AiTool.Any>>, string> =>
-  Either.map(
+): Either.Either<Toolkit.WithHandler<Record<string, AiTool.Any>>, string> => {
+  const budget = Inlining.budget()
+  return Either.map(
     Either.all(tools.map((tool) =>
-      Either.mapBoth(ModelSchema.make(tool.inputSchema, dialect), {
+      Either.mapBoth(Conversion.make(tool.inputSchema, dialect, budget), {
         onLeft: (reason) => `The tool ${quoted(tool.name)} ${reason}`,
         onRight: ({ schema }) =>
           AiTool.make(forModel(tool.name), {
@@ -65,6 +68,7 @@ export const toolkit = (
       handle: () => Effect.dieMessage("A tool of a sampling request is not run by the client")
     })
   )
+}
 
 export const make = (
   { messages, systemPrompt }: Pick<CreateMessageParams, "messages" | "systemPrompt">,

@@ -59,7 +59,9 @@ const typed = (
   described: JsonObject
 ): JsonObject => {
   const texts = values?.filter((value) => value !== null)
-  const isEnum = texts !== undefined && type === "string" && texts.every((value) => typeof value === "string")
+  // An enumeration without values, or with an empty one, is refused.
+  const isEnum = texts !== undefined && texts.length > 0 && type === "string" &&
+    texts.every((value) => typeof value === "string" && value !== "")
   const hasFormat = formats.get(type)?.includes(schema.format as string) === true
   const lost = [
     "default",

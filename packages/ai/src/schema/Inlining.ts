@@ -11,18 +11,29 @@ export const MAX_PARTS = 20_000
 
 const CHARACTERS_OF_PART = 50
 
+/** The parts of all schemas of one list. */
+export const MAX_TOTAL = 100_000
+
+/** How many parts the schemas of one list may still have. */
+export interface Budget {
+  left: number
+}
+
+export const budget = (): Budget => ({ left: MAX_TOTAL })
+
 /** Keywords with one schema, with a list of schemas, and with schemas by name. */
 const one = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]
 const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
 const named = ["properties", "patternProperties", "dependentSchemas"]
 
-/** `undefined` when the schema would be too large. */
-export const inline = (root: JsonObject): JsonObject | undefined => {
+/** `undefined` when the schema would be too large, or when it has more parts than are left. */
+export const inline = (root: JsonObject, total: Budget = budget()): JsonObject | undefined => {
+  const max = Math.min(MAX_PARTS, total.left)
   let count = 0
 
   /** `open` are the schemas that this one is a part of by references. */
   const visit = (schema: unknown, open: ReadonlyArray<JsonObject>): unknown => {
-    if (++count > MAX_PARTS || !Parts.isSchema(schema)) return schema
+    if (++count > max || !Parts.isSchema(schema)) return schema
     const { $ref, ...rest } = Parts.omit(schema, "$defs", "definitions", "$schema", "$id", "$anchor", "$comment")
     const { allOf, ...own } = Parts.fromEntries(
       Object.entries(tuple(rest)).map(([key, value]) => [key, child(key, value, open)])
@@ -48,6 +59,7 @@ export const inline = (root: JsonObject): JsonObject | undefined => {
   const referenced = ($ref: unknown, open: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> => {
     if ($ref === undefined) return []
     const found = Parts.target(root, counted("$ref", $ref))
+    count += open.length / CHARACTERS_OF_PART
     return found === undefined
       ? []
       : open.includes(found)
@@ -56,7 +68,8 @@ export const inline = (root: JsonObject): JsonObject | undefined => {
   }
 
   const inlined = visit(root, [root]) as JsonObject
-  return count > MAX_PARTS ? undefined : inlined
+  total.left = Math.max(0, total.left - count)
+  return count > max ? undefined : inlined
 }
 
 /** A tuple as draft 2020-12 writes it; earlier drafts have a list of `items`. */

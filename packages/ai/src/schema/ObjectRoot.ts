@@ -6,6 +6,7 @@
  * A schema with conditions at its root has no references and no `allOf`; `Inlining` replaced them.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { shortened } from "../text/ModelText.js"
 import * as Parts from "./Parts.js"
 
 const conditions = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else", "dependentSchemas", "$ref"]
@@ -13,13 +14,15 @@ const conditions = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "th
 export const hasConditions = (root: JsonObject): boolean => conditions.some((key) => key in root)
 
 export const make = (root: JsonObject): JsonObject => {
-  if (!hasConditions(root)) return { ...root, type: "object", properties: root.properties ?? {} }
+  if (!hasConditions(root)) {
+    return { ...root, type: "object", properties: Parts.isSchema(root.properties) ? root.properties : {} }
+  }
   const alternatives = [...Parts.schemas(root.anyOf), ...Parts.schemas(root.oneOf)]
   const named = propertiesOf([root, ...alternatives])
   const required = requiredOf(root, alternatives).filter((name) => named.has(name))
   const groups = alternatives.map((one) => Parts.strings(one.required)).filter((names) => names.length > 0)
   const words = groups.length < 2 ? "" : `Give one of: ${groups.map((names) => names.join(" and ")).join("; or ")}.`
-  const description = [root.description, words.slice(0, MAX_WORDS)]
+  const description = [root.description, shortened(words, MAX_WORDS)]
     .filter((text) => typeof text === "string" && text !== "")
     .join(" ")
   return {

@@ -1,0 +1,100 @@
+/**
+ * What the APIs of models refuse a whole request for, and what a hostile server could cost its client: halves of characters,
+ * empty values, too many images, schemas that become large.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as ModelSchema from "@effect-mcp/ai/ModelSchema"
+import * as ToolList from "@effect-mcp/ai/ToolList"
+import * as ToolOutput from "@effect-mcp/ai/ToolOutput"
+import * as RawTool from "@effect-mcp/definition/RawTool"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { Effect, Either, Layer } from "effect"
+import { client } from "./Serving.js"
+
+const dialects = ["json-schema", "openai", "openai-strict", "anthropic", "gemini"] as const
+
+const property = (a: JsonObject, dialect: ModelSchema.Dialect): JsonObject => {
+  const { schema } = Either.getOrThrow(ModelSchema.make({ type: "object", properties: { a } }, dialect))
+  return (schema.properties as { readonly a: JsonObject }).a
+}
+
+/** Doubles at each of its steps. */
+const doubling = (steps: number): JsonObject => ({
+  type: "object",
+  properties: { a: { $ref: "#/$defs/D0" } },
+  $defs: Object.fromEntries(
+    Array.from({ length: steps }, (_, step) => {
+      const $ref = `#/$defs/D${step + 1}`
+      return [`D${step}`, step === steps - 1 ? {} : { type: "object", properties: { l: { $ref }, r: { $ref } } }]
+    })
+  )
+})
+
+describe("What a model's API would refuse", () => {
+  for (const dialect of dialects) {
+    it(`is not in the schema of arguments: half of a character, for ${dialect}`, () => {
+      const made = property({ type: "string", description: "a\ud83d \\ud83d", enum: ["😀", "b\ude00"] }, dialect)
+      assert.strictEqual(made.description, "a\ufffd \\ud83d")
+      assert.includeMembers(made.enum as Array<unknown>, ["😀", "b\ufffd"])
+    })
+  }
+
+  it("is not in the schema of arguments for Gemini: an enumeration without values, or with an empty one", () => {
+    const nothing = property({ type: "string", enum: ["", "b"] }, "gemini")
+    assert.deepStrictEqual(nothing, { type: "string", description: "(enum: [\"\",\"b\"])" })
+    assert.notProperty(property({ type: "string", enum: [] }, "gemini"), "enum")
+    assert.notProperty(property({ enum: [null] }, "gemini"), "enum")
+  })
+
+  it("is not in the value of a result: half of a character", () => {
+    const output = ToolOutput.make({ content: [], structuredContent: { "a\udc00": ["b\ud83d", "\\ud83d", "😀"] } })
+    assert.deepStrictEqual(ToolOutput.value(output), { "a\ufffd": ["b\ufffd", "\\ud83d", "😀"] })
+  })
+
+  it("is not in an output: a text of blanks, an empty image", () => {
+    const output = ToolOutput.make({
+      content: [{ type: "text", text: " \n" }, { type: "image", data: "", mimeType: "image/png" }]
+    })
+    assert.deepStrictEqual(output.parts, [
+      { type: "text", text: "[image: image/png, 0 bytes, left out: it is empty]" }
+    ])
+    const blank = ToolOutput.make({ content: [{ type: "text", text: "\t" }] })
+    assert.strictEqual(blank.text, "The tool returned nothing.")
+  })
+
+  it("is not in an output: more than 100 images", () => {
+    const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" }
+    const { parts } = ToolOutput.make({ content: Array.from({ length: 100_000 }, () => image) }, { maxText: 1000 })
+    assert.strictEqual(parts.filter(({ type }) => type === "image").length, 100)
+    assert.isBelow(parts.length, 200)
+    assert.deepInclude(parts[100], { text: "[image: image/png, 3 bytes, left out: there are more than 100]" })
+  })
+})
+
+describe("What a server can cost", () => {
+  const tool = (name: string, inputSchema: JsonObject) =>
+    McpServer.tool(RawTool.make(name, { inputSchema }), () => Effect.succeed(""))
+
+  it.scoped("is bounded for all schemas of a list together, refused ones included", () =>
+    Effect.gen(function*() {
+      const large = Array.from({ length: 60 }, (_, n) => tool(`large-${n}`, doubling(30)))
+      const small = tool("small", { type: "object", properties: { a: { type: "string" } } })
+      const session = yield* client(Layer.mergeAll(tool("able", { type: "object" }), small, ...large))
+      const before = process.cpuUsage()
+      const { skipped, tools } = yield* ToolList.make(session, { dialect: "openai" })
+      // One of these schemas costs some 50 milliseconds.
+      assert.isBelow(process.cpuUsage(before).user, 2_000_000)
+      assert.deepStrictEqual(tools.map(({ name }) => name), ["able"])
+      assert.include(skipped[0]?.reason, "too large: more than")
+      assert.include(skipped.at(-1)?.reason, "too large beside those of other tools: more than 100000 parts together")
+    }))
+
+  it("is bounded for a long chain of references", () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, step) => [`C${step}`, { $ref: `#/$defs/C${step + 1}` }])
+    )
+    const made = ModelSchema.make({ type: "object", properties: { a: { $ref: "#/$defs/C0" } }, $defs }, "openai")
+    assert.include(Either.getOrThrow(Either.flip(made)), "too large")
+  })
+})
