@@ -114,6 +114,27 @@ describe("A token that is about to expire", () => {
       assert.lengthOf(world.opened, 1)
     }))
 
+  it.effect("leaves no used refresh token in a store that is full: the next program would end the login with it", () =>
+    Effect.gen(function*() {
+      const store = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)
+      let isFull = false
+      const set: typeof store.tokens.set = (tokens, ...key) =>
+        isFull && tokens !== undefined
+          ? Effect.fail(new AuthorizationError({ reason: "Store", message: "The disk is full" }))
+          : store.tokens.set(tokens, ...key)
+      const full = Layer.succeed(CredentialStore.CredentialStore, { ...store, tokens: { ...store.tokens, set } })
+      const world = World.make({ expiresIn: 100, store: full })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          isFull = true
+          yield* TestClock.adjust("101 seconds")
+          yield* client.ping()
+          yield* World.run(world, (other) => other.ping())
+          yield* client.ping()
+        }))
+      assert.deepStrictEqual(grants(world), ["authorization_code", "refresh_token", "authorization_code"])
+    }))
+
   it.effect("keeps its refresh token when the server issues no other", () =>
     Effect.gen(function*() {
       let refreshes = 0

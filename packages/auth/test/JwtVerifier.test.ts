@@ -223,6 +223,27 @@ describe("The keys of an issuer", () => {
       assert.strictEqual((yield* call).status, 200)
     }))
 
+  it.scoped("may have rotated while the issuer is away: whether a new key is one of its own cannot be known", () =>
+    Effect.gen(function*() {
+      const { login, net, server } = yield* Protected.world()
+      yield* Effect.flatMap(login.sign(), (token) => server.call("whoami", token))
+      yield* login.rotate
+      const token = yield* login.sign()
+      net.add(Protected.ISSUER, () => new Response(null, { status: 502 }))
+      yield* TestClock.adjust("31 seconds")
+      for (let n = 0; n < 3; n++) {
+        // A client would log in again after 401.
+        assert.strictEqual((yield* server.call("whoami", token)).status, 503)
+        yield* TestClock.adjust("6 seconds")
+      }
+      const requested = net.log().length
+      assert.strictEqual((yield* server.call("whoami", token)).status, 503)
+      assert.lengthOf(net.log(), requested)
+      net.add(Protected.ISSUER, login.handler)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* server.call("whoami", token)).status, 200)
+    }))
+
   it.scoped("are not used from an answer that is huge, endless, empty or for another issuer", () =>
     Effect.gen(function*() {
       const endless = () =>

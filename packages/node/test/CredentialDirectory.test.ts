@@ -26,6 +26,20 @@ const passing = Effect.zipRight(
   TestClock.adjust("100 millis")
 )
 
+/** What a process writes to a file that it has opened fails, as on a full disk, until the scope closes. */
+const fullDisk = Effect.gen(function*() {
+  const path = join(yield* directory, "any")
+  const file = yield* Effect.promise(() => fs.open(path, "w"))
+  yield* Effect.promise(() => file.close())
+  const handles = Object.getPrototypeOf(file) as Pick<fs.FileHandle, "writeFile" | "appendFile">
+  const { appendFile, writeFile } = handles
+  const full = () => Promise.reject(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" }))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => Object.assign(handles, { appendFile: full, writeFile: full })),
+    () => Effect.sync(() => Object.assign(handles, { appendFile, writeFile }))
+  )
+})
+
 const ISSUER = "https://auth.test"
 
 describe("Credentials in a directory", () => {
@@ -156,5 +170,30 @@ describe("Credentials in a directory", () => {
       yield* Effect.promise(() => fs.writeFile(file, ""))
       const store = yield* Effect.provide(CredentialStore, CredentialDirectory.layer(file))
       assert.strictEqual(yield* store.exclusive(Effect.succeed(1), ISSUER, "r"), 1)
+    }))
+
+  it.scopedLive("leave no lock behind on a full disk, which the next renewal would wait for", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const store = yield* Effect.provide(CredentialStore, CredentialDirectory.layer(path))
+      const names = Effect.promise(() => fs.readdir(path))
+      const during = yield* Effect.scoped(Effect.zipRight(fullDisk, store.exclusive(names, ISSUER, "r")))
+      assert.deepStrictEqual(during, [])
+      assert.deepStrictEqual(yield* names, [])
+    }))
+
+  it.scoped("stay locked when the disk was full for a time", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const store = yield* Effect.provide(CredentialStore, CredentialDirectory.layer(path))
+      const isHeld = yield* Deferred.make<void>()
+      const holding = Effect.zipRight(Deferred.succeed(isHeld, undefined), Effect.never)
+      yield* Effect.forkScoped(Effect.interruptible(store.exclusive(holding, ISSUER, "r")))
+      yield* Deferred.await(isHeld)
+      const steps = Effect.repeatN(passing, 100)
+      yield* Effect.scoped(Effect.zipRight(fullDisk, steps))
+      yield* steps
+      const [name] = yield* Effect.promise(() => fs.readdir(path))
+      assert.match(yield* Effect.promise(() => fs.readFile(join(path, name!), "utf8")), /\+$/)
     }))
 })

@@ -79,6 +79,16 @@ describe("The browser of a desktop program", () => {
       }
     }))
 
+  it.scopedLive("AUTHAS-7 MUST NOT be shown in a frame, and sets no cookie", () =>
+    Effect.gen(function*() {
+      const { redirectUri } = yield* begin()
+      for (const url of [redirectUri, `${redirectUri}?state=wrong`, `${redirectUri}?state=right`]) {
+        const { headers } = yield* get(url)
+        assert.include(headers["content-security-policy"], "frame-ancestors 'none'")
+        assert.notProperty(headers, "set-cookie")
+      }
+    }))
+
   it.scopedLive("listens only while the login is open", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()

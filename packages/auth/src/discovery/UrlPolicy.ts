@@ -73,7 +73,9 @@ const withoutDot = (hostname: string): string => hostname.replace(/\.$/, "")
 
 const isPrivate = (hostname: string): boolean => {
   const name = withoutDot(hostname)
-  if (isLoopback(name) || /\.(local|internal|lan|home|corp|intranet|home\.arpa)$/.test(name)) return true
+  if (isLoopback(name) || /\.(local|localdomain|internal|lan|home|corp|intranet|svc|home\.arpa)$/.test(name)) {
+    return true
+  }
   if (name.startsWith("[")) return isPrivateV6(name.slice(1, -1))
   // A name without a dot is a name of the local network.
   return ipv4.test(name) ? isPrivateV4(name) : !name.includes(".")

@@ -89,23 +89,33 @@ export const make = (
         Effect.gen(function*() {
           const before = yield* Ref.getAndSet(state, next)
           const { binding, tokens } = next
+          const { issuer, resource } = binding
           const old = before?.binding
-          if (old !== undefined && (old.issuer !== binding.issuer || old.resource !== binding.resource)) {
-            yield* store.tokens.set(undefined, old.issuer, old.resource)
-          }
-          yield* store.bindings.set(binding, url)
-          yield* store.tokens.set(tokens, binding.issuer, binding.resource)
-        }).pipe(
-          Effect.catchAll((error) =>
-            Effect.logWarning(`The tokens for ${Text.location(server)} were not stored`, error)
-          )
-        ),
+          const storing = Effect.gen(function*() {
+            if (old !== undefined && (old.issuer !== issuer || old.resource !== resource)) {
+              yield* store.tokens.set(undefined, old.issuer, old.resource)
+            }
+            yield* store.bindings.set(binding, url)
+            yield* store.tokens.set(tokens, issuer, resource)
+          })
+          // A refresh token that was used must not stay there: sent again, it would end the login.
+          const isUsedUp = !isSame(before?.tokens?.refreshToken, tokens.refreshToken)
+          yield* Effect.catchAll(storing, (error) =>
+            Effect.zipRight(
+              isUsedUp ? Effect.ignore(store.tokens.set(undefined, issuer, resource)) : Effect.void,
+              Effect.logWarning(`The tokens for ${Text.location(server)} were not stored`, error)
+            ))
+        }),
       adopt: Effect.gen(function*() {
         const known = yield* get
         const { binding, tokens } = known
-        if (binding === undefined || tokens === undefined) return false
+        if (binding === undefined || tokens === undefined) {
+          return false
+        }
         const stored = yield* read
-        if (stored.tokens === undefined || authorization(stored.tokens) === authorization(tokens)) return false
+        if (stored.tokens === undefined || authorization(stored.tokens) === authorization(tokens)) {
+          return false
+        }
         const { issuer, key } = stored.binding
         yield* Ref.set(state, {
           ...stored,

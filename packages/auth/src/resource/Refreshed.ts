@@ -13,7 +13,10 @@ import * as SingleFlight from "../flow/SingleFlight.js"
 
 export interface Refreshed<A> {
   readonly get: Effect.Effect<A, AuthorizationError>
-  /** Another value than this one; `undefined` when there is none, or when it was requested a short time ago. */
+  /**
+   * Another value than this one; `undefined` when there is none, or when it was requested a short time ago. Fails when the last
+   * request has failed: there may be one.
+   */
   readonly newer: (seen: A) => Effect.Effect<A | undefined, AuthorizationError>
   /** Whether this is the value now, and not an old one. */
   readonly isFresh: (value: A, millis: number) => boolean
@@ -98,9 +101,10 @@ export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> =
     newer: (seen) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         if (current !== undefined && current.value !== seen) return Effect.succeed(current.value)
-        return flight.isRunning() || now - attempted >= interval
-          ? Effect.map(join, (value) => value === seen ? undefined : value)
-          : Effect.succeed(undefined)
+        if (flight.isRunning() || now - attempted >= interval) {
+          return Effect.map(join, (value) => value === seen ? undefined : value)
+        }
+        return failure === undefined ? Effect.succeed(undefined) : Effect.fail(failure.error)
       }),
     isFresh: (value, millis) => current?.value === value && millis - current.since < maxAge
   }

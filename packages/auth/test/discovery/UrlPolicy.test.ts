@@ -51,6 +51,8 @@ const privateAddresses = [
   "https://metadata.google.internal/",
   "https://metadata.google.internal./",
   "https://router.home.arpa/",
+  "https://kubernetes.default.svc/",
+  "https://db.localdomain/",
   "https://①②⑦.0.0.1/"
 ]
 

@@ -27,10 +27,10 @@ export const hold = (path: string): Effect.Effect<void, unknown, Scope.Scope> =>
       const mark = randomUUID()
       const file = yield* create(path, mark, restore)
       yield* Effect.addFinalizer(() => Effect.ignore(attempt(() => release(file, path, mark))))
-      yield* attempt(() => file.appendFile("+")).pipe(
+      // A disk that is full now may have room later.
+      yield* Effect.ignore(attempt(() => file.appendFile("+"))).pipe(
         Effect.delay(WRITE),
         Effect.forever,
-        Effect.ignore,
         Effect.interruptible,
         Effect.forkScoped
       )
@@ -45,7 +45,7 @@ const create = (path: string, mark: string, restore: Restore): Effect.Effect<fs.
     while (true) {
       const file = yield* attempt(() => fs.open(path, "wx", 0o600).catch(otherwise("EEXIST")))
       if (file !== undefined) {
-        yield* attempt(() => file.writeFile(mark))
+        yield* Effect.tapError(attempt(() => file.writeFile(mark)), () => discard(file, path))
         return file
       }
       const text = yield* read(path)
@@ -55,6 +55,10 @@ const create = (path: string, mark: string, restore: Restore): Effect.Effect<fs.
       else yield* restore(Effect.sleep(LOOK))
     }
   })
+
+/** On a full disk a file can be created, and not written: nothing may wait for that one. */
+const discard = (file: fs.FileHandle, path: string): Effect.Effect<void> =>
+  Effect.ignore(attempt(() => close(file).then(() => fs.rm(path, { force: true }))))
 
 const read = (path: string) => attempt(() => fs.readFile(path, "utf8").catch(otherwise("ENOENT")))
 
@@ -69,9 +73,11 @@ const takeAway = (path: string, seen: string | undefined): Effect.Effect<void, u
 }
 
 const release = (file: fs.FileHandle, path: string, mark: string): Promise<void> =>
-  file.close().then(() => fs.readFile(path, "utf8")).then((text) =>
+  close(file).then(() => fs.readFile(path, "utf8")).then((text) =>
     text.startsWith(mark) ? fs.rm(path, { force: true }) : undefined
   )
+
+const close = (file: fs.FileHandle): Promise<void> => file.close().catch(() => undefined)
 
 const otherwise = (code: string) => (cause: NodeJS.ErrnoException): undefined | Promise<never> =>
   cause.code === code ? undefined : Promise.reject(cause)

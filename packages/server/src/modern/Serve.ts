@@ -118,6 +118,8 @@ export const make = (server: Server): Serving => {
       if (Either.isLeft(params)) return Route.failed(McpError.ofIssue(params.left.issue))
       const served = route.serve(params.right, session, request.params)
       session.hints = served.hints
+      // Of other methods these are members that an extension may have given another meaning.
+      if (!InputRequired.mayRequireInput(request.method)) return served
       const { inputResponses, requestState } = params.right
       if (inputResponses === undefined && requestState === undefined) return served
       const resumed = session.questions.resume({ inputResponses, requestState })

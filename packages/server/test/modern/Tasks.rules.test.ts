@@ -22,7 +22,8 @@ import {
   result,
   serving,
   start,
-  store
+  store,
+  unchecked
 } from "../Tasking.js"
 import * as Modern from "./Modern.js"
 
@@ -249,6 +250,21 @@ describe("The rules of the extension for tasks for a server", () => {
       ) {
         const { code, data } = yield* error(plain, method, { taskId, ...params })
         assert.deepStrictEqual([code, data], missing)
+      }
+    })))
+
+  it.effect("takes the members of rounds in a request about a task for no round, whatever they are", () =>
+    onServer(Effect.gen(function*() {
+      const peer = yield* unchecked.modern
+      const { taskId } = (yield* answer(peer, "tools/call", { name: "wait" })).result
+      for (const requestState of [null, 5, {}, [], "", "another server's"]) {
+        for (const [method, params] of methods) {
+          assert.isDefined((yield* answer(peer, method, { taskId, ...params, requestState })).result, method)
+        }
+      }
+      for (const inputResponses of [null, 5, "text", [1]]) {
+        assert.isDefined((yield* answer(peer, "tasks/get", { taskId, inputResponses })).result)
+        assert.strictEqual((yield* answer(peer, "tasks/update", { taskId, inputResponses })).error.code, -32602)
       }
     })))
 

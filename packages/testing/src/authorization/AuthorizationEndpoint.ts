@@ -13,7 +13,16 @@ import { checkOnce, type Refusal, refuse } from "./Refusal.js"
 import type { Parts } from "./TokenEndpoint.js"
 import { checkScopes, isResource, scopesOf } from "./TokenEndpoint.js"
 
-const page = (text: string) => new Response(text, { status: 400, headers: { "content-type": "text/plain" } })
+/** AUTHAS-7: no other page shows it in a frame. */
+const page = (text: string) =>
+  new Response(text, {
+    status: 400,
+    headers: {
+      "content-type": "text/plain",
+      "content-security-policy": "frame-ancestors 'none'",
+      "cache-control": "no-store"
+    }
+  })
 
 /** The parameters of the response, if the request is as it must be. */
 const decide = (

@@ -126,8 +126,12 @@ export const make = (issuer: string, options: Options, secrets: Set<string>): Cl
   }
 }
 
-const isDocument = (clientId: string): boolean =>
-  clientId.startsWith("https://") && URL.canParse(clientId) && new URL(clientId).pathname !== "/"
+/** AUTHAS-4: https, with a path, and without credentials, a fragment and dot segments, so that the host is what it seems. */
+const isDocument = (clientId: string): boolean => {
+  if (!clientId.startsWith("https://") || clientId.includes("#") || !URL.canParse(clientId)) return false
+  const { href, password, pathname, username } = new URL(clientId)
+  return href === clientId && pathname !== "/" && username === "" && password === ""
+}
 
 const isAllowed = (uri: string): boolean => URL.canParse(uri) && (uri.startsWith("https://") || isLoopback(uri))
 
