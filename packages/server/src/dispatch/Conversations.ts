@@ -23,6 +23,7 @@ import * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
 import type { Authenticate } from "../runtime/Authentication.js"
+import * as Coalesced from "../runtime/Coalesced.js"
 import * as Defects from "../runtime/Defects.js"
 import * as Metrics from "../runtime/Metrics.js"
 import * as Release from "../runtime/Release.js"
@@ -157,7 +158,9 @@ export const make = (
     const feed: Conversations["feed"] = (transport, onEnd, { shared, versions } = {}) => {
       const { connection, conversation, release } = start(transport, versions)
       if (shared?.facts !== undefined) SessionFacts.restore(connection, shared.facts)
-      if (shared !== undefined) connection.persist = Effect.suspend(() => shared.store(SessionFacts.toJson(connection)))
+      if (shared !== undefined) {
+        connection.persist = Coalesced.make(Effect.suspend(() => shared.store(SessionFacts.toJson(connection))))
+      }
       let ending = false
       const watching = options.heartbeat === undefined ? undefined : Runtime.runFork(
         runtime,

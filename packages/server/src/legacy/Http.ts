@@ -33,6 +33,7 @@ import * as Refusal from "./Refusal.js"
 import * as SessionFacts from "./SessionFacts.js"
 import { SessionPlace } from "./SessionPlace.js"
 import { SessionStore } from "./SessionStore.js"
+import { logDefect } from "./StreamStore.js"
 
 export interface Http {
   readonly get: (exchange: HttpExchange, principal: Principal | undefined) => void
@@ -119,9 +120,10 @@ export const make = (context: HttpContext): Http => {
 
   const adopt = (entry: SessionEntry, membership: Membership): boolean => {
     if (!SessionFacts.areReadable(entry.facts)) {
+      const forget = Effect.suspend(() => events?.forget(entry.id, entry.epoch) ?? Effect.void)
       const ended = Effect.flatMap(
         Effect.retry(membership.remove(entry.id, entry.epoch), ENDING_AGAIN),
-        (hasEnded) => hasEnded && events !== undefined ? events.forget(entry.id, entry.epoch) : Effect.void
+        (hasEnded) => hasEnded ? Effect.catchAllCause(forget, logDefect) : Effect.void
       )
       Runtime.runFork(runtime, Effect.zipRight(Effect.logError(UNREADABLE), context.inBackground(ended)))
       return false

@@ -217,8 +217,8 @@ export class Post implements Channel {
     const { session } = this.options
     const stream = this.stream = new ResumableStream(this.context, session?.nextStreamKey(), undefined, session?.onLost)
     if (stream.isResumable) session!.addStream(stream)
-    const { incoming } = this.options
-    if (incoming !== undefined) stream.store?.begin(() => Batch.ids(incoming))
+    const { batch, incoming } = this.options
+    if (incoming !== undefined) stream.store?.begin(() => Batch.ids(incoming), batch)
     stream.attach(stream.opening(this.exchange, this.headers), this.isPrimed)
     for (const text of this.responses.splice(0)) stream.push(text)
     return stream

@@ -60,10 +60,15 @@ export class StreamStore {
     return this.queue.isFull ? this.queue.space : undefined
   }
 
-  /** The stream will answer these requests, where another node may have to answer them. */
-  begin(requests: () => ReadonlyArray<RequestId>): void {
+  /**
+   * The stream will answer these requests. The store learns that where another node may have to answer them, and of a batch: that
+   * the store has lost the end of the stream shows only in a request without a response.
+   */
+  begin(requests: () => ReadonlyArray<RequestId>, isBatch: boolean): void {
     const { key, service } = this
-    if (key.epoch !== undefined) this.opening = this.write(Effect.suspend(() => service.open(key, requests())))
+    if (isBatch || key.epoch !== undefined) {
+      this.opening = this.write(Effect.suspend(() => service.open(key, requests())))
+    }
   }
 
   /** Before the id of an event leaves, the store has the requests that the stream will answer. */

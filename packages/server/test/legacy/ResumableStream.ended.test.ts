@@ -10,13 +10,14 @@ import { after, log, received, resuming } from "./Resuming.js"
 
 /** A store that can lose what it stores, and does not know of it. */
 const losing = Effect.map(EventStore.memory(), (memory) => {
-  const faults = { loses: (_data: string) => false }
+  const faults = { loses: (_data: string) => false, isEndLost: false }
   const store: EventStore.EventStoreService = {
     open: (key, requests) => memory.open(key, requests),
     unfinished: (key) => memory.unfinished(key),
-    append: (key, event) => faults.loses(event.data) ? Effect.succeed(true) : memory.append(key, event),
+    append: (key, event) =>
+      faults.isEndLost || faults.loses(event.data) ? Effect.succeed(true) : memory.append(key, event),
     after: (key, position) => memory.after(key, position),
-    finish: (key) => memory.finish(key),
+    finish: (key) => faults.isEndLost ? Effect.void : memory.finish(key),
     forget: (session) => memory.forget(session)
   }
   return { faults, store, layer: Layer.succeed(EventStore.EventStore, store) }
@@ -80,6 +81,30 @@ describe("a stream that has finished", () => {
       for (const { id } of exchange.events) {
         assertRefused(yield* answered(one.of(client).get(after(id!))), 400, -32600, /events after it are lost/)
       }
+    }))
+
+  it.effect("is refused when the store has lost the end of a batch, also where no other node serves the session", () =>
+    Effect.gen(function*() {
+      const gate = yield* Effect.makeLatch()
+      const { faults, layer } = yield* losing
+      yield* resuming(
+        Layer.merge(act(log("a")), act(gate.await, "late")),
+        (http) =>
+          Effect.gen(function*() {
+            const client = yield* http.open("2025-03-26")
+            const exchange = client.post([call(1, "act"), call(2, "late")])
+            yield* until(() => exchange.messages.length === 2)
+            faults.isEndLost = true
+            yield* gate.open
+            yield* answered(exchange)
+            assert.deepStrictEqual(received(exchange), ["a", 1, 2])
+            for (const { id } of exchange.events) {
+              assertRefused(yield* answered(client.get(after(id!))), 400, -32600, /events after it are lost/)
+            }
+          }),
+        {},
+        layer
+      )
     }))
 
   it.effect("is resumed also when its response is deeper than what a peer may send", () =>

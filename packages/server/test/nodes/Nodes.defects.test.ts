@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Inbox from "@effect-mcp/server/Inbox"
 import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
-import { Deferred, Effect, Layer, Stream } from "effect"
+import { Cause, Deferred, Effect, Layer, Stream } from "effect"
 import { answered, assertRefused, call, makeClient, proper } from "../http/TestExchange.js"
 import { act, GreetLive, logbook, serve, until } from "../Serving.js"
 import * as Cluster from "./Cluster.js"
@@ -127,4 +127,24 @@ describe("a directory that has a bug", () => {
       const exchange = two.http.send("POST", proper, greet(1), stream.events[0]!.data)
       assert.strictEqual((yield* answered(exchange)).status, 503)
     }))
+})
+
+describe("an event store that has a bug", () => {
+  it.scoped("has it in the log when the events of a session cannot be forgotten whose facts a node cannot read", () => {
+    const { layer, lines } = logbook()
+    return Effect.gen(function*() {
+      const { directory, events, node } = yield* Cluster.make(serve(GreetLive))
+      Object.assign(events, { forget: () => Effect.die(new Error("a bug of forget")) })
+      const one = yield* node
+      const other = yield* directory.join("other")
+      const id = "0".repeat(32)
+      yield* other.create(id, {})
+      yield* other.release(id, 1)
+      const exchange = one.http.post(greet(1), { "mcp-session-id": id })
+      assertRefused(yield* Cluster.later(answered(exchange)), 404, -32001, /^Session not found/)
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      assert.strictEqual(errors(lines)[1], "The event store failed")
+      assert.include(Cause.pretty(lines[1]!.cause), "a bug of forget")
+    }).pipe(Effect.provide(layer))
+  })
 })

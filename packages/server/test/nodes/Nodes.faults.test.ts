@@ -3,6 +3,7 @@ import * as Resource from "@effect-mcp/definition/Resource"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
+import type { Membership } from "@effect-mcp/server/SessionDirectory"
 import { Context, Effect, Layer, TestClock } from "effect"
 import { answered, assertRefused, call, type EndpointClient, proper, TestExchange } from "../http/TestExchange.js"
 import { after, log, received } from "../legacy/Resuming.js"
@@ -238,6 +239,7 @@ describe("a node that others do not reach, or that does not reach them", () => {
 })
 
 const Readme = Resource.make("readme", { uri: "file:///a" })
+const License = Resource.make("license", { uri: "file:///b" })
 
 describe("a session at its next node", () => {
   it.scoped("notifies a client of resources before it has sent a message", () =>
@@ -255,6 +257,40 @@ describe("a session at its next node", () => {
       yield* two.of(other).ask(call(1, "act"))
       yield* until(() => stream.messages.length === 1)
       assert.strictEqual(stream.messages[0].method, "notifications/resources/updated")
+    }))
+
+  it.scoped("has all subscriptions that its client has begun at the same time, when the directory is slow with the first", () =>
+    Effect.gen(function*() {
+      const gate = yield* Effect.makeLatch()
+      let updates = 0
+      const { directory, node } = yield* Cluster.make(serve(Layer.mergeAll(
+        McpServer.resource(Readme, Effect.succeed("text")),
+        McpServer.resource(License, Effect.succeed("text")),
+        act(Effect.zipRight(McpServer.resourceUpdated("file:///a"), McpServer.resourceUpdated("file:///b")))
+      )))
+      const { join } = directory
+      Object.assign(directory, {
+        join: (node: string) =>
+          Effect.map(join(node), (own): Membership => ({
+            ...own,
+            update: (...args) =>
+              ++updates === 1 ? Effect.zipRight(gate.await, own.update(...args)) : own.update(...args)
+          }))
+      })
+      const [one, two] = [yield* node, yield* node]
+      const [client, other] = [yield* one.http.open(), yield* two.http.open()]
+      const subscribing = ["file:///a", "file:///b"].map((uri, n) =>
+        one.of(client).post(Message.request(n + 1, "resources/subscribe", { uri }))
+      )
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      yield* gate.open
+      for (const exchange of subscribing) assert.deepStrictEqual(resultOf(yield* answered(exchange)), {})
+      yield* one.stop
+      const stream = two.of(client).get()
+      yield* until(() => stream.status === 200)
+      yield* two.of(other).ask(call(1, "act"))
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      assert.deepStrictEqual(stream.messages.map(({ params }) => params.uri), ["file:///a", "file:///b"])
     }))
 
   it.scoped("goes on with a standalone stream that had no event", () =>
