@@ -35,13 +35,16 @@ const SURPLUS = 100
 
 const unknown: Change = { _tag: "Unknown" }
 
+/** How long a member that closes waits until the database has stored its last change. */
+const LAST = "400 millis"
+
 const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: Options): ChangeBusService => {
   const { notify, run, sql, table } = connection
   const [changes, counter] = [table("changes"), table("last_change")]
   const join = Effect.gen(function*() {
     const id = crypto.randomUUID()
-    // Whether changes of this member are lost.
-    let isMissed = false
+    // How many changes of this member are lost, or may be.
+    let owed = 0
     const store = (change: Change) =>
       Effect.zipRight(
         // The row of the number is locked until the change is there: changes appear in their order.
@@ -57,15 +60,21 @@ const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: O
         ),
         notify(CHANNEL)
       )
-    const miss = Effect.sync(() => isMissed = true)
-    // When the database is there again, the other members learn that they have missed changes.
-    const missing = Effect.suspend(() => {
-      if (!isMissed) return Effect.void
-      // First: another change may be lost while this one is stored.
-      isMissed = false
-      return Effect.tapError(store(unknown), () => miss)
+    const miss = Effect.sync(() => {
+      owed++
     })
-    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(missing), Schedule.spaced(Follow.LOOK)))
+    // When the database is there again, the other members learn that they have missed changes.
+    const settled = Effect.suspend(() => {
+      // Another change may be lost while this one is stored.
+      const before = owed
+      return before === 0 ? Effect.void : Effect.map(store(unknown), () => {
+        owed -= before
+      })
+    })
+    // A node that closes before the database is there again tries once more. Only an effect that can be interrupted ends in time.
+    const last = Effect.timeoutOption(Effect.interruptible(Effect.disconnect(Effect.ignore(settled))), LAST)
+    yield* Effect.addFinalizer(() => last)
+    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(settled), Schedule.spaced(Follow.LOOK)))
 
     const [row] = yield* run("find the last change", sql<{ readonly number: string }>`SELECT number FROM ${counter}`)
     let number = Number(row!.number)
@@ -91,9 +100,12 @@ const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: O
       })
     return {
       publish: (change) =>
-        Effect.catchAll(
-          store(change),
-          (error) => Effect.zipRight(miss, Effect.logError("A change could not be sent to the other nodes", error))
+        store(change).pipe(
+          // Nobody learns whether it was stored.
+          Effect.onInterrupt(() => miss),
+          Effect.catchAll((error) =>
+            Effect.zipRight(miss, Effect.logError("A change could not be sent to the other nodes", error))
+          )
         ),
       changes: Follow.rows(connection, CHANNEL, read, toChanges)
     } satisfies Member

@@ -6,6 +6,7 @@
  */
 import type { StoredTask, TaskPage, TaskStoreService } from "@effect-mcp/server/TaskStore"
 import { TaskStore, TaskStoreError } from "@effect-mcp/server/TaskStore"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -67,12 +68,16 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
         failing(Effect.gen(function*() {
           const text = yield* sized(task)
           const at = yield* now
+          // The clock of this node, which has set `createdAt`, may differ from that of the database.
+          const left = Math.min(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis), MAX_TTL)
           const [id, owner] = [keyOf(task.taskId), keyOf(task.owner)]
           const created = yield* inTurn(
             owner,
             sql`
               INSERT INTO ${tasks} (id, owner, version, task, expires)
-              SELECT ${id}, ${owner}, CAST(${task.version} AS bigint), ${text}, CAST(${expiresAt(task)} AS bigint)
+              SELECT ${id}, ${owner}, CAST(${task.version} AS bigint), ${text}, ${at} + CAST(${
+              Math.ceil(left)
+            } AS bigint)
               WHERE (SELECT count(*) FROM ${tasks} WHERE owner = ${owner} AND expires > ${at}) < ${maxTasks}
               ON CONFLICT (id) DO NOTHING RETURNING number`
           )
@@ -135,8 +140,8 @@ const channelOf = (taskId: string): string => `task:${taskId}`
 
 const toTask = ({ task }: Row): StoredTask => JSON.parse(task) as StoredTask
 
-const expiresAt = ({ createdAt, ttl }: StoredTask): number =>
-  Math.ceil(Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER))
+/** With the time of the database it is an integer that every driver has. In milliseconds: 140,000 years. */
+const MAX_TTL = Number.MAX_SAFE_INTEGER / 2
 
 const failed = (reason: TaskStoreError["reason"], message: string) =>
   Effect.fail(new TaskStoreError({ reason, message }))

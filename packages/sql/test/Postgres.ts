@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { inject } from "vitest"
 
 /** The client of an address. */
-export const client = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 4 })
+export const client = (url: string, maxConnections = 4) => PgClient.layer({ url: Redacted.make(url), maxConnections })
 
 /** The address of an empty database. */
 export const database = Effect.suspend(() => {
@@ -19,9 +19,9 @@ export const database = Effect.suspend(() => {
 })
 
 /** A connection to a database, as one node has it, until the scope closes. */
-export const connection = (url: string, options?: SqlConnection.Options) =>
+export const connection = (url: string, options?: SqlConnection.Options, maxConnections?: number) =>
   Effect.map(
-    Layer.build(Layer.provide(SqlConnection.layer(options), client(url))),
+    Layer.build(Layer.provide(SqlConnection.layer(options), client(url, maxConnections))),
     (context) => Context.get(context, SqlConnection.SqlConnection)
   )
 

@@ -4,7 +4,7 @@ import * as SqlChangeBus from "@effect-mcp/sql/SqlChangeBus"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import { SqlStoreError } from "@effect-mcp/sql/SqlStoreError"
 import * as ChangeBusLaws from "@effect-mcp/testing/ChangeBusLaws"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Effect, Exit, Fiber, Scope, Stream } from "effect"
 import { engines } from "./Engines.js"
 import * as Postgres from "./Postgres.js"
 
@@ -54,6 +54,35 @@ describe("a bus in PostgreSQL", () => {
       yield* one.publish(resource("a"))
       const read = yield* Stream.runCollect(Stream.take(two.changes, 2))
       assert.deepStrictEqual(Chunk.toReadonlyArray(read), [{ _tag: "Unknown" }, { _tag: "Unknown" }])
+    }))
+
+  it.scopedLive("gives Unknown to the others in place of a change that it has not stored when it closes", () =>
+    Effect.gen(function*() {
+      const connection = yield* Postgres.connection(yield* Postgres.database)
+      const over = (connection: SqlConnection.SqlConnectionService) =>
+        Effect.provideService(SqlChangeBus.make(), SqlConnection.SqlConnection, connection)
+      const two = yield* (yield* over(connection)).join
+      const received = yield* Stream.toPull(two.changes)
+      const next = Effect.repeat(received, { until: (changes) => Chunk.size(changes) > 0 })
+      const fails = Effect.fail(new SqlStoreError({ message: "The database did not store a change: it is away" }))
+      const isAway = yield* Effect.makeLatch(true)
+      for (const lose of [fails, Effect.never]) {
+        let isFirst = true
+        const run: typeof connection.run = (what, effect) =>
+          what !== "store a change" || !isFirst ? connection.run(what, effect) : Effect.suspend(() => {
+            isFirst = false
+            return Effect.zipRight(isAway.open, lose)
+          })
+        yield* isAway.close
+        const scope = yield* Scope.make()
+        const one = yield* Scope.extend(Effect.flatMap(over({ ...connection, run }), ({ join }) => join), scope)
+        const publishing = yield* Effect.fork(one.publish(resource("a")))
+        yield* isAway.await
+        // Before it would have tried again.
+        yield* Fiber.interrupt(publishing)
+        yield* Scope.close(scope, Exit.void)
+        assert.deepStrictEqual(Chunk.toReadonlyArray(yield* next), [{ _tag: "Unknown" }])
+      }
     }))
 
   it.scopedLive("stores and reads a change without a look at all that are stored", () =>

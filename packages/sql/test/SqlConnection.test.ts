@@ -64,6 +64,25 @@ describe("a connection to PostgreSQL whose statements lose their callers", () =>
     }))
 })
 
+describe("a transaction of PostgreSQL that loses its caller", () => {
+  /** Two connections, of which one listens. */
+  const narrow = Effect.flatMap(Postgres.database, (url) => Postgres.connection(url, { timeout: "2 seconds" }, 2))
+
+  it.scopedLive("gives its connection back as soon as its statement has ended, and leaves the next statement alone", () =>
+    Effect.gen(function*() {
+      const { run, sql, table, transaction } = yield* narrow
+      const store = sql`INSERT INTO ${table("nodes")} (id, expires) VALUES ('n', 1)`
+      const begun = yield* Deferred.make<void>()
+      const slow = Effect.all([store, Deferred.succeed(begun, undefined), sql`SELECT pg_sleep(0.2)`])
+      const abandoned = yield* Effect.fork(transaction("store", slow))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(abandoned)
+      const stored = yield* run("read", sql`SELECT * FROM ${table("nodes")}`)
+      assert.deepStrictEqual([...stored], [], "it was committed")
+      yield* Effect.all(Array.from({ length: 4 }, () => run("answer", sql`SELECT pg_sleep(0.05)`)))
+    }))
+})
+
 describe("a connection to SQLite", () => {
   it.scopedLive("has a write-ahead log", () =>
     Effect.gen(function*() {

@@ -84,6 +84,23 @@ describe.each(engines)("a store of tasks in $engine", ({ pair }) => {
 })
 
 describe("stores of tasks on two nodes", () => {
+  it.scopedLive("keep a task for its time, also when the clock of the node that creates it differs from that of the database", () =>
+    Effect.gen(function*() {
+      const [store] = yield* Postgres.pair(SqlTaskStore.make())
+      const hour = 3_600_000
+      const clock = Clock.make()
+      const late = Object.assign(Clock.make(), {
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now - 2 * hour)
+      })
+      const create = Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) => Effect.zipRight(store.create(task("t", now)), store.create(task("old", now - 2 * hour)))
+      )
+      yield* Effect.withClock(create, late)
+      const ids = Effect.map(store.list("ada", { limit: 9 }), ({ tasks }) => tasks.map(({ taskId }) => taskId))
+      assert.deepStrictEqual(yield* Effect.withClock(ids, late), ["t"])
+    }))
+
   it.scopedLive("accept no more tasks of one owner than the limit, when both create one at the same time", () =>
     Effect.gen(function*() {
       const url = yield* Postgres.database

@@ -8,7 +8,7 @@ import * as Listeners from "./checks/Listeners.js"
 import * as Owners from "./checks/Owners.js"
 import * as Streams from "./checks/Streams.js"
 import type { Violation } from "./checks/Violation.js"
-import type { History } from "./History.js"
+import type { Canary, History } from "./History.js"
 import { only } from "./History.js"
 
 export interface Limits {
@@ -23,18 +23,27 @@ export interface Limits {
 
 export const LIMITS: Limits = { maxTakeover: 5000, maxCanaryErrors: 0.01, minResults: 100, minFaults: 40 }
 
+const isLost = ({ outcome }: Canary): boolean => outcome?.type !== "result"
+
+/**
+ * How many canaries a fault may cost in any case: those that are at the node when it is killed or stopped. A slow machine does not have
+ * more of them, but fewer others.
+ */
+const LOST_BY_FAULT = 0.3
+
 /** The share of canaries without an answer. */
 export const canaryErrors = (history: History): number => {
   const canaries = only(history, "Canary")
-  return canaries.length === 0 ? 1 : canaries.filter(({ isAnswered }) => !isAnswered).length / canaries.length
+  return canaries.length === 0 ? 1 : canaries.filter(isLost).length / canaries.length
 }
 
 const canary = (history: History, { maxCanaryErrors }: Limits): Array<Violation> => {
   const share = canaryErrors(history)
-  const failed = only(history, "Canary").find(({ isAnswered }) => !isAnswered)
-  return share <= maxCanaryErrors ? [] : [{
+  const lost = only(history, "Canary").filter(isLost)
+  const isFew = share < 1 && lost.length <= LOST_BY_FAULT * only(history, "Fault").length
+  return share <= maxCanaryErrors || isFew ? [] : [{
     promise: "a client that no fault concerns is served",
-    at: failed?.at ?? 0,
+    at: lost[0]?.at ?? 0,
     message: `${(share * 100).toFixed(2)} % of the canaries had no answer`
   }]
 }
@@ -53,6 +62,9 @@ const coverage = (history: History, { minFaults, minResults }: Limits): Array<Vi
       ? []
       : [untested(`only ${results} calls had a result, and there were ${faults.length} faults`)],
     ...missing.map((tag) => untested(`nothing is written down as "${tag}"`)),
+    ...minResults === 0 || Listeners.expected(history).length > 0
+      ? []
+      : [untested("no client has listened for long enough")],
     ...minResults === 0 || isTaken ? [] : [untested("no session had a client that waited for its killed node")],
     ...minResults === 0 || Owners.stale(history).length > 0
       ? []

@@ -17,8 +17,8 @@ export interface Store {
 /** How long a stopped process or a cut connection must last so that the lease of the node expires, in milliseconds. */
 const BEYOND_LEASE = 3700
 
-/** How long after a node was killed it starts again: another node has taken over by then. */
-const AFTER_KILL = 3200
+/** How long after a node was killed it starts again: another node has taken over by then, also on a machine that a start keeps busy. */
+const AFTER_KILL = 4500
 
 export interface Fault {
   readonly kind: string

@@ -49,6 +49,17 @@ export interface Received {
   readonly data: string
   /** The client that the content of the event was made for; `undefined` where the content does not say. */
   readonly madeFor: string | undefined
+  /** The request of the session that the event answers. */
+  readonly answers: number | undefined
+}
+
+/** A client has received a message that is no event of a stream that it can resume. */
+export interface Seen {
+  readonly _tag: "Seen"
+  readonly at: Time
+  readonly client: string
+  readonly data: string
+  readonly madeFor: string | undefined
 }
 
 /** A client has read a stream to its end, or for as long as the run lasted, and reconnected whenever it was cut. */
@@ -95,7 +106,10 @@ export interface Deaf {
 export interface Canary {
   readonly _tag: "Canary"
   readonly at: Time
-  readonly isAnswered: boolean
+  readonly client: string
+  readonly call: string
+  /** `undefined` when there was none in time. */
+  readonly outcome: Outcome | undefined
 }
 
 /** A handler has begun to run, at a node. */
@@ -115,7 +129,7 @@ export interface Claimed {
   readonly epoch: number
 }
 
-/** A node has written to a store on behalf of a session: an event of a stream, or the facts of the session. */
+/** A node has written to a store on behalf of a session: an event of a stream, the begin of one, or the facts of the session. */
 export interface Written {
   readonly _tag: "Written"
   readonly begin: Time
@@ -123,7 +137,7 @@ export interface Written {
   readonly node: string
   readonly session: string
   readonly epoch: number
-  /** `undefined` for the facts of the session. */
+  /** `undefined` for anything else. */
   readonly event: { readonly stream: string; readonly position: number; readonly data: string } | undefined
   /** `unknown`: the store did not answer, so that the write may have happened, or happens later. */
   readonly answer: "stored" | "refused" | "unknown"
@@ -148,12 +162,13 @@ export interface Published {
   readonly isAcknowledged: boolean
 }
 
-/** The process of a node has ended. The code is `null` when a signal has ended it. */
+/** The process of a node has ended: with an exit code, or by a signal. The other one is `null`. */
 export interface Exited {
   readonly _tag: "Exited"
   readonly at: Time
   readonly node: string
   readonly code: number | null
+  readonly signal: string | null
 }
 
 /** The nemesis has begun a fault. `node` is undefined for one of the store. */
@@ -168,6 +183,7 @@ export type Entry =
   | Called
   | Ended
   | Received
+  | Seen
   | Followed
   | Unresumable
   | Listening

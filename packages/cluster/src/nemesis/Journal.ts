@@ -1,6 +1,6 @@
 /**
  * The file where a node writes down what it has done: one entry of the history a line. Each line is in the file before the node goes
- * on, so that nothing is missing when the process is killed.
+ * on, so that nothing is missing when the process is killed, but a line that it was writing.
  */
 import { openSync, readFileSync, writeSync } from "node:fs"
 import type { Entry } from "./History.js"
@@ -13,4 +13,4 @@ export const open = (path: string): Write => {
 }
 
 export const read = (path: string): ReadonlyArray<Entry> =>
-  readFileSync(path, "utf8").split("\n").flatMap((line) => line === "" ? [] : [JSON.parse(line) as Entry])
+  readFileSync(path, "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line) as Entry)

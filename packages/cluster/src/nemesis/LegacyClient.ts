@@ -80,14 +80,17 @@ export const make = (
 
     const take = (event: Event): Position | undefined => {
       const found = positionOf(event.id)
-      if (found !== undefined) {
-        const { position, stream } = found
-        const madeFor = Message.madeFor(event.data)
-        write({
-          ...{ _tag: "Received", at: now(), client: name, session, stream, position, data: event.data },
-          madeFor
-        })
+      if (found === undefined) {
+        write(Message.seen(name, event.data))
+        return undefined
       }
+      const { position, stream } = found
+      const message = Message.parse(event.data)
+      write({
+        ...{ _tag: "Received", at: now(), client: name, session, stream, position, data: event.data },
+        madeFor: Message.madeFor(event.data),
+        answers: Message.isResponse(message) ? Number(message.id) : undefined
+      })
       return found
     }
 

@@ -3,7 +3,7 @@
  * HTTP.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import type { Outcome } from "./History.js"
+import { now, type Outcome, type Seen } from "./History.js"
 
 export interface Message {
   readonly id?: number | string | undefined
@@ -25,7 +25,13 @@ export const isResponse = ({ error, id, method, result }: Message): boolean =>
   method === undefined && id !== undefined && (result !== undefined || error !== undefined)
 
 /** The client that a text of the server was made for: the calls of a client begin with its name. */
-export const madeFor = (text: string): string | undefined => /"(?:[^"]* )?(c\d+)\/\d+"/.exec(text)?.[1]
+export const madeFor = (text: string): string | undefined => /"(?:[^"]* )?(c\d+)\/\d+\\?"/.exec(text)?.[1]
+
+/** The entry of a message that is no event of a stream that its client can resume. */
+export const seen = (client: string, data: string): Seen => ({
+  ...{ _tag: "Seen", at: now(), client, data },
+  madeFor: madeFor(data)
+})
 
 /** How a response ends a call. */
 export const outcomeOf = ({ error, result }: Message): Outcome => {

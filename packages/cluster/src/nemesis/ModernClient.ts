@@ -37,14 +37,18 @@ const requestOf = (client: string, id: number, method: string, named: string | u
   })
 })
 
-const responseOf = (request: Request) =>
+const responseOf = (client: string, request: Request) =>
   Effect.gen(function*() {
-    const { balancer } = yield* Run
+    const { balancer, write } = yield* Run
+    const receive = (data: string) => {
+      write(Message.seen(client, data))
+      return Message.parse(data)
+    }
     const response = yield* balancer.send(request)
     const status = response.statusCode!
     if (status === 503) return { status, message: undefined }
-    if (!Http.isEventStream(response)) return { status, message: Message.parse(yield* Http.text(response)) }
-    const messages = Stream.map(Http.events(response), ({ data }) => Message.parse(data))
+    if (!Http.isEventStream(response)) return { status, message: receive(yield* Http.text(response)) }
+    const messages = Stream.map(Http.events(response), ({ data }) => receive(data))
     const message = Option.getOrUndefined(yield* Stream.runHead(Stream.filter(messages, Message.isResponse)))
     return { status: message === undefined ? 0 : status, message }
   }).pipe(Effect.scoped)
@@ -52,7 +56,7 @@ const responseOf = (request: Request) =>
 /** Fetches the result of a task, until it has ended. */
 const resultOf = (client: string, taskId: string): Effect.Effect<Outcome, never, Run> =>
   Effect.gen(function*() {
-    const { message } = yield* responseOf(requestOf(client, 1, "tasks/get", taskId, { taskId }))
+    const { message } = yield* responseOf(client, requestOf(client, 1, "tasks/get", taskId, { taskId }))
     if (message?.error !== undefined) return Option.some<Outcome>({ type: "error", code: message.error.code })
     const task = message?.result
     if (task?.status === "completed") {
@@ -72,7 +76,7 @@ const resultOf = (client: string, taskId: string): Effect.Effect<Outcome, never,
 const outcomeOf = (client: string, tool: string, args: object): Effect.Effect<Outcome, never, Run> =>
   Effect.gen(function*() {
     const request = requestOf(client, 1, "tools/call", tool, { name: tool, arguments: args })
-    const { message, status } = yield* responseOf(request)
+    const { message, status } = yield* responseOf(client, request)
     if (message === undefined) return status === 503 ? undefined : { type: "broken" } as const
     const { result } = message
     return result?.resultType === "task" ? yield* resultOf(client, result.taskId as string) : Message.outcomeOf(message)
@@ -116,6 +120,7 @@ export const listening = (name: string): Effect.Effect<never, never, Run> =>
       const response = yield* balancer.send(requestOf(name, 1, "subscriptions/listen", undefined, { notifications }))
       const receive = ({ data }: Http.Event) =>
         Effect.sync(() => {
+          write(Message.seen(name, data))
           const { method, params } = Message.parse(data)
           if (method === "notifications/subscriptions/acknowledged") write({ _tag: "Listening", at: now(), listener })
           if (method !== "notifications/resources/updated") return
@@ -139,8 +144,7 @@ export const canary = (name: string): Effect.Effect<void, never, Run> =>
       return outcomeOf(name, "work", { nonce, steps: 0, millis: 0 }).pipe(
         Effect.timeoutOption("2 seconds"),
         Effect.map((outcome) => {
-          const isAnswered = Option.exists(outcome, (found) => found.type === "result" && found.echo === nonce)
-          write({ _tag: "Canary", at: now(), isAnswered })
+          write({ _tag: "Canary", at: now(), client: name, call: nonce, outcome: Option.getOrUndefined(outcome) })
         })
       )
     })

@@ -63,8 +63,8 @@ export const start = (
         onLine: process.env.NEMESIS_LOG === undefined ? undefined : (line) => console.error(`${options.name}: ${line}`)
       })
       return Effect.tap(child, ({ exit }) =>
-        Effect.forkScoped(Effect.map(exit, ({ code }) => {
-          exits.push({ _tag: "Exited", at: now(), node: options.name, code })
+        Effect.forkScoped(Effect.map(exit, (exit) => {
+          exits.push({ _tag: "Exited", at: now(), node: options.name, ...exit })
         }))).pipe(
           // A node does not start while its store is away: what supervises it starts it again.
           Effect.retry({ times: 5 })

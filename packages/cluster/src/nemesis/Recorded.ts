@@ -82,8 +82,10 @@ export const make = (node: string, write: Write) =>
       for (const event of all) written(begin, key, { stream: key.stream, ...event }, answer)
       return result
     })
-  const opened = ({ session, stream }: StreamKey, opening: Effect.Effect<boolean>) =>
-    Effect.map(watched(opening), ({ hasFailed, result }) => {
+  const opened = (key: StreamKey, opening: Effect.Effect<boolean>) =>
+    Effect.map(watched(opening), ({ begin, hasFailed, result }) => {
+      written(begin, key, undefined, hasFailed ? "unknown" : result ? "stored" : "refused")
+      const { session, stream } = key
       if (hasFailed) write({ _tag: "Unanswered", at: now(), node, session, stream })
       return result
     })

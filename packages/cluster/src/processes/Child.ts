@@ -4,6 +4,7 @@
  */
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { spawn } from "node:child_process"
@@ -37,6 +38,9 @@ export interface Options {
   /** What the finalizer of the scope sends: a process with children of its own needs SIGTERM. Default: SIGKILL. */
   readonly lastSignal?: NodeJS.Signals | undefined
 }
+
+/** How long a process may take until it is ready: on a machine that does a lot besides, a start takes many seconds. */
+const READY = Duration.seconds(60)
 
 const SETPRIV = "/usr/bin/setpriv"
 
@@ -85,11 +89,15 @@ export const start = (options: Options): Effect.Effect<Child, ProcessError, Scop
       }),
       (child) => Effect.zipRight(Effect.sync(() => child.kill(lastSignal)), Deferred.await(ended))
     )
-    yield* Deferred.await(ready).pipe(Effect.timeoutFail({
-      duration: "20 seconds",
-      onTimeout: () => new ProcessError({ message: `${command} was not ready after 20 seconds` })
-    }))
     const exit = Deferred.await(ended)
     const signal = (name: NodeJS.Signals) => Effect.sync(() => void child.kill(name))
+    yield* Deferred.await(ready).pipe(
+      Effect.timeoutFail({
+        duration: READY,
+        onTimeout: () => new ProcessError({ message: `${command} was not ready after ${Duration.format(READY)}` })
+      }),
+      // The next one may need its port.
+      Effect.tapError(() => Effect.zipRight(signal(lastSignal), exit))
+    )
     return { pid: child.pid!, exit, signal, kill: Effect.zipRight(signal("SIGKILL"), exit) }
   })

@@ -106,7 +106,7 @@ export const make = (connection: SqlConnectionService): StreamRows => {
           DELETE FROM ${events} WHERE (session, stream, position) IN (
             SELECT ${events}.session, ${events}.stream, position FROM ${streams}
             JOIN ${events} ON ${events}.session = ${streams}.session AND ${events}.stream = ${streams}.stream
-            WHERE expires <= ${now} LIMIT ${limit}
+            WHERE expires <= ${now} LIMIT ${limit} ${Sweep.unlocked(sql, events)}
           ) RETURNING 1 AS one`,
       (now, limit) =>
         sql`
@@ -114,7 +114,7 @@ export const make = (connection: SqlConnectionService): StreamRows => {
             SELECT session, stream FROM ${streams} WHERE expires <= ${now} AND NOT EXISTS (
               SELECT 1 FROM ${events}
               WHERE ${events}.session = ${streams}.session AND ${events}.stream = ${streams}.stream
-            ) LIMIT ${limit}
+            ) LIMIT ${limit} ${Sweep.unlocked(sql)}
           ) RETURNING 1 AS one`
     ])
   }

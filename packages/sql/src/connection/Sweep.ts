@@ -4,8 +4,9 @@
  *
  * It deletes in portions, and lets other work run between two: SQLite stops the event loop for the time of a portion.
  */
+import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import type { Fragment } from "@effect/sql/Statement"
+import type { Fragment, Identifier } from "@effect/sql/Statement"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -31,9 +32,14 @@ export const portions = (
       ),
       { until: ({ length }) => length < PORTION }
     )
-  const sweep = Effect.ignoreLogged(Effect.forEach(all, remove, { discard: true }))
+  // Each by itself: a table that another transaction has locked does not keep the others from it.
+  const sweep = Effect.forEach(all, (portion) => Effect.ignoreLogged(remove(portion)), { discard: true })
   return Effect.asVoid(Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("1 minute"))))
 }
+
+/** Comes behind LIMIT: rows that another transaction has locked wait for the next sweep, and the others do not wait for them. */
+export const unlocked = (sql: SqlClient, table?: Identifier): Fragment =>
+  Attempt.isPg(sql) ? sql`FOR UPDATE ${table === undefined ? sql`` : sql`OF ${table}`} SKIP LOCKED` : sql``
 
 /** The rows of tables that have a column "expires". */
 export const every = (
@@ -42,12 +48,13 @@ export const every = (
 ): Effect.Effect<void, never, Scope.Scope> => {
   const { sql, table } = connection
   const row = sql.literal(Attempt.isPg(sql) ? "ctid" : "rowid")
+  const free = unlocked(sql)
   return portions(
     connection,
     tables.map(table).map((name) => (now, limit) =>
       sql`
         DELETE FROM ${name} WHERE expires <= ${now} AND ${row} IN (
-          SELECT ${row} FROM ${name} WHERE expires <= ${now} LIMIT ${limit}
+          SELECT ${row} FROM ${name} WHERE expires <= ${now} LIMIT ${limit} ${free}
         ) RETURNING 1 AS one`
     )
   )

@@ -6,13 +6,16 @@
  * A statement that has met a lock stays open in that driver: until the garbage collector has it, the connection sees the file as it
  * was, and commits nothing. Then the file is opened again.
  */
-import type { SqlClient } from "@effect/sql/SqlClient"
+import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
+import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
 import * as Attempt from "./Attempt.js"
 
 export interface Transactions {
@@ -32,7 +35,12 @@ interface Libsql {
 
 /** `limit`: how many milliseconds a statement may take. */
 export const make = (sql: SqlClient, limit: number): Transactions => {
-  if (Attempt.isPg(sql)) return { outside: (effect) => toEnd(effect, limit), within: sql.withTransaction }
+  if (Attempt.isPg(sql)) {
+    return {
+      outside: (effect) => toEnd(effect, limit),
+      within: (effect) => sql.withTransaction(Effect.mapInputContext(effect, withStatementsToEnd(limit)))
+    }
+  }
   if (!isLibsqlFile(sql)) return { outside: (effect) => effect, within: sql.withTransaction }
   const reopen = Effect.ignoreLogged(Effect.zipRight(
     Effect.tryPromise(() => sql.sdk.transaction("deferred").then((transaction) => transaction.close())),
@@ -66,6 +74,25 @@ const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effec
     ),
     Fiber.join
   )
+
+/**
+ * A transaction that is interrupted is rolled back behind the statement that runs. To cancel that one the driver would need another
+ * connection of the pool: it waits for it with the transaction open, and cancels what runs on the connection by then.
+ */
+const withStatementsToEnd = (limit: number) => <R>(context: Context.Context<R>): Context.Context<R> =>
+  Option.match(Context.getOption(context, TransactionConnection), {
+    onNone: () => context,
+    onSome: ([connection, depth]) =>
+      Context.add(context, TransactionConnection, [statementsToEnd(connection, limit), depth])
+  })
+
+const statementsToEnd = (connection: Connection, limit: number): Connection => ({
+  execute: (...statement) => toEnd(connection.execute(...statement), limit),
+  executeRaw: (...statement) => toEnd(connection.executeRaw(...statement), limit),
+  executeStream: (...statement) => connection.executeStream(...statement),
+  executeValues: (...statement) => toEnd(connection.executeValues(...statement), limit),
+  executeUnprepared: (...statement) => toEnd(connection.executeUnprepared(...statement), limit)
+})
 
 const isLibsqlFile = (sql: SqlClient): sql is SqlClient & Libsql =>
   "sdk" in sql && typeof sql.sdk === "object" && sql.sdk !== null && "protocol" in sql.sdk &&

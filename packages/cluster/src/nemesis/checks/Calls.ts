@@ -2,7 +2,7 @@
  * Each call ends exactly once at its client, with an answer that is its own, and its handler runs at most once: not at all when
  * the server has refused the call.
  */
-import type { Called, Ended, History } from "../History.js"
+import type { Called, Canary, Ended, History } from "../History.js"
 import { groupBy, only } from "../History.js"
 import type { Violation } from "./Violation.js"
 
@@ -14,9 +14,9 @@ const ends = (called: ReadonlyArray<Called>, ended: Map<string, Array<Ended>>): 
       : [{ promise: "every call ends once", at, message: `${call} of ${client} has ended ${count} times` }]
   })
 
-const crossed = (ended: ReadonlyArray<Ended>): Array<Violation> =>
+const crossed = (ended: ReadonlyArray<Ended | Canary>): Array<Violation> =>
   ended.flatMap(({ at, call, client, outcome }): Array<Violation> =>
-    outcome.type !== "result" || (outcome.echo === call && outcome.served === client) ? [] : [{
+    outcome?.type !== "result" || (outcome.echo === call && outcome.served === client) ? [] : [{
       promise: "an answer belongs to its client",
       at,
       message: `${call} of ${client} was answered with the result of ${outcome.echo} of ${outcome.served}`
@@ -24,11 +24,11 @@ const crossed = (ended: ReadonlyArray<Ended>): Array<Violation> =>
   )
 
 const foreign = (history: History): Array<Violation> =>
-  only(history, "Received").flatMap(({ at, client, data, madeFor }): Array<Violation> =>
+  [...only(history, "Received"), ...only(history, "Seen")].flatMap(({ at, client, data, madeFor }): Array<Violation> =>
     madeFor === undefined || madeFor === client ? [] : [{
       promise: "an answer belongs to its client",
       at,
-      message: `${client} has received an event of ${madeFor}: ${data.slice(0, 200)}`
+      message: `${client} has received a message of ${madeFor}: ${data.slice(0, 200)}`
     }]
   )
 
@@ -62,7 +62,7 @@ export const check = (history: History): Array<Violation> => {
   const ended = groupBy(all, ({ call }) => call)
   return [
     ...ends(only(history, "Called"), ended),
-    ...crossed(all),
+    ...crossed([...all, ...only(history, "Canary")]),
     ...foreign(history),
     ...repeated(history, ended),
     ...forgotten(all)

@@ -1,14 +1,18 @@
 /**
- * A process of a node ends by a signal that kills it, or in order, with exit code 0. An error that ends the process has
- * another exit code: no fault around a node may do that.
+ * A process of a node ends when the nemesis kills it, or in order, with exit code 0. An error that ends the process has another exit
+ * code, or a signal of its own: no fault around a node may do that.
  */
 import type { History } from "../History.js"
 import { only } from "../History.js"
 import type { Violation } from "./Violation.js"
 
-export const check = (history: History): Array<Violation> =>
-  only(history, "Exited").flatMap(({ at, code, node }): Array<Violation> =>
-    code === null || code === 0
-      ? []
-      : [{ promise: "a node runs until it is ended", at, message: `${node} has ended with exit code ${code}` }]
+export const check = (history: History): Array<Violation> => {
+  const killed = new Set(only(history, "Fault").flatMap(({ kind, node }) => kind === "kill" ? [node] : []))
+  return only(history, "Exited").flatMap(({ at, code, node, signal }): Array<Violation> =>
+    code === 0 || (signal === "SIGKILL" && killed.has(node)) ? [] : [{
+      promise: "a node runs until it is ended",
+      at,
+      message: `${node} has ended with ${signal ?? `exit code ${code}`}`
+    }]
   )
+}

@@ -73,7 +73,10 @@ export const check = (history: History, maxTakeover: number): Array<Violation> =
     answer !== "stored" ? [] : [{
       promise: "the writes of a former owner are refused",
       at,
-      message: `${node} has written ${event?.data.slice(0, 200) ?? "facts"} to session ${session} in epoch ${epoch}, ` +
+      message:
+        `${node} has written ${
+          event?.data.slice(0, 200) ?? "facts, or the begin of a stream,"
+        } to session ${session} in epoch ${epoch}, ` +
         "after a later epoch had begun"
     }]
   ),

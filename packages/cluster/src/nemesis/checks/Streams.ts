@@ -70,6 +70,33 @@ const reused = (name: string, written: ReadonlyArray<Written>): Array<Violation>
     }))
   )
 
+/** One message at two places: two answers to one request, or a text of a handler twice, which has its call and its step in it. */
+const repeated = (received: ReadonlyArray<Received>): Array<Violation> => {
+  const messages = groupBy(
+    received.filter(({ answers, madeFor }) => answers !== undefined || madeFor !== undefined),
+    ({ answers, data, session }) => `${session} ${answers ?? data}`
+  )
+  const placeOf = ({ position, stream }: Received) => `event ${position} of stream ${stream}`
+  return [...messages.values()].flatMap(([first, ...others]) =>
+    others.filter((other) => placeOf(other) !== placeOf(first!)).map((other) => ({
+      promise: PROMISE,
+      at: other.at,
+      message: `${other.client} has received in ${placeOf(other)} what was in ${placeOf(first!)}: ` +
+        other.data.slice(0, 200)
+    }))
+  )
+}
+
+/** A client reads its standalone stream until the end of the run: when it has got nothing of it, nothing of it is checked. */
+const unread = (name: string, written: ReadonlyArray<Written>): Array<Violation> => {
+  const stored = written.filter(({ answer }) => answer === "stored")
+  return stored.length === 0 ? [] : [{
+    promise: PROMISE,
+    at: stored[0]!.at,
+    message: `no event of stream ${name} has reached its client, and ${stored.length} were stored`
+  }]
+}
+
 export const check = (history: History): Array<Violation> => {
   const events = only(history, "Written").filter(({ event }) => event !== undefined)
   const written = groupBy(events, ({ event, session }) => nameOf({ session, stream: event!.stream }))
@@ -77,20 +104,28 @@ export const check = (history: History): Array<Violation> => {
   // A client that was refused reads on without a position: what follows is not compared with what came before.
   const before = only(history, "Received").filter((event) => event.at < (refusals.get(nameOf(event)) ?? Infinity))
   const received = groupBy(before, nameOf)
-  const unsure = new Set([
-    ...only(history, "Unanswered").map(nameOf),
-    ...events.flatMap((write) =>
-      write.answer === "unknown" ? [nameOf({ session: write.session, stream: write.event!.stream })] : []
-    )
-  ])
+  const unsure = groupBy(
+    [
+      ...only(history, "Unanswered").map((one) => ({ name: nameOf(one), since: -Infinity })),
+      ...events.filter(({ answer }) => answer === "unknown").map(({ begin, event, session }) => ({
+        name: nameOf({ session, stream: event!.stream }),
+        since: begin
+      }))
+    ],
+    ({ name }) => name
+  )
   const followed = new Set(only(history, "Followed").map(nameOf))
   return [
     ...[...received].flatMap(([name, own]) => disordered(name, own)),
     ...[...received].flatMap(([name, own]) => refused(name, written.get(name) ?? [], own)),
     ...[...written].flatMap(([name, own]) => reused(name, own)),
     ...[...followed].flatMap((name) => lost(name, written.get(name) ?? [], received.get(name) ?? [])),
+    ...repeated(before),
+    ...[...written].flatMap(([name, own]) =>
+      own[0]!.event!.stream !== STANDALONE || followed.has(name) || refusals.has(name) ? [] : unread(name, own)
+    ),
     ...only(history, "Unresumable").flatMap((refusal): Array<Violation> =>
-      unsure.has(nameOf(refusal)) ? [] : [{
+      unsure.get(nameOf(refusal))?.some(({ since }) => since < refusal.at) === true ? [] : [{
         promise: PROMISE,
         at: refusal.at,
         message: `${refusal.client} could not resume stream ${nameOf(refusal)} after ${refusal.position}: it got ` +
