@@ -86,8 +86,8 @@ export const start = (options: Options): Effect.Effect<Child, ProcessError, Scop
       (child) => Effect.zipRight(Effect.sync(() => child.kill(lastSignal)), Deferred.await(ended))
     )
     yield* Deferred.await(ready).pipe(Effect.timeoutFail({
-      duration: "20 seconds",
-      onTimeout: () => new ProcessError({ message: `${command} was not ready after 20 seconds` })
+      duration: "60 seconds",
+      onTimeout: () => new ProcessError({ message: `${command} was not ready after 60 seconds` })
     }))
     const exit = Deferred.await(ended)
     const signal = (name: NodeJS.Signals) => Effect.sync(() => void child.kill(name))
