@@ -43,8 +43,9 @@ const provide = (program) => {
   const found = () => process.env[program.toUpperCase()] ?? spawnSync("which", [program], { encoding: "utf8" }).stdout
   if (found()) return undefined
   if (packages.includes(program) && process.getuid?.() === 0) {
-    const install = "apt-get update -q && apt-get install -y -q --no-install-recommends"
-    spawnSync("bash", ["-c", `${install} ${program}`], { stdio: "ignore", timeout: 240_000 })
+    const apt = "apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=60"
+    const install = `${apt} update && ${apt} install -y --no-install-recommends ${program}`
+    spawnSync("bash", ["-c", install], { stdio: ["ignore", "ignore", "inherit"], timeout: 150_000 })
   }
   return found()
     ? undefined

@@ -11,7 +11,7 @@ after(() => rmSync(temporary, { recursive: true, force: true }))
 
 let trees = 0
 
-const run = async (list, files = {}, limit = 10_000) => {
+const run = async (list, files = {}, limit = 60_000) => {
   const at = join(temporary, String(trees++))
   const all = { "examples.json": list === undefined ? undefined : JSON.stringify(list), ...files }
   for (const [path, text] of Object.entries(all)) {

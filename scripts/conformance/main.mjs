@@ -13,7 +13,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { balance, freePort, startRedis } from "./nodes.mjs"
+import { balance, freePort, startRedis, until } from "./nodes.mjs"
 
 const home = dirname(fileURLToPath(import.meta.url))
 const root = join(home, "..", "..")
@@ -148,22 +148,20 @@ const throughNodes = async (version, redis) => {
   }
 }
 
-const start = (program, args) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(
-      process.execPath,
-      [join(root, `packages/examples/dist/everything/${program}.js`), "--port", "0", ...args],
-      { stdio: ["ignore", "pipe", "inherit"] }
-    )
-    let said = ""
-    child.stdout.on("data", (chunk) => {
-      said += chunk
-      const url = /everything is at (\S+)/.exec(said)?.[1]
-      if (url !== undefined) resolve({ url, stop: () => child.kill("SIGTERM"), ended: () => child.exitCode !== null })
-    })
-    child.on("error", reject)
-    child.on("exit", (code) => reject(new Error(`everything/${program} ended with ${code}`)))
-  })
+const start = async (program, args) => {
+  const child = spawn(
+    process.execPath,
+    [join(root, `packages/examples/dist/everything/${program}.js`), "--port", "0", ...args],
+    { stdio: ["ignore", "pipe", "inherit"] }
+  )
+  // One leg that fails ends this process, and the other legs have servers of their own.
+  const kill = () => child.kill("SIGKILL")
+  process.once("exit", kill)
+  child.once("exit", () => process.off("exit", kill))
+  const said = await until(child, `everything/${program}`, /everything is at \S+(?=\s)/)
+  const url = /everything is at (\S+)/.exec(said)[1]
+  return { url, stop: () => child.kill("SIGTERM"), ended: () => child.exitCode !== null }
+}
 
 /** How long one run of the suite may last. The longest takes half a minute; the suite itself waits for ever in places. */
 const limit = 120_000
@@ -181,7 +179,10 @@ const run = (args, onOutput = () => {}) =>
     child.on("error", reject)
     child.on("exit", (status) => {
       clearTimeout(late)
-      resolve({ status, said })
+      const end = () => resolve({ status, said })
+      // Its last words may arrive after its end. A client that it has left behind may keep the pipes.
+      child.once("close", end)
+      setTimeout(end, 2000).unref()
     })
   })
 

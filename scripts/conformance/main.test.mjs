@@ -1,12 +1,13 @@
 // What the conformance run must not overlook.
 import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { judge, results, unnamed } from "./main.mjs"
-import { balance } from "./nodes.mjs"
+import { balance, freePort, until } from "./nodes.mjs"
 
 const check = (id, status, errorMessage) => ({ id, status, errorMessage })
 const scenario = (name, ...checks) => ({ scenario: name, checks })
@@ -96,4 +97,18 @@ test("a balancer passes each request on to the next server, streams the answer, 
   } finally {
     balancer.stop()
   }
+})
+
+test("a program that ends before it is ready, or never is, fails with what it has printed", async () => {
+  const program = (code) => spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit"] })
+  const ready = (code, limit) => until(program(code), "it", /ready (\d+)(?=\s)/, limit)
+  assert.match(await ready("process.stdout.write(\"rea\"); setTimeout(console.log, 50, \"dy 1234\")"), /ready 1234/)
+  await assert.rejects(ready("console.log(\"no\"); process.exitCode = 3"), /^Error: it ended with 3:\nno/)
+  const idle = "console.log(\"still\"); setInterval(() => {}, 1000)"
+  await assert.rejects(ready(idle, 1000), /^Error: it has not printed \/ready .* within 1 s/)
+})
+
+test("a free port is none that Linux gives to what asks for any", async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()))
+  assert.ok(ports.every((port) => port >= 10_000 && port < 32_000), ports.join())
 })

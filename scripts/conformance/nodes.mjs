@@ -1,20 +1,46 @@
 // A server on several nodes, for the conformance run: Redis, the nodes, and a load balancer without affinity in front, which
 // passes every request on to the next node. `redis-server` is installed where it is not there and this runs as root.
 import { execFileSync, spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, request } from "node:http"
 import { createServer as createTcpServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A port that nothing listens on. */
-export const freePort = () =>
+/**
+ * A port that nothing listens on. Linux gives the ports from 32768 on to whatever asks for any: one of those would be taken before it
+ * is used.
+ */
+export const freePort = (attempts = 100) =>
   new Promise((resolve, reject) => {
+    const port = randomInt(10_000, 32_000)
     const server = createTcpServer()
-    server.on("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
+    server.on("error", (error) => attempts > 1 ? freePort(attempts - 1).then(resolve, reject) : reject(error))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(port)))
+  })
+
+/** What a program has printed when this is a part of it. Fails when the program ends, or has not printed it after a minute. */
+export const until = (child, name, pattern, limit = 60_000) =>
+  new Promise((resolve, reject) => {
+    let said = ""
+    const late = setTimeout(() => {
+      child.kill("SIGKILL")
+      reject(new Error(`${name} has not printed ${pattern} within ${limit / 1000} s:\n${said}`))
+    }, limit)
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      said += text
+      if (!pattern.test(said)) return
+      clearTimeout(late)
+      resolve(said)
+    })
+    child.on("error", (error) => {
+      clearTimeout(late)
+      reject(error)
+    })
+    child.on("close", (code, signal) => {
+      clearTimeout(late)
+      reject(new Error(`${name} ended with ${signal ?? code}:\n${said}`))
     })
   })
 
@@ -31,7 +57,8 @@ const installRedis = () => {
   if (hasRedis()) return
   if (process.getuid?.() === 0) {
     console.log("installing redis-server")
-    const install = "apt-get update -q && apt-get install -y -q --no-install-recommends redis-server"
+    const apt = "apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=60"
+    const install = `${apt} update && ${apt} install -y --no-install-recommends redis-server`
     execFileSync("bash", ["-c", install], { stdio: ["ignore", "ignore", "inherit"], timeout: 240_000 })
   }
   if (!hasRedis()) throw new Error("This needs redis-server: install it (Debian: apt install redis-server)")
@@ -49,15 +76,7 @@ export const startRedis = async () => {
     rmSync(folder, { recursive: true, force: true })
   }
   process.once("exit", stop)
-  await new Promise((resolve, reject) => {
-    let said = ""
-    child.stdout.on("data", (chunk) => {
-      said += chunk
-      if (said.includes("Ready to accept connections")) resolve()
-    })
-    child.on("error", reject)
-    child.on("exit", (code) => reject(new Error(`redis-server ended with ${code}:\n${said}`)))
-  })
+  await until(child, "redis-server", /Ready to accept connections/)
   return { url: `redis://127.0.0.1:${port}`, stop }
 }
 

@@ -61,9 +61,14 @@ export const run = async (
 }
 
 /** An answer that is expected may take long on a busy machine; what does not come is waited for briefly. */
-const patienceOf = ({ expect, grace, patience }: HttpAttack) => ({
-  patience: patience ?? (expect.includes("waits") ? 300 : 3000),
-  grace: grace ?? (expect.some((statuses) => statuses.includes(" ")) ? 150 : 15)
+const patienceOf = ({ expect }: HttpAttack): Sockets.Patience => ({
+  patience: expect.includes("waits") ? 300 : 10_000,
+  rest: 3000,
+  grace: expect.some((statuses) => statuses.includes(" ")) ? 150 : 15,
+  isPart: (statuses) => {
+    const begin = statuses.join(" ")
+    return !expect.includes(begin) && expect.some((all) => all.startsWith(`${begin} `))
+  }
 })
 
 const once = async (victim: Victim, canary: Canary, attack: HttpAttack) => {

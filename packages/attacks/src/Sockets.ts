@@ -26,14 +26,23 @@ const isComplete = (text: string): boolean => {
   return /^HTTP\/1\.[01] (?:204|304)/.test(head) || !/event-stream/i.test(head) || text.includes("\n\n", end + 4)
 }
 
-/**
- * Sends the pieces one after another. Ends when the server closes the connection, `grace` milliseconds after a complete
- * response, or after `patience` milliseconds.
- */
+/** How long to wait, in milliseconds. */
+export interface Patience {
+  /** For a response, and for each one that follows while `isPart`. */
+  readonly patience: number
+  /** For the rest of a response whose end is not seen. */
+  readonly rest: number
+  /** After a complete response, for what should not come. */
+  readonly grace: number
+  /** Whether further responses are expected after those with these statuses. */
+  readonly isPart: (statuses: ReadonlyArray<number>) => boolean
+}
+
+/** Sends the pieces one after another. Ends when the server closes the connection, or when nothing has come for so long. */
 export const send = (
   port: number,
   pieces: ReadonlyArray<string | Uint8Array>,
-  { grace, patience }: { readonly grace: number; readonly patience: number }
+  { grace, isPart, patience, rest }: Patience
 ): Promise<Exchange> =>
   new Promise((resolve) => {
     let text = ""
@@ -54,9 +63,10 @@ export const send = (
     }
     socket.on("data", (chunk) => {
       text = (text + chunk.toString("latin1")).slice(0, 200_000)
-      if (!isComplete(text)) return
+      const statuses = statusesOf(text)
+      if (statuses.length === 0) return
       clearTimeout(timer)
-      timer = setTimeout(() => finish(false), grace)
+      timer = setTimeout(() => finish(false), isPart(statuses) ? patience : isComplete(text) ? grace : rest)
     })
     socket.on("error", () => {})
     socket.on("close", () => finish(true))

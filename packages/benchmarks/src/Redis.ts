@@ -5,6 +5,7 @@
 import { RedisConnection } from "@effect-mcp/redis"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -17,12 +18,13 @@ export interface Redis {
   readonly used: Effect.Effect<number>
 }
 
-const freePort = Effect.async<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as { readonly port: number }
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
+/** Below the ports that Linux gives to whatever asks for any, so that none takes it meanwhile. */
+const freePort = Effect.async<number, Error>((resume) => {
+  const port = randomInt(10_000, 32_000)
+  const server = createServer()
+  server.once("error", (error) => resume(Effect.fail(error)))
+  server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
+}).pipe(Effect.retry({ times: 100 }), Effect.orDie)
 
 const start = (port: number, folder: string) =>
   Effect.async<ReturnType<typeof spawn>, Error>((resume) => {

@@ -70,7 +70,7 @@ describe("Waits that are interrupted under random schedulers", () => {
               assert.isTrue(Exit.isSuccess(yield* Fiber.await(third!)))
               yield* waiting
             }).pipe(Effect.scoped, Effect.withScheduler(randomScheduler(next)))
-            const ended = yield* Effect.timeoutOption(Effect.disconnect(run), "10 seconds")
+            const ended = yield* Effect.timeoutOption(Effect.disconnect(run), "30 seconds")
             assert.isTrue(Option.isSome(ended), `seed ${seed}, after ${wait} turns`)
           }
         }).pipe(Effect.provide(server), Logger.withMinimumLogLevel(LogLevel.None)), 60_000)

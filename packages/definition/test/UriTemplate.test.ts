@@ -147,7 +147,7 @@ describe("UriTemplate.match", () => {
       for (const template of templates) UriTemplate.match(template, uri)
     }
     expect(performance.now() - begin).toBeLessThan(10_000)
-  }, 20_000)
+  })
 })
 
 interface Example {

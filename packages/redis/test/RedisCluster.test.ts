@@ -158,7 +158,7 @@ layer(shared, { excludeTestServices: true, timeout: "30 seconds" })("a cluster o
     Effect.gen(function*() {
       const errors = yield* unhandled
       const { nodeOf, nodes, settled, urls } = yield* Cluster
-      const { command } = yield* RedisConnection.make({ url: urls, prefix: "asking:", timeout: 500 })
+      const { command } = yield* RedisConnection.make({ url: urls, prefix: "asking:", timeout: 1000 })
       const key = "asking:k"
       const from = yield* nodeOf(key)
       const [source, target] = [nodes[from]!, nodes[(from + 1) % nodes.length]!]
@@ -191,7 +191,7 @@ layer(shared, { excludeTestServices: true, timeout: "30 seconds" })("a cluster o
   it.scoped("fails in time while one of them is away, and goes on when it is back", () =>
     Effect.gen(function*() {
       const { nodeOf, nodes, urls } = yield* Cluster
-      const timeout = 500
+      const timeout = 1000
       const { command } = yield* RedisConnection.make({ url: urls, prefix: "away:", timeout })
       const lost = nodes[yield* nodeOf("away:k")]!
       const set = command("SET", "away:k", "v")

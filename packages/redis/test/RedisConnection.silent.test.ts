@@ -31,7 +31,7 @@ describe.concurrent.each(Object.entries(servers))(
         const { proxy, redis, url } = yield* server
         const behind = yield* RedisProcess.connection(redis)
         const { prefix } = behind
-        const connection = yield* RedisConnection.make({ url, prefix, timeout: 300 })
+        const connection = yield* RedisConnection.make({ url, prefix, timeout: 1000 })
         const inboxOver = (connection: RedisConnection.RedisConnectionService) =>
           Effect.provideService(RedisInbox.make(), RedisConnection.RedisConnection, connection)
         const { received } = yield* (yield* inboxOver(connection)).open("one")
@@ -50,9 +50,7 @@ describe.concurrent.each(Object.entries(servers))(
           channel: Queue.take(woken),
           inbox: Queue.take(texts)
         }
-        const { inbox } = yield* Effect.all(again, { concurrency: "unbounded" }).pipe(
-          Effect.timeout("8 seconds")
-        )
+        const { inbox } = yield* Effect.all(again, { concurrency: "unbounded" })
         assert.strictEqual(inbox, "meanwhile")
         yield* Queue.takeAll(woken)
         yield* behind.command("PUBLISH", `${prefix}c`, "")
@@ -66,7 +64,7 @@ describe.concurrent.each(Object.entries(servers))(
     it.scopedLive("takes a bounded number of commands, and of characters; it refuses others at once, also after a timeout", () =>
       Effect.gen(function*() {
         const { proxy, url } = yield* server
-        const timeout = 200
+        const timeout = 1000
         const opened = yield* Effect.forEach(
           Object.entries(limits),
           ([limit, [options, sent]]) =>

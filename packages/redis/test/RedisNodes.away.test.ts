@@ -25,7 +25,7 @@ describe("while Redis does not answer", () => {
   it.scopedLive("a node lives and is not ready, refuses new sessions with 503, and removes sessions that end later", () =>
     Effect.gen(function*() {
       const redis = yield* RedisProcess.make()
-      const timeout = "300 millis"
+      const timeout = "1 second"
       const context = yield* Layer.build(
         HttpServer.layer({ port: 0, health: { timeout, maxAge: 0 } }).pipe(
           Layer.provide(McpServer.layer({ name: "away", version: "1.0.0" }, Layer.empty)),
@@ -75,7 +75,7 @@ describe("while Redis does not answer", () => {
 })
 
 describe("each operation of a service, while Redis", () => {
-  const TIMEOUT = 300
+  const TIMEOUT = 1000
 
   for (const behaviour of ["does not answer", "ends each connection"] as const) {
     it.scopedLive(`${behaviour}: ends in time, with the error that its interface promises`, () =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisTaskStore from "@effect-mcp/redis/RedisTaskStore"
 import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
-import { Clock, Effect, Fiber, Option } from "effect"
+import { Clock, Effect, Fiber, Option, Schedule } from "effect"
 import * as RedisProcess from "./RedisProcess.js"
 
 describe("a store of tasks in Redis", () => {
@@ -27,6 +27,7 @@ const taskOf = (taskId: string, createdAt: number, ttl: number) =>
   }) as const
 
 describe("RedisTaskStore", () => {
+  const often = Schedule.spaced("20 millis")
   const over = (connection: RedisConnection.RedisConnectionService, options?: RedisTaskStore.Options) =>
     Effect.provideService(RedisTaskStore.make(options), RedisConnection.RedisConnection, connection)
 
@@ -35,11 +36,11 @@ describe("RedisTaskStore", () => {
       const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)
       const { create } = yield* over(connection)
       const now = yield* Clock.currentTimeMillis
-      yield* create(taskOf("1", now, 400))
-      yield* create(taskOf("2", now, 200))
+      yield* create(taskOf("1", now, 4000))
+      yield* create(taskOf("2", now, 2000))
       const keys = connection.command("KEYS", `${connection.prefix}*ada*`)
       assert.strictEqual((yield* keys as Effect.Effect<ReadonlyArray<string>>).length, 2)
-      yield* Effect.repeat(keys, { until: (found) => Array.isArray(found) && found.length === 0 })
+      yield* Effect.repeat(keys, { until: (found) => Array.isArray(found) && found.length === 0, schedule: often })
     }))
 
   it.scopedLive("makes room for a task when any of its owner's tasks have expired, and never for more than the limit", () =>
@@ -56,9 +57,9 @@ describe("RedisTaskStore", () => {
           { concurrency: "unbounded" }
         )
       yield* creating("long", 120, 600_000)
-      const short = yield* creating("short", 100, 500)
+      const short = yield* creating("short", 100, 4000)
       assert.strictEqual(short.filter(Boolean).length, 40)
-      yield* Effect.repeat(get("ada", `short${short.lastIndexOf(true)}`), { until: Option.isNone })
+      yield* Effect.repeat(get("ada", `short${short.lastIndexOf(true)}`), { until: Option.isNone, schedule: often })
       assert.strictEqual((yield* creating("later", 100, 600_000)).filter(Boolean).length, 40)
       assert.strictEqual((yield* list("ada", { limit: 500 })).tasks.length, maxTasks)
     }))

@@ -26,7 +26,8 @@ const isThere = () => {
 const install = (): void => {
   if (isThere()) return
   if (process.getuid?.() === 0) {
-    const install = "apt-get update -q && apt-get install -y -q --no-install-recommends redis-server"
+    const apt = "apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=60"
+    const install = `${apt} update && ${apt} install -y --no-install-recommends redis-server`
     execFileSync("bash", ["-c", install], { stdio: ["ignore", "ignore", "inherit"], timeout: 240_000 })
   }
   if (!isThere()) throw new Error("These tests need redis-server: install it (Debian: apt install redis-server)")

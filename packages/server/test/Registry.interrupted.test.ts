@@ -16,5 +16,5 @@ describe("Registry.add", () => {
         yield* Scope.close(scope, Exit.void)
         assert.isFalse(registry.tools.has("new"))
       }))
-    }).pipe(Effect.scoped, Effect.provide(serve(Layer.empty))), 20_000)
+    }).pipe(Effect.scoped, Effect.provide(serve(Layer.empty))))
 })

@@ -62,7 +62,7 @@ describe("A task", () => {
         assert.deepNestedInclude(outcome, { "result.isError": true })
         assert.strictEqual((yield* Modern.call(peer, "later", {}, declaring)).isError, true)
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)), Effect.provide(layer))
-    }), 5000)
+    }))
 
   it.live("that is refused releases what the call has acquired", () =>
     Effect.gen(function*() {
@@ -77,7 +77,7 @@ describe("A task", () => {
         yield* Modern.error(peer, "tools/call", { name: "held" }, declaring)
         assert.strictEqual(released, 1)
       }).pipe(Effect.scoped, Effect.provide(serving(features, store, { maxRunning: 0 }, { middleware })))
-    }), 5000)
+    }))
 
   it.live("counts among the running ones from before the store has it", () =>
     Effect.gen(function*() {
@@ -104,7 +104,7 @@ describe("A task", () => {
         yield* Deferred.succeed(open, undefined)
         assert.strictEqual((yield* peer.expectResult(first)).resultType, "task")
       }).pipe(Effect.scoped, Effect.provide(serving(features, store, { maxRunning: 1 })))
-    }), 5000)
+    }))
 
   for (const era of ["legacy", "modern"] as const) {
     it.live(
@@ -134,8 +134,7 @@ describe("A task", () => {
             }),
             Tasking.serving(slow)
           )
-        }),
-      5000
+        })
     )
   }
 
@@ -177,7 +176,7 @@ describe("A task", () => {
         yield* Effect.sleep(20)
         assert.strictEqual((yield* store.list(null, { limit: 10 })).tasks.length, 1)
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)))
-    }), 5000)
+    }))
 
   it.effect("that expires ends the requests that wait for its result", () =>
     Effect.gen(function*() {
@@ -194,7 +193,7 @@ describe("A task", () => {
         yield* TestClock.adjust("2 seconds")
         assert.strictEqual((yield* peer.expectError(id)).code, -32602)
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)))
-    }), 5000)
+    }))
 
   it.live("waits for its answer when the client that was asked disconnects", () =>
     Effect.gen(function*() {
@@ -215,7 +214,7 @@ describe("A task", () => {
         yield* Effect.sleep(50)
         assert.strictEqual((yield* reached(store, taskId, "input_required")).status, "input_required")
       }).pipe(Effect.scoped, Effect.provide(serving(features as never, store)))
-    }), 5000)
+    }))
 
   it.live("that was cancelled asks nothing any more, and its handler ends", () =>
     Effect.gen(function*() {
@@ -240,7 +239,7 @@ describe("A task", () => {
           yield* Deferred.await(ended)
         }
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)))
-    }), 5000)
+    }))
 
   it.live(
     "notifies of its end also with a store that answers after it has told of the change",
@@ -270,8 +269,7 @@ describe("A task", () => {
           const params = yield* peer.expectNotification("notifications/tasks")
           assert.strictEqual(params.status, "completed")
         }).pipe(Effect.scoped, Effect.provide(serving(features, store)))
-      }),
-    5000
+      })
   )
 
   it.effect("is interrupted after its time also when the store lost its changes", () =>
@@ -294,7 +292,7 @@ describe("A task", () => {
         yield* TestClock.adjust("2 hours")
         yield* Deferred.await(interrupted)
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)), Effect.provide(layer))
-    }), 5000)
+    }))
 
   for (
     const [era, client, begin] of [["legacy", Tasking.legacy, Tasking.start], [
@@ -332,8 +330,7 @@ describe("A task", () => {
             }),
             Tasking.serving(store)
           ).pipe(Effect.provide(layer))
-        }),
-      5000
+        })
     )
   }
 })

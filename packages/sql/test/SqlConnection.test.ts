@@ -111,7 +111,7 @@ describe("a connection to SQLite", () => {
     Effect.gen(function*() {
       const path = yield* Sqlite.file
       const one = yield* Sqlite.connection(path)
-      const two = yield* Sqlite.connection(path, { timeout: "200 millis" })
+      const two = yield* Sqlite.connection(path, { timeout: "1 second" })
       const clean = two.run("store", two.sql`DELETE FROM ${two.table("nodes")}`)
       const { message } = yield* one.transaction(
         "lock",
@@ -129,7 +129,7 @@ describe("a connection to SQLite", () => {
     Effect.gen(function*() {
       const path = yield* Sqlite.file
       const one = yield* Sqlite.connection(path)
-      const two = yield* Sqlite.connection(path, { timeout: "200 millis" })
+      const two = yield* Sqlite.connection(path, { timeout: "1 second" })
       const clean = two.sql`DELETE FROM ${two.table("nodes")}`
       for (const store of [two.run("store", clean), two.transaction("store", clean)]) {
         yield* one.transaction(
@@ -196,9 +196,9 @@ describe("a connection to SQLite", () => {
 
   it.scopedLive("fails when the database does not answer in time", () =>
     Effect.gen(function*() {
-      const { run } = yield* Sqlite.connection(yield* Sqlite.file, { timeout: "10 millis" })
+      const { run } = yield* Sqlite.connection(yield* Sqlite.file, { timeout: "100 millis" })
       const { code, message } = yield* Effect.flip(run("store", Effect.never))
-      assert.strictEqual(message, "The database did not store: no answer within 10 ms")
+      assert.strictEqual(message, "The database did not store: no answer within 100 ms")
       assert.strictEqual(code, "ETIMEDOUT")
     }))
 

@@ -68,10 +68,7 @@ describe("migrations of one SQLite file by two clients of one process", () => {
     Effect.gen(function*() {
       const client = Sqlite.client(yield* Sqlite.file)
       const clients = [yield* Layer.build(Layer.fresh(client)), yield* Layer.build(Layer.fresh(client))]
-      yield* Effect.timeout(
-        Effect.forEach(clients, (client) => Effect.provide(SqlMigrations.run(), client), { concurrency: 2 }),
-        "10 seconds"
-      )
+      yield* Effect.forEach(clients, (client) => Effect.provide(SqlMigrations.run(), client), { concurrency: 2 })
     }))
 })
 
@@ -80,13 +77,13 @@ describe("migrations of one PostgreSQL by several nodes", () => {
     Effect.gen(function*() {
       const url = yield* Postgres.database
       const other = yield* Postgres.connection(url, { prefix: "other_" })
-      const start = Layer.build(PgNodes.layer({ url, timeout: "200 millis" }))
+      const start = Layer.build(PgNodes.layer({ url, timeout: "1 second" }))
       const starting = yield* other.transaction(
         "migrate",
         Effect.gen(function*() {
           yield* other.sql`SELECT pg_advisory_xact_lock(${0x6d6370}, hashtext('mcp_'))`
           const starting = yield* Effect.forkScoped(start)
-          yield* other.sql`SELECT pg_sleep(1)`
+          yield* other.sql`SELECT pg_sleep(2)`
           return starting
         })
       )

@@ -19,7 +19,8 @@ declare module "vitest" {
 const install = (): void => {
   if (PostgresProcess.programs() !== undefined) return
   if (process.getuid?.() === 0) {
-    const command = "apt-get update -q && apt-get install -y -q --no-install-recommends postgresql"
+    const apt = "apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=60"
+    const command = `${apt} update && ${apt} install -y --no-install-recommends postgresql`
     execFileSync("bash", ["-c", command], {
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
       stdio: ["ignore", "ignore", "inherit"],

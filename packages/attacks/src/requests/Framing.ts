@@ -147,15 +147,12 @@ const smuggled: ReadonlyArray<HttpAttack> = [
   {
     name: "three pipelined calls",
     expect: ["200 200 200"],
-    send: (context) => [Buffer.concat([1, 2, 3].map(() => request(context)))],
-    patience: 1000
+    send: (context) => [Buffer.concat([1, 2, 3].map(() => request(context)))]
   },
   {
     name: "200 pipelined calls",
     expect: [Array(200).fill("200").join(" ")],
-    send: (context) => [Buffer.concat(Array.from({ length: 200 }, () => request(context)))],
-    patience: 3000,
-    grace: 500
+    send: (context) => [Buffer.concat(Array.from({ length: 200 }, () => request(context)))]
   },
   attack("an upgrade to WebSocket", ["200", "400", "cut"], {
     headers: { connection: "Upgrade", upgrade: "websocket" }

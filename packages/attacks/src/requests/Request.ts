@@ -21,10 +21,6 @@ export interface HttpAttack {
   readonly expect: ReadonlyArray<string>
   /** The code of the JSON-RPC error in the response. */
   readonly code?: number | undefined
-  /** How long to wait for an answer, in milliseconds. */
-  readonly patience?: number | undefined
-  /** How long to wait for further responses, in milliseconds. */
-  readonly grace?: number | undefined
 }
 
 export type Headers = Readonly<Record<string, string | undefined>>

@@ -42,7 +42,7 @@ describe("A group under random schedulers", () => {
             if (ending === "disconnect") assert.isTrue(Exit.isSuccess(yield* connect("a")))
             yield* Scope.close(scope, Exit.void)
           }).pipe(Effect.withScheduler(randomScheduler(next)), Logger.withMinimumLogLevel(LogLevel.None))
-          const ended = yield* Effect.timeoutOption(Effect.disconnect(run), "10 seconds")
+          const ended = yield* Effect.timeoutOption(Effect.disconnect(run), "30 seconds")
           assert.isTrue(Option.isSome(ended), `seed ${seed}, after ${wait} turns`)
         }
       }).pipe(Effect.provide(McpServer.layer({ name: "test", version: "1" }, one))), 60_000)

@@ -82,7 +82,7 @@ describe("Calls that are interrupted under random schedulers", () => {
             Effect.withScheduler(randomScheduler(next)),
             Logger.withMinimumLogLevel(LogLevel.None)
           )
-          const ended = yield* Effect.timeoutOption(Effect.disconnect(run), "10 seconds")
+          const ended = yield* Effect.timeoutOption(Effect.disconnect(run), "30 seconds")
           assert.isTrue(Option.isSome(ended), `seed ${seed}, after ${wait} turns`)
         }
       }).pipe(Effect.provide(server)), 60_000)

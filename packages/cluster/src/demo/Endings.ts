@@ -19,10 +19,10 @@ import { eventually, expectAnswers, expectProgress, meanwhile, names, updated } 
 import * as WorkingClient from "./WorkingClient.js"
 
 /** How long the sessions of a killed node may be without one: its lease of 3 seconds, and time for a slow machine. In milliseconds. */
-const TAKEOVER = 5000
+const TAKEOVER = 10_000
 
-/** How soon a load balancer has noticed that a node is not ready. Less than `grace` of the nodes. In milliseconds. */
-const NOTICED = 1000
+/** How soon a load balancer can notice that a node is not ready. Less than `grace` of the nodes. In milliseconds. */
+const NOTICED = 2000
 
 /** `grace`, `drainTimeout` and two times `closeTimeout`, and time for a slow machine. In milliseconds. */
 const ENDING = 20_000
@@ -40,7 +40,7 @@ export const killed = (setting: Setting): Effect.Effect<string, ProcessError, Ht
     const resumed = Effect.map(nginx.accesses, (accesses) => accesses.filter(({ resumes }) => resumes).length)
     const before = { resumed: yield* resumed, takeovers: takeovers() }
     yield* account.line(`Node ${node.name} is killed (SIGKILL)`)
-    const { began, counted, silent } = yield* meanwhile(setting, 10, (long) =>
+    const { began, counted, silent } = yield* meanwhile(setting, 15, (long) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
         yield* node.kill
@@ -57,7 +57,7 @@ export const killed = (setting: Setting): Effect.Effect<string, ProcessError, Ht
     const [elsewhere, there] = Array.partition(calls, (call) => ledger.ranOn(call) === node.name)
     const short = ledger.since(began).filter(({ tool }) => tool === "echo")
     const streams = (yield* resumed) - before.resumed
-    yield* account.line(`  calls of 2 s whose handler ran there: ${summary(there)}; elsewhere: ${summary(elsewhere)}`)
+    yield* account.line(`  calls of 3 s whose handler ran there: ${summary(there)}; elsewhere: ${summary(elsewhere)}`)
     yield* account.line(`  short calls meanwhile: ${summary(short)}; ${streams} streams resumed`)
     yield* expectAnswers(setting, "a call is answered, or its client learns of the loss", [...calls, ...short], LOST)
     yield* expectProgress(setting, counted)
@@ -74,7 +74,7 @@ export const killed = (setting: Setting): Effect.Effect<string, ProcessError, Ht
       "a node takes few short calls with it",
       `${failed} of ${short.length} failed`
     )
-    const isCounted = yield* eventually(Effect.sync(() => takeovers() - before.takeovers >= own.length), 3000)
+    const isCounted = yield* eventually(Effect.sync(() => takeovers() - before.takeovers >= own.length), 10_000)
     yield* account.expect(isCounted, "`takeovers` counts every session")
     yield* restarted(setting, node)
     return node.name
@@ -103,8 +103,9 @@ export const shutDown = (setting: Setting): Effect.Effect<void, ConnectError | P
         const unready = (yield* Clock.currentTimeMillis) - began
         yield* account.line(`  /readyz answers 503 after ${unready} ms`)
         yield* account.expect(isUnready, "/readyz of a node that shuts down answers 503 at once")
-        yield* Effect.sleep(NOTICED)
+        const isTold = affinity ? yield* eventually(nginx.leavesOut(node.name), NOTICED) : true
         const noticed = yield* Clock.currentTimeMillis
+        yield* account.expect(isTold, "a supervisor tells nginx of a node that is not ready")
         const live = yield* Health.probe(node, "/livez")
         yield* account.expect(live === 200, "a node that shuts down lives", `/livez: ${live}`)
         const call = yield* direct
@@ -145,7 +146,7 @@ export const shutDown = (setting: Setting): Effect.Effect<void, ConnectError | P
       const late = (yield* nginx.accesses).filter((access) => access.began >= noticed && access.ports[0] === node.port)
       yield* account.expect(late.length === 0, "nginx sends no request to a node that is not ready", `${late.length}`)
     }
-    const isMeasured = yield* eventually(Effect.sync(() => ledger.metric(node.name, "drain.seconds") > 0), 2000)
+    const isMeasured = yield* eventually(Effect.sync(() => ledger.metric(node.name, "drain.seconds") > 0), 10_000)
     yield* account.expect(isMeasured, "`drain.seconds` has the end of the node")
     yield* metrics(setting)
     yield* restarted(setting, node)
@@ -170,7 +171,7 @@ const restarted = (setting: Setting, node: ServerNode) =>
   Effect.gen(function*() {
     yield* Effect.all([node.restart, updated(setting)], { concurrency: "unbounded" })
     const isReady = Effect.map(Health.probe(node, "/readyz"), (status) => status === 200)
-    yield* setting.account.expect(yield* eventually(isReady, 5000), "a node that has started again is ready")
+    yield* setting.account.expect(yield* eventually(isReady, 20_000), "a node that has started again is ready")
   })
 
 /** What a deployer watches, of each node since it has started. */

@@ -16,7 +16,7 @@ export const probe = (
 ): Effect.Effect<number | undefined, never, HttpClient.HttpClient> =>
   HttpClient.get(`http://127.0.0.1:${port}${path}`).pipe(
     Effect.tap(({ text }) => text),
-    Effect.timeout("1 second"),
+    Effect.timeout("3 seconds"),
     Effect.match({ onFailure: () => undefined, onSuccess: ({ status }) => status })
   )
 

@@ -62,7 +62,7 @@ const work = (setting: Setting) =>
     const { account, clients, ledger, nodes } = setting
     for (const path of ["/livez", "/readyz"] as const) {
       const statuses = Effect.forEach(nodes, (node) => Health.probe(node, path))
-      const isWell = yield* eventually(Effect.map(statuses, (all) => all.every((status) => status === 200)), 5000)
+      const isWell = yield* eventually(Effect.map(statuses, (all) => all.every((status) => status === 200)), 20_000)
       yield* account.expect(isWell, `${path} of every node answers 200`)
     }
     const began = yield* Clock.currentTimeMillis

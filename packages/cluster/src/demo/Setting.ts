@@ -82,10 +82,10 @@ export const updated = ({ account, clients }: Setting): Effect.Effect<void> =>
     const before = clients.map(({ updates }) => updates())
     yield* clients.at(-1)!.call("update")
     const waiting = () => clients.filter(({ updates }, at) => updates() === before[at])
-    yield* eventually(Effect.sync(() => waiting().length === 0), 3000)
+    yield* eventually(Effect.sync(() => waiting().length === 0), 10_000)
     const late = waiting()
     yield* account.line(`  ${clients.length - late.length} of ${clients.length} subscribers hear of a change`)
-    yield* account.expect(late.length === 0, "every subscriber hears of a change within 3 s", `not ${names(late)}`)
+    yield* account.expect(late.length === 0, "every subscriber hears of a change within 10 s", `not ${names(late)}`)
   })
 
 /** Calls that take long: some send progress, the others send nothing before the answer. */
@@ -117,7 +117,7 @@ export const meanwhile = <A, E, R>(
       silent: Effect.forEach(clients, (client) => client.call("slow", { millis: steps * STEP }), { concurrency })
     }, { concurrency }))
     const isBegun = () => seen.every(({ length }) => length > 0) && ledger.begunOf("slow") === before + clients.length
-    const begun = yield* eventually(Effect.sync(isBegun), 5000)
+    const begun = yield* eventually(Effect.sync(isBegun), 20_000)
     yield* account.expect(begun, "every handler begins, and its progress arrives")
     const result = yield* happens(Fiber.join(long))
     isOver = true

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createConnection } from "node:net"
 import { join } from "node:path"
 import * as Child from "./Child.js"
@@ -31,6 +31,8 @@ export interface Nginx {
   readonly accesses: Effect.Effect<ReadonlyArray<Access>>
   /** Whether it sends requests to the node. */
   readonly use: (node: string, isReady: boolean) => Effect.Effect<void>
+  /** Whether it has been told to send no requests to the node. */
+  readonly leavesOut: (node: string) => Effect.Effect<boolean>
 }
 
 export interface Options {
@@ -120,14 +122,15 @@ export const start = (options: Options): Effect.Effect<Nginx, Child.ProcessError
       lastSignal: "SIGTERM"
     })
     yield* listens(port)
+    const mark = (node: string) => join(folder, `${node}.down`)
     return {
       url: `http://127.0.0.1:${port}/mcp`,
       accesses: Effect.sync(() => readFileSync(join(folder, ACCESS), "utf8").trim().split("\n").map(toAccess)),
       use: (node, isReady) =>
         Effect.sync(() => {
-          const file = join(folder, `${node}.down`)
-          if (isReady) rmSync(file, { force: true })
-          else writeFileSync(file, "")
-        })
+          if (isReady) rmSync(mark(node), { force: true })
+          else writeFileSync(mark(node), "")
+        }),
+      leavesOut: (node) => Effect.sync(() => existsSync(mark(node)))
     }
   })

@@ -127,7 +127,7 @@ describe("A schema of a hostile server costs at most 250 ms of processor time, t
     it(name, () => {
       const spent = time(() => Either.flatMap(JsonSchemaValidator.make(schema), (validate) => validate(value)))
       assert.isBelow(spent, 250)
-    }, 30_000)
+    })
   }
 })
 

@@ -28,7 +28,8 @@ const Http = HttpServer.layer({ port: Number(values.port ?? 3000), legacy: { sse
 // The event store keeps messages for a while, so that clients can resume and poll streams.
 const Stores = values.redis === undefined
   ? Layer.merge(EventStore.layerMemory(), TaskStore.layerMemory())
-  : RedisNodes.layer({ url: values.redis })
+  // Generous: many of them start at once in a run of the conformance suite.
+  : RedisNodes.layer({ url: values.redis, timeout: "10 seconds" })
 
 const Announce = Layer.effectDiscard(
   Effect.flatMap(HttpServer.HttpServer, ({ url }) => Console.log(`everything is at ${url}`))

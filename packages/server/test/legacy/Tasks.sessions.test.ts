@@ -134,5 +134,5 @@ describe("The status of a task of 2025-11-25", () => {
         }),
         serving(undefined, {}, {}, tool as never)
       )
-    }), 10_000)
+    }))
 })
