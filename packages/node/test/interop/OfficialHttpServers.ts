@@ -290,6 +290,7 @@ export const modern = (
       log.push(`${request.method}${text === "" ? "" : ` ${JSON.parse(text).method ?? "answer"}`}`)
       const abort = new AbortController()
       response.on("close", () => abort.abort())
+      if (response.destroyed) abort.abort()
       const answer = await handler.fetch(
         new Request(`http://127.0.0.1:${port}${request.url}`, {
           method: request.method!,
