@@ -29,7 +29,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
     })
     const shared = Layer.scoped(Shared, Effect.orDie(another({})))
 
-    layer(Layer.provideMerge(shared, settingLayer(transport)), { excludeTestServices: true, timeout: "30 seconds" })(
+    layer(Layer.provideMerge(shared, settingLayer(transport)), { excludeTestServices: true })(
       `A server of Effect MCP and ${name} over ${transport.name}`,
       (it) => {
         it.scoped("list all features page by page", () =>
@@ -214,8 +214,10 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             abort.abort()
             yield* Fiber.join(calling)
             yield* served.reports.until(`${cancelled} stopped`)
-            const late = yield* timedOut(served.reports.lines, (key, timeout) =>
-              client.call("hold", { key }, { timeout }))
+            const late = yield* timedOut(
+              served.reports.lines,
+              (key, timeout) => client.call("hold", { key }, { timeout })
+            )
             assert.match(late.error.message, /timed out/i)
             yield* served.reports.until(`${late.name} stopped`)
             yield* client.ping
