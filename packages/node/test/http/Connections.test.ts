@@ -7,9 +7,9 @@ import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
-import { Agent, createServer } from "node:http"
+import { Agent } from "node:http"
 import { ask, dial, info, initialize, passing, request, until } from "../HttpFixture.js"
-import { shells } from "../Shells.js"
+import { createServer, shells } from "../Shells.js"
 
 const servers: typeof shells = {
   ...shells,
