@@ -8,8 +8,8 @@ import * as HttpServer from "@effect-mcp/node/HttpServer"
 import type { EventStore } from "@effect-mcp/server/EventStore"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { Registry } from "@effect-mcp/server/Registry"
-import type { Scope } from "effect"
-import { Effect, Layer } from "effect"
+import type { Duration, Scope } from "effect"
+import { Effect, Fiber, Layer, TestClock } from "effect"
 import * as http from "node:http"
 import * as net from "node:net"
 
@@ -179,9 +179,16 @@ export const request = (
   return `${line}\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`
 }
 
+const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+
 /** Waits for turns of the event loop until a condition holds; independent of the clock. */
 export const until = (so: () => boolean): Effect.Effect<void> =>
-  Effect.asVoid(Effect.iterate(0, {
-    while: () => !so(),
-    body: () => Effect.as(Effect.promise(() => new Promise((resolve) => setImmediate(resolve))), 0)
-  }))
+  Effect.asVoid(Effect.iterate(0, { while: () => !so(), body: () => Effect.as(turn, 0) }))
+
+/** Runs an effect while time passes, in such steps, one with each turn of the event loop. */
+export const passing = (step: Duration.DurationInput) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    while (fiber.unsafePoll() === null) yield* Effect.zipRight(TestClock.adjust(step), turn)
+    return yield* Fiber.join(fiber)
+  })

@@ -10,16 +10,20 @@ import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import type { Layer as Layers } from "effect"
 import { Deferred, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
 import { request } from "node:http"
+import { until } from "./HttpFixture.js"
 import { shells } from "./Shells.js"
 
 const LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const
+
+/** How many calls of `wait` have begun. */
+let begun = 0
 
 const server: Layers.Layer<Dispatcher> = McpServer.layer(
   { name: "nodes", version: "1.0.0" },
   Layer.merge(
     McpServer.tool(
       Tool.make("wait", { parameters: { ms: Schema.Number }, success: Schema.Number }),
-      ({ ms }) => Effect.delay(Effect.succeed(ms), ms)
+      ({ ms }) => Effect.zipRight(Effect.sync(() => begun++), Effect.delay(Effect.succeed(ms), ms))
     ),
     McpServer.tool(
       Tool.make("roots", { success: Schema.Number }),
@@ -143,8 +147,9 @@ for (const [name, shell] of Object.entries(shells)) {
           yield* readUntil(`"result":{"content"`)
           assert.include(text, "2")
 
+          const before = begun
           const waiting = yield* Effect.fork(Effect.flatMap(send(1, call(2, "wait", { ms: 60_000 })), textOf))
-          yield* Effect.sleep("100 millis")
+          yield* until(() => begun > before)
           const params = { requestId: 2 }
           yield* send(2, { jsonrpc: "2.0", method: "notifications/cancelled", params })
           assert.include(yield* Fiber.join(waiting), "Request cancelled")

@@ -11,9 +11,18 @@ import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { getRequestListener } from "@hono/node-server"
 import type { Scope } from "effect"
 import { Effect } from "effect"
-import { createServer } from "node:http"
+import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import { Connections } from "../src/http/Connections.js"
+
+/**
+ * How long connections stay open between two requests: longer than a test. Node's 5 seconds may end just when a client that the
+ * machine has kept waiting sends its next request.
+ */
+export const patient = { keepAliveTimeout: 600_000 } as const
+
+/** An HTTP server of Node with patience. */
+export const createServer = () => http.createServer(patient)
 
 /** Serves a web handler on a free port until the scope closes: first the handler is closed, then the HTTP server. */
 export const listening = <R>(
@@ -37,7 +46,8 @@ export const listening = <R>(
 export type Shell = (options: HttpOptions) => Effect.Effect<number, never, Dispatcher | Scope.Scope>
 
 export const shells: Readonly<Record<string, Shell>> = {
-  "node:http": (options) => Effect.map(Effect.orDie(HttpServer.make({ port: 0, ...options })), ({ port }) => port),
+  "node:http": (options) =>
+    Effect.map(Effect.orDie(HttpServer.make({ port: 0, node: patient, ...options })), ({ port }) => port),
   "the platform app": (options) =>
     Effect.gen(function*() {
       const server = yield* Effect.orDie(PlatformHttpServer.make(createServer, { port: 0, host: "127.0.0.1" }))

@@ -158,7 +158,7 @@ describe("The skills in a directory", () => {
           { numRuns: 40 }
         )
       )
-    }), 30_000)
+    }))
 })
 
 const served = (path: string, options?: Skills.LayerOptions) =>
@@ -221,7 +221,7 @@ describe("A file that changes while the server runs", () => {
           schedule: Schedule.spaced("50 millis")
         })
       )
-    }), 30_000)
+    }))
 })
 
 type Reached = Effect.Effect<Connector<HttpClient>, never, Scope.Scope>
@@ -268,7 +268,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
             ["refunds", "text/markdown"],
             ["forms", "inode/directory"]
           ])
-        }), 30_000)
+        }))
     }
   })
 }

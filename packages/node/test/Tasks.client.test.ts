@@ -47,8 +47,7 @@ for (const version of eras) {
     for (const shell of Object.keys(shells)) {
       it.live(
         `waits for its result, and has its questions answered, over ${shell}`,
-        () => over(shell, (port) => Effect.flatMap(connect(`http://127.0.0.1:${port}/mcp`, version), booked)),
-        20_000
+        () => over(shell, (port) => Effect.flatMap(connect(`http://127.0.0.1:${port}/mcp`, version), booked))
       )
     }
 
@@ -57,7 +56,7 @@ for (const version of eras) {
         const connector = StdioClient.connector({ command: node, args: [yield* bundled("restaurant.ts")] })
         const options = { versions: [version], extensions: [Tasks.extension], features: sure } as const
         yield* booked(yield* Client.make(connector, options))
-      }).pipe(Effect.scoped), 20_000)
+      }).pipe(Effect.scoped))
 
     it.live(
       "goes on when all connections are cut while the user is asked",
@@ -82,8 +81,7 @@ for (const version of eras) {
             yield* Deferred.succeed(answered, undefined)
             const { structuredContent } = yield* Fiber.join(calling)
             assert.deepStrictEqual<unknown>(structuredContent, { booked: true })
-          })),
-      20_000
+          }))
     )
 
     it.live(
@@ -111,8 +109,7 @@ for (const version of eras) {
             assert.strictEqual((yield* client.listTools()).tools.length, 1)
             yield* Deferred.succeed(answered, undefined)
             assert.strictEqual((yield* Fiber.join(calling)).length, 3)
-          })),
-      20_000
+          }))
     )
 
     it.live(
@@ -131,8 +128,7 @@ for (const version of eras) {
             }))
             const later = yield* connect(url, version)
             assert.deepStrictEqual(yield* (yield* Tasks.attach(later, Book, taskId)).result, { booked: true })
-          })),
-      20_000
+          }))
     )
   })
 }

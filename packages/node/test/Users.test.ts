@@ -153,8 +153,7 @@ for (const { name, refusal, start, versions } of ways) {
               concurrency: "unbounded"
             })
             assert.deepStrictEqual([first, second, third], [of("ada"), of("bob"), of("ada")])
-          }).pipe(Effect.provide([Server, FetchHttpClient.layer])),
-        30_000
+          }).pipe(Effect.provide([Server, FetchHttpClient.layer]))
       )
 
       it.scopedLive("is needed: a client without one is refused, and learns why", () =>
@@ -162,7 +161,7 @@ for (const { name, refusal, start, versions } of ways) {
           const as = yield* start
           const error = yield* Effect.flip(Effect.flatMap(connect(as(undefined)), (session) => session.callTool("who")))
           assert.match(why(error), refusal)
-        }).pipe(Effect.provide(services(Server))), 30_000)
+        }).pipe(Effect.provide(services(Server))))
 
       if (name !== "stdio") {
         it.scopedLive("is needed on every transport: one without an answer is refused", () =>
@@ -175,7 +174,7 @@ for (const { name, refusal, start, versions } of ways) {
           }).pipe(Effect.provide(services(McpServer.layer({ name: "users", version: "1.0.0" }, features, {
             ...options,
             authenticator: Authenticator.make(User, { id: ({ name }) => name })
-          })))), 30_000)
+          })))))
       }
     })
   }

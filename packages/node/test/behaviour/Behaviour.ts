@@ -138,6 +138,21 @@ export const hold = (client: RecordedClient, { reports }: Pick<Served, "reports"
     }
   })
 
+/**
+ * Makes calls that time out, each after a longer time, until one has reached its handler: on a busy machine a short time may be
+ * over before. Gives the key of that call, and its error.
+ */
+export const timedOut = <E>(
+  lines: () => ReadonlyArray<string>,
+  call: (key: string, millis: number) => Effect.Effect<unknown, E>,
+  millis = 200
+): Effect.Effect<{ readonly name: string; readonly error: E }, unknown> =>
+  Effect.gen(function*() {
+    const name = key()
+    const error = yield* Effect.flip(call(name, millis))
+    return lines().includes(`${name} began`) ? { name, error } : yield* timedOut(lines, call, 2 * millis)
+  })
+
 /** Collects the elements of a stream in the background. */
 export const collect = <A>(stream: Stream.Stream<A>) =>
   Effect.gen(function*() {

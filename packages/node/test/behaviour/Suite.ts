@@ -22,7 +22,7 @@ const behaviours = [Listing, Hiding, ToolCalls, ServerRequests, Asking, Notifica
 /** Runs every behaviour over each of these transports. */
 export const over = (transports: ReadonlyArray<TestedTransport>): void => {
   for (const transport of transports) {
-    layer(settingLayer(transport), { excludeTestServices: true, timeout: "30 seconds" })(
+    layer(settingLayer(transport), { excludeTestServices: true })(
       `A client and a server of Effect MCP over ${transport.name}`,
       (it) => {
         for (const behaviour of behaviours) {

@@ -7,7 +7,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import type { Behaviour, RecordedClient } from "./Behaviour.js"
-import { collect, hold, isModern, key, messagesAbout, text } from "./Behaviour.js"
+import { collect, hold, isModern, key, messagesAbout, text, timedOut } from "./Behaviour.js"
 import * as Contract from "./Contract.js"
 
 const typed = (client: RecordedClient) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
@@ -240,11 +240,8 @@ const running: ReadonlyArray<Behaviour> = [
     rule: "2025-11-25 basic/lifecycle#timeouts",
     run: ({ client, served }) =>
       Effect.gen(function*() {
-        const name = key()
-        const error = yield* Effect.flip(client.callTool("hold", { key: name }, {
-          timeout: "200 millis",
-          resetTimeoutOnProgress: true
-        }))
+        const { error, name } = yield* timedOut(served.reports.lines, (key, timeout) =>
+          client.callTool("hold", { key }, { timeout, resetTimeoutOnProgress: true }))
         assert.strictEqual(error._tag, "RequestTimeout")
         yield* served.reports.until(`${name} stopped`)
         yield* client.ping()

@@ -24,11 +24,10 @@ import type { Scope } from "effect"
 import { Context, Effect, Exit, Layer, Schedule, Scope as Scopes } from "effect"
 import { setMaxListeners } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bundled, node, pidsOf, until } from "../Fixture.js"
-import { listening as listeningWith } from "../Shells.js"
+import { createServer, listening as listeningWith, patient } from "../Shells.js"
 import { tcpProxy } from "../TcpProxy.js"
 import type { Reports } from "./Reports.js"
 import { inMemory, Report, someIn, toFile } from "./Reports.js"
@@ -198,7 +197,7 @@ const listening = (
     client,
     inThisProcess(
       (server) =>
-        HttpServer.layer({ port: 0, legacy: { ssePath: "/sse", retry: "10 millis" }, ...options }).pipe(
+        HttpServer.layer({ port: 0, node: patient, legacy: { ssePath: "/sse", retry: "10 millis" }, ...options }).pipe(
           Layer.provide(server),
           Layer.provide(store)
         ),

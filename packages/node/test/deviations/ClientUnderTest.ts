@@ -127,7 +127,7 @@ type Verb = (
   client: ClientSessionService,
   options: {
     readonly onProgress: (progress: object) => Effect.Effect<void>
-    readonly timeout: "10 seconds" | "100 millis"
+    readonly timeout: "50 seconds" | "100 millis"
   }
 ) => Effect.Effect<unknown, unknown>
 
@@ -242,7 +242,7 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
       yield* Effect.yieldNow()
       const call = verbs[called]!(client, {
         onProgress: (one) => Effect.sync(() => void seen.progress.push(one)),
-        timeout: row.isLate === true ? "100 millis" : "10 seconds"
+        timeout: row.isLate === true ? "100 millis" : "50 seconds"
       })
       const value = row.isLate === true ? yield* Effect.merge(call) : yield* call
       return { client, value }

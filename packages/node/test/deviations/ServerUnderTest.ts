@@ -186,11 +186,11 @@ const turn = Effect.async<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
-/** Waits for turns of the event loop until a condition holds; fails after ten seconds. */
+/** Waits for turns of the event loop until a condition holds; fails before the test does, to say what there was not. */
 export const until = (what: string, so: () => boolean): Effect.Effect<void> =>
   Effect.timeoutFail(
     Effect.asVoid(Effect.iterate(0, { while: () => !so(), body: () => Effect.as(turn, 0) })),
-    { duration: "10 seconds", onTimeout: () => new Error(`There was no ${what}`) }
+    { duration: "50 seconds", onTimeout: () => new Error(`There was no ${what}`) }
   ).pipe(Effect.orDie)
 
 export const textOf = (message: unknown, id: unknown): string =>

@@ -23,9 +23,9 @@ import Fastify from "fastify"
 import { Hono } from "hono"
 import { compress } from "hono/compress"
 import type { RequestListener, Server } from "node:http"
-import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createGzip } from "node:zlib"
+import { createServer } from "../Shells.js"
 
 /** Serves until the scope closes, and gives the origin. */
 export type Host = (options: HttpOptions) => Effect.Effect<string, never, Dispatcher | Scope.Scope>

@@ -6,10 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { Agent, createServer } from "node:http"
-import { ask, dial, info, initialize, request, until } from "../HttpFixture.js"
-import { shells } from "../Shells.js"
+import { Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
+import { Agent } from "node:http"
+import { ask, dial, info, initialize, passing, request, until } from "../HttpFixture.js"
+import { createServer, shells } from "../Shells.js"
 
 const servers: typeof shells = {
   ...shells,
@@ -25,13 +25,16 @@ const servers: typeof shells = {
 for (const [name, shell] of Object.entries(servers)) {
   describe(`the end of a server with ${name}`, () => {
     const served = Effect.gen(function*() {
-      const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+      const scope = yield* Effect.acquireRelease(
+        Scope.make(),
+        (scope) => passing("1 second")(Scope.close(scope, Exit.void))
+      )
       const server = yield* Layer.buildWithScope(McpServer.layer(info, Layer.empty), scope)
       const port = yield* shell({ health: { grace: "500 millis" } }).pipe(Effect.provide(server), Scope.extend(scope))
       return { port, url: `http://127.0.0.1:${port}/mcp`, close: Scope.close(scope, Exit.void) }
     })
 
-    it.scopedLive("ends each connection with the next answer, from the begin of the shutdown on", () =>
+    it.scoped("ends each connection with the next answer, from the begin of the shutdown on", () =>
       Effect.gen(function*() {
         const { close, url } = yield* served
         const agent = yield* Effect.acquireRelease(
@@ -49,21 +52,22 @@ for (const [name, shell] of Object.entries(servers)) {
         assert.deepStrictEqual(yield* connection(), [200, "close", undefined])
         const origin = "http://localhost:3000"
         assert.deepStrictEqual(yield* connection({ origin }), [200, "close", origin])
-        yield* Fiber.join(closing)
+        yield* passing("1 second")(Fiber.join(closing))
       }))
 
-    it.scopedLive("answers a first request that arrives after the listener has closed", () =>
+    it.scoped("answers a first request that arrives after the listener has closed", () =>
       Effect.gen(function*() {
         const { close, port, url } = yield* served
         const client = yield* dial(port)
         // The server accepts connections in order, so it has the first one.
         yield* Effect.repeat(ask(url, initialize()), { times: 3 })
         const closing = yield* Effect.fork(close)
+        yield* TestClock.adjust("500 millis")
         yield* Effect.repeat(Effect.exit(ask(url, initialize())), { until: Exit.isFailure })
         client.socket.write(request(JSON.stringify(initialize())))
         yield* until(client.closed)
         assert.match(client.text(), /^HTTP\/1\.1 503 [^]*\r\nconnection: close/i)
-        yield* Fiber.join(closing)
+        yield* passing("1 second")(Fiber.join(closing))
       }))
   })
 }

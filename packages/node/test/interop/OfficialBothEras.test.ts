@@ -61,7 +61,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
       return { clients, servers }
     })
 
-  layer(settingLayer(transport), { excludeTestServices: true, timeout: "30 seconds" })(
+  layer(settingLayer(transport), { excludeTestServices: true })(
     `A server of Effect MCP, at the same time, and the official clients 1.32 and 2.4 of both eras over ${transport.name}`,
     (it) => {
       it.scoped("agree on a revision with each", () =>

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
-import { key, layer as settingLayer, Setting, text } from "../behaviour/Behaviour.js"
+import { key, layer as settingLayer, Setting, text, timedOut } from "../behaviour/Behaviour.js"
 import * as Contract from "../behaviour/Contract.js"
 import type { Served } from "../behaviour/Transports.js"
 import { transports } from "../behaviour/Transports.js"
@@ -29,7 +29,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
     })
     const shared = Layer.scoped(Shared, Effect.orDie(another({})))
 
-    layer(Layer.provideMerge(shared, settingLayer(transport)), { excludeTestServices: true, timeout: "30 seconds" })(
+    layer(Layer.provideMerge(shared, settingLayer(transport)), { excludeTestServices: true })(
       `A server of Effect MCP and ${name} over ${transport.name}`,
       (it) => {
         it.scoped("list all features page by page", () =>
@@ -205,7 +205,7 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
           Effect.gen(function*() {
             const { served } = yield* Setting
             const client = yield* Shared
-            const [cancelled, late] = [key(), key()]
+            const cancelled = key()
             const abort = new AbortController()
             const calling = yield* Effect.fork(
               Effect.flip(client.call("hold", { key: cancelled }, { signal: abort.signal }))
@@ -214,9 +214,12 @@ for (const transport of transports.filter(({ name }) => chosen.includes(name))) 
             abort.abort()
             yield* Fiber.join(calling)
             yield* served.reports.until(`${cancelled} stopped`)
-            const timeout = yield* Effect.flip(client.call("hold", { key: late }, { timeout: 200 }))
-            assert.match(timeout.message, /timed out/i)
-            yield* served.reports.until(`${late} stopped`)
+            const late = yield* timedOut(
+              served.reports.lines,
+              (key, timeout) => client.call("hold", { key }, { timeout })
+            )
+            assert.match(late.error.message, /timed out/i)
+            yield* served.reports.until(`${late.name} stopped`)
             yield* client.ping
           }))
 

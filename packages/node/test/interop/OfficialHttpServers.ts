@@ -24,6 +24,7 @@ import type { AddressInfo, Socket } from "node:net"
 import { offering } from "../fixtures/officialModern.mjs"
 // @ts-expect-error the module has no types
 import { call, capabilities, info, tools } from "../fixtures/officialTools.mjs"
+import { patient } from "../Shells.js"
 
 export type Version = "1.32" | "2.4"
 
@@ -186,7 +187,7 @@ const listen = (
 ): Effect.Effect<{ readonly port: number; readonly sockets: ReadonlySet<Socket> }, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sockets = new Set<Socket>()
-    const server = createServer((request, response) => {
+    const server = createServer(patient, (request, response) => {
       handle(request, response).catch((error: unknown) => {
         if (!response.headersSent) response.writeHead(500)
         response.end(String(error))
@@ -290,6 +291,7 @@ export const modern = (
       log.push(`${request.method}${text === "" ? "" : ` ${JSON.parse(text).method ?? "answer"}`}`)
       const abort = new AbortController()
       response.on("close", () => abort.abort())
+      if (response.destroyed) abort.abort()
       const answer = await handler.fetch(
         new Request(`http://127.0.0.1:${port}${request.url}`, {
           method: request.method!,

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client"
 import { Effect, Fiber } from "effect"
-import { key, Setting, text } from "../behaviour/Behaviour.js"
+import { key, Setting, text, timedOut } from "../behaviour/Behaviour.js"
 import * as Contract from "../behaviour/Contract.js"
 import { until } from "../HttpFixture.js"
 import { each, failureOf, methodsOf, resultTypes, Shared } from "./OfficialModernSetting.js"
@@ -43,7 +43,7 @@ each((it, { alone, another, transport }) => {
     Effect.gen(function*() {
       const { served } = yield* Setting
       const client = yield* another()
-      const [cancelled, late, beside] = [key(), key(), key()]
+      const [cancelled, beside] = [key(), key()]
       const abort = new AbortController()
       const held = yield* Effect.fork(client.call("hold", { key: beside }))
       const calling = yield* Effect.fork(failureOf(
@@ -54,9 +54,9 @@ each((it, { alone, another, transport }) => {
       abort.abort()
       yield* Fiber.join(calling)
       yield* served.reports.until(`${cancelled} stopped`)
-      const timeout = yield* failureOf(client.call("hold", { key: late }, { timeout: 200 }))
-      assert.match(timeout.message, /timed out/i)
-      yield* served.reports.until(`${late} stopped`)
+      const late = yield* timedOut(served.reports.lines, (key, timeout) => client.call("hold", { key }, { timeout }))
+      assert.match(late.error.message, /timed out/i)
+      yield* served.reports.until(`${late.name} stopped`)
       yield* client.call("release", { key: beside })
       assert.deepStrictEqual((yield* Fiber.join(held)).content, text(`${beside} was released`))
       assert.deepStrictEqual(client.errors, [])

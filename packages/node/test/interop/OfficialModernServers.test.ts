@@ -15,7 +15,7 @@ import * as Transcript from "@effect-mcp/testing/Transcript"
 import type { Scope } from "effect"
 import { Chunk, Effect, Fiber, Layer, Queue, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { key, text } from "../behaviour/Behaviour.js"
+import { key, text, timedOut } from "../behaviour/Behaviour.js"
 import { fixture, node, until } from "../Fixture.js"
 import * as Servers from "./OfficialHttpServers.js"
 
@@ -268,15 +268,15 @@ for (const [name, serve] of Object.entries(servers)) {
     it.scopedLive("cancel a call, and a call that times out: the handlers see their signals, and others go on", () =>
       Effect.gen(function*() {
         const { client, reports } = yield* talk()
-        const [cancelled, late, beside] = [key(), key(), key()]
+        const [cancelled, beside] = [key(), key()]
         const calling = yield* Effect.fork(client.callTool("wait", { key: cancelled }))
         const other = yield* Effect.fork(client.callTool("wait", { key: beside }))
         yield* until(() => reports().includes(`${cancelled} began`) && reports().includes(`${beside} began`))
         yield* Fiber.interrupt(calling)
         yield* until(() => reports().includes(`${cancelled} stopped`))
-        const error = yield* Effect.flip(client.callTool("wait", { key: late }, { timeout: "200 millis" }))
-        assert.strictEqual(error._tag, "RequestTimeout")
-        yield* until(() => reports().includes(`${late} stopped`))
+        const late = yield* timedOut(reports, (key, timeout) => client.callTool("wait", { key }, { timeout }))
+        assert.strictEqual(late.error._tag, "RequestTimeout")
+        yield* until(() => reports().includes(`${late.name} stopped`))
         assert.notInclude(reports(), `${beside} stopped`)
         assert.isNull(other.unsafePoll())
         assert.deepStrictEqual((yield* client.callTool("echo", { text: "on" })).content, text("on"))

@@ -58,7 +58,7 @@ export const each = (declare: (it: It, setting: ReturnType<typeof settingOf>) =>
     for (const [name, connectTo] of Object.entries(clients.modern)) {
       const setting = settingOf(transport, connectTo)
       const shared = Layer.scoped(Shared, Effect.orDie(setting.another()))
-      layer(Layer.provideMerge(shared, settingLayer(transport)), { excludeTestServices: true, timeout: "30 seconds" })(
+      layer(Layer.provideMerge(shared, settingLayer(transport)), { excludeTestServices: true })(
         `A server of Effect MCP and ${name} at 2026-07-28 over ${transport.name}`,
         (it) => declare(it, setting)
       )

@@ -176,14 +176,17 @@ for (const [name, layer] of Object.entries(clients)) {
       Effect.gen(function*() {
         const { features } = stage()
         const first = yield* Scope.make()
-        const before = yield* Scope.extend(serve(features), first)
+        let { port } = yield* Scope.extend(serve(features), first)
+        // Another program could take the port meanwhile, but not that of the proxy.
+        const { url } = yield* tcpProxy(() => port)
         let renewed = 0
-        const client = yield* connect(before.url, { onRenewed: Effect.sync(() => renewed++) })
+        const client = yield* connect(`${url}/mcp`, { onRenewed: Effect.sync(() => renewed++) })
         yield* client.ping()
         yield* Scope.close(first, Exit.void)
         const refused = yield* Effect.flip(client.ping())
         assert.deepInclude(refused, { _tag: "TransportError" })
-        const after = yield* serve(features, { port: before.port })
+        const after = yield* serve(features)
+        port = after.port
         yield* client.callTool("greet", { name: "you" })
         assert.deepStrictEqual([renewed, after.sessions()], [1, 1])
       }).pipe(Effect.provide(layer)))

@@ -5,32 +5,38 @@ import * as Remote from "@effect-mcp/client/Remote"
 import { Chunk, Effect, Fiber, Schedule, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { createRequire } from "node:module"
-import type { AddressInfo } from "node:net"
-import { createServer } from "node:net"
 import { node } from "../Fixture.js"
 
 const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")
 
-const freePort = Effect.async<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
+/** Tells on stderr which port is listened on: the server knows only the one that it was given, which is 0 for any. */
+const telling = `data:text/javascript,${
+  encodeURIComponent(`
+    import { Server } from "node:net"
+    const { listen } = Server.prototype
+    Server.prototype.listen = function (...args) {
+      this.once("listening", () => console.error("<" + this.address().port + ">"))
+      return listen.apply(this, args)
+    }
+  `)
+}`
 
 /** The official everything server over HTTP. */
 const launched = (mode: "streamableHttp" | "sse") =>
   Effect.gen(function*() {
-    const port = yield* freePort
     const child = yield* Effect.acquireRelease(
-      Effect.sync(() => spawn(node, [program, mode], { env: { ...process.env, PORT: String(port) }, stdio: "pipe" })),
+      Effect.sync(() =>
+        spawn(node, ["--import", telling, program, mode], { env: { ...process.env, PORT: "0" }, stdio: "pipe" })
+      ),
       (child) => Effect.sync(() => child.kill("SIGKILL"))
     )
     child.stdout.resume()
-    yield* Effect.async<void>((resume) => {
+    const port = yield* Effect.async<string>((resume) => {
+      let text = ""
       child.stderr.on("data", (data) => {
-        if (String(data).includes(String(port))) resume(Effect.void)
+        text += String(data)
+        const [, port] = /<(\d+)>/.exec(text) ?? []
+        if (port !== undefined) resume(Effect.succeed(port))
       })
     })
     return `http://127.0.0.1:${port}/${mode === "sse" ? "sse" : "mcp"}`
