@@ -139,7 +139,7 @@ const textsOf = (value: unknown): ReadonlyArray<string> | undefined =>
     ? value
     : undefined
 
-/** AUTHAS-3: the document must name itself, the client, and where responses go. */
+/** The document must name itself, the client, and where responses go. */
 const described = (clientId: string, document: unknown): RegisteredClient | undefined => {
   if (!isObject(document) || document["client_id"] !== clientId || typeof document["client_name"] !== "string") {
     return undefined
