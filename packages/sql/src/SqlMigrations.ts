@@ -14,7 +14,7 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 
 export interface Options {
   /**
-   * Comes before the names of all tables: servers that share one database need different ones. Up to 30 small letters, digits and
+   * Comes before the names of all tables: servers that share one database need different ones. Up to 30 lowercase letters, digits and
    * underscores. Default: "mcp_".
    */
   readonly prefix?: string | undefined
