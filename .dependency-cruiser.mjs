@@ -121,7 +121,7 @@ export default {
     },
     {
       name: "platform-node",
-      comment: "only node and the programs import Node's modules and @effect/platform-node",
+      comment: "only node and the programs import @effect/platform-node",
       severity: "error",
       from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks", "attacks", "cluster"])}/` },
       to: { path: "@effect/platform-node" }

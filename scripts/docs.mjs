@@ -3,7 +3,7 @@
 // imported as "./name.js" by the others of its document. ```ts no-check is counted and listed, not compiled.
 //
 // Blocks are written below packages/examples/build/docs, each on the lines that it has in its document, so that the
-// compiler's lines are the document's. A value that nobody uses is no error there; an import that nobody uses is.
+// compiler's lines are the document's. A value that is not used is no error there; an import that is not used is.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import { pathToFileURL } from "node:url"

@@ -111,7 +111,7 @@ describe("code in documents", () => {
     assert.deepEqual({ checked, errors }, { checked: [], errors: [] })
   })
 
-  it("fails when a block is never closed, named twice, or says what nobody knows", () => {
+  it("fails when a block is never closed, has a name twice or outside of its document, or a mark that the check does not know", () => {
     assert.deepEqual(check({ "README.md": "```ts\nexport const one = 1\n" }).errors, [
       "README.md:1:1 the code block is never closed"
     ])

@@ -66,10 +66,8 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
         client_id: client.clientId,
         redirect_uri: session.redirectUri,
         code_challenge: yield* Pkce.challenge(verifier),
-        // AUTHC-8
         code_challenge_method: "S256",
         state: Redacted.value(state),
-        // AUTHC-10
         resource,
         ...(scopes === undefined ? undefined : { scope: scopes.join(" ") })
       }
@@ -112,7 +110,7 @@ const authorizationEndpoint = (
       })
     )
   if (authorizationEndpoint === undefined) return unsupported("has no authorization endpoint")
-  // AUTHC-9: revisions before 2025-11-25 did not require servers to publish it.
+  // Revisions before 2025-11-25 did not require servers to publish it.
   if (codeChallengeMethods === undefined ? isPublished : !codeChallengeMethods.includes("S256")) {
     return unsupported("does not say that it supports PKCE with S256, so the client does not log in there")
   }

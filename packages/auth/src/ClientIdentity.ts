@@ -62,7 +62,7 @@ export const document = (
   redirectUris: readonly [string, ...Array<string>]
 ): Readonly<Record<string, unknown>> => ({
   ...identity.metadata,
-  // AUTHC-15
+  // The address of the document is the id of the client.
   client_id: url,
   client_name: identity.name,
   redirect_uris: redirectUris,

@@ -112,7 +112,8 @@ export type AnyClaims = Readonly<Record<string, unknown>>
 type WithUser<Claims, S, R> = AccessToken<Claims> extends S ? unknown : { readonly user: User<Claims, S, R> }
 
 /**
- * The users of a protected server, as the service `tag`. Without the option `user` the service is the `AccessToken`.
+ * The users of a protected server, as the service `tag`. Without the option `user` the service is the `AccessToken`. The server
+ * dies at its start when `resource` is not an http or https URL, or has a fragment.
  *
  * @example
  * ```ts
@@ -315,7 +316,8 @@ const has = (granted: ReadonlyArray<string>, required: string): boolean => grant
 const never = (): boolean => false
 
 /**
- * The paths of the metadata document, for a router that an endpoint is mounted in: it must pass them to the endpoint.
+ * The paths of the metadata document, for a router that an endpoint is mounted in: it must pass them to the endpoint. Throws
+ * when `resource` is not a URL.
  */
 export const wellKnownPaths = (
   resource: string

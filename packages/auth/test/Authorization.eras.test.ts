@@ -40,13 +40,12 @@ describe("A client of every revision", () => {
         const [first, ...others] = world.sent("POST /mcp")
         assert.isUndefined(first!.headers["authorization"])
         for (const { headers } of others) assert.match(headers["authorization"]!, /^Bearer access-/)
-        // AUTHC-37
         const asked = world.net.received.find(({ url }) => url.pathname.startsWith("/.well-known/"))!
         assert.isDefined(asked.headers["mcp-protocol-version"])
       }))
   }
 
-  it.scoped("AUTHC-27 MUST send the token with every request of a session, its event stream and its end included", () =>
+  it.scoped("MUST send the token with every request of a session, its event stream and its end included", () =>
     Effect.gen(function*() {
       const streaming = yield* Deferred.make<void>()
       const world = World.make({

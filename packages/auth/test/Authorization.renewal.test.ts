@@ -70,7 +70,7 @@ describe("A token that is about to expire", () => {
         }))
     }))
 
-  it.effect("AUTHC-33 MUST NOT be assumed to come with a refresh token", () =>
+  it.effect("MUST NOT be assumed to come with a refresh token", () =>
     Effect.gen(function*() {
       const world = World.make({ expiresIn: 100, refreshTokens: "none" })
       yield* World.run(world, (client) => Effect.zipRight(TestClock.adjust("2 minutes"), client.ping()))

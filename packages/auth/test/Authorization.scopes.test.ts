@@ -12,7 +12,7 @@ const connected = (options: World.Options) =>
   })
 
 describe("The scopes of a login", () => {
-  it.effect("AUTHC-30, AUTHC-31 SHOULD be those of the challenge, else all that the resource supports, else none", () =>
+  it.effect("SHOULD be those of the challenge, else all that the resource supports, else none", () =>
     Effect.gen(function*() {
       const supported = { scopes_supported: ["a", "b"] }
       assert.strictEqual(yield* connected({ scope: "x y", resourceMetadata: supported }), "x y")
@@ -21,7 +21,7 @@ describe("The scopes of a login", () => {
       assert.isNull(yield* connected({ resourceMetadata: { scopes_supported: [] } }))
     }))
 
-  it.effect("AUTHC-34 MAY be extended by offline_access, only if the server lists it", () =>
+  it.effect("MAY be extended by offline_access, only if the server lists it", () =>
     Effect.gen(function*() {
       const lists = { metadata: { scopes_supported: ["x", "offline_access"] } }
       assert.strictEqual(yield* connected({ ...lists, scope: "x" }), "x offline_access")
@@ -37,7 +37,7 @@ describe("The scopes of a login", () => {
 })
 
 describe("A request that needs more scopes", () => {
-  it.effect("AUTHC-32 SHOULD be sent again after a login with the scopes of before and those that are missing", () =>
+  it.effect("SHOULD be sent again after a login with the scopes of before and those that are missing", () =>
     Effect.gen(function*() {
       const world = World.make({ scope: "basic", tools: { write: "write", read: "basic" } })
       yield* World.run(world, (client) =>
@@ -65,7 +65,7 @@ describe("A request that needs more scopes", () => {
       assert.deepStrictEqual(scopesOf(world), [null, "usual write"])
     }))
 
-  it.effect("AUTHC-32 SHOULD fail when the scopes were requested and are still missing, without another login", () =>
+  it.effect("SHOULD fail when the scopes were requested and are still missing, without another login", () =>
     Effect.gen(function*() {
       const world = World.make({
         scope: "admin",
@@ -86,7 +86,7 @@ describe("A request that needs more scopes", () => {
         }))
     }))
 
-  it.effect("AUTHC-32 SHOULD NOT lead to more than three logins, whatever the server asks for", () =>
+  it.effect("SHOULD NOT lead to more than three logins, whatever the server asks for", () =>
     Effect.gen(function*() {
       let challenges = 0
       const world = World.make({

@@ -4,7 +4,7 @@ import * as Protected from "./Protected.js"
 import * as World from "./World.js"
 
 describe("A protected server", () => {
-  it.scoped("AUTHAS-6 MUST NOT send its clients on to a third party: it is no authorization server", () =>
+  it.scoped("MUST NOT send its clients on to a third party: it is no authorization server", () =>
     Effect.gen(function*() {
       const { net, server } = yield* Protected.world()
       const query = "?response_type=code&client_id=evil&redirect_uri=https%3A%2F%2Fevil.test%2F&state=x"
@@ -23,7 +23,7 @@ describe("A protected server", () => {
       assert.deepStrictEqual(net.log(), [])
     }))
 
-  it.scoped("AUTHAS-7 MUST NOT set a cookie, nor take one for a token", () =>
+  it.scoped("MUST NOT set a cookie, nor take one for a token", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world()
       const token = yield* login.sign()
@@ -41,7 +41,7 @@ describe("A protected server", () => {
 })
 
 describe("A client at an authorization server", () => {
-  it.effect("AUTHAS-4 MUST be known by where its responses go: it names one redirect URI, which it has registered", () =>
+  it.effect("MUST be known by where its responses go: it names one redirect URI, which it has registered", () =>
     Effect.gen(function*() {
       const world = World.make()
       yield* World.run(world, (client) => client.ping())
@@ -52,7 +52,7 @@ describe("A client at an authorization server", () => {
       assert.strictEqual(world.sent("POST /token")[0]!.form.get("redirect_uri"), searchParams.get("redirect_uri"))
     }))
 
-  it.effect("AUTHAS-7 MUST have a state that is random, and good for one login", () =>
+  it.effect("MUST have a state that is random, and good for one login", () =>
     Effect.gen(function*() {
       const states: Array<string> = []
       const world = World.make({

@@ -68,7 +68,7 @@ describe("A program without a user", () => {
       }
     }))
 
-  it.effect("AUTHC-29 MUST NOT send its secret to another authorization server", () =>
+  it.effect("MUST NOT send its secret to another authorization server", () =>
     Effect.gen(function*() {
       const world = World.make({ grant: withSecret("https://other.test") })
       const { message, reason } = yield* World.refused(world)

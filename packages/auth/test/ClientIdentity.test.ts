@@ -29,7 +29,7 @@ describe("The identity of a client", () => {
     }
   }
 
-  it.effect("AUTHC-14 SHOULD be a registration made before, then a document, then a dynamic registration, then what the user gives", () =>
+  it.effect("SHOULD be a registration made before, then a document, then a dynamic registration, then what the user gives", () =>
     Effect.gen(function*() {
       assert.strictEqual(clientIdOf(yield* connected(all)), "known")
       const second = {
@@ -53,7 +53,7 @@ describe("The identity of a client", () => {
       assert.include(error.message, "`preRegistered`")
     }))
 
-  it.effect("AUTHC-15 MUST be an https URL with a path when it is a document", () =>
+  it.effect("MUST be an https URL with a path when it is a document", () =>
     Effect.gen(function*() {
       for (
         const metadataDocument of [
@@ -73,7 +73,7 @@ describe("The identity of a client", () => {
       }
     }))
 
-  it("AUTHC-15 MUST be published with the same client_id, a name and its redirect URIs", () => {
+  it("MUST be published with the same client_id, a name and its redirect URIs", () => {
     const document = ClientIdentity.document(DOCUMENT, {
       name: "App",
       metadata: { client_uri: "https://app.test", client_id: "x" }
@@ -93,7 +93,7 @@ describe("The identity of a client", () => {
 describe("A dynamic registration", () => {
   const bodyOf = (world: World.World) => JSON.parse(world.sent("POST /register")[0]!.text) as Record<string, unknown>
 
-  it.effect("AUTHC-16 MUST have an application type: native on this machine, web elsewhere", () =>
+  it.effect("MUST have an application type: native on this machine, web elsewhere", () =>
     Effect.gen(function*() {
       assert.strictEqual(bodyOf(yield* connected({}))["application_type"], "native")
       const world = World.make({ redirectUri: "https://host.test/callback" })
@@ -113,7 +113,7 @@ describe("A dynamic registration", () => {
       })
     }))
 
-  it.effect("AUTHC-34 SHOULD ask for refresh tokens, unless the server does not issue any", () =>
+  it.effect("SHOULD ask for refresh tokens, unless the server does not issue any", () =>
     Effect.gen(function*() {
       const types = (world: World.World) => bodyOf(world)["grant_types"]
       assert.deepStrictEqual(types(yield* connected({})), ["authorization_code", "refresh_token"])
@@ -121,7 +121,7 @@ describe("A dynamic registration", () => {
       assert.deepStrictEqual(types(yield* connected(without)), ["authorization_code"])
     }))
 
-  it.effect("AUTHC-17 MUST be allowed to fail: the error has what the server says, and what to do", () =>
+  it.effect("MUST be allowed to fail: the error has what the server says, and what to do", () =>
     Effect.gen(function*() {
       const answers: ReadonlyArray<Response> = [
         new Response(JSON.stringify({ error: "invalid_redirect_uri", error_description: "No loopback" }), {

@@ -17,7 +17,7 @@ const open = Effect.map(
 )
 
 describe("A store of credentials", () => {
-  it.effect("AUTHC-18 MUST keep them by issuer, exactly as the issuer is written", () =>
+  it.effect("MUST keep them by issuer, exactly as the issuer is written", () =>
     Effect.gen(function*() {
       const { store } = yield* open
       const issuers = [
@@ -34,7 +34,7 @@ describe("A store of credentials", () => {
       assert.isDefined(yield* store.registrations.get(issuers[1]!))
     }))
 
-  it.effect("AUTHC-21 MUST keep tokens by issuer and resource, and never take one for the other", () =>
+  it.effect("MUST keep tokens by issuer and resource, and never take one for the other", () =>
     Effect.gen(function*() {
       const { store } = yield* open
       const tokens = {

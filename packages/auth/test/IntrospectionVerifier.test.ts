@@ -60,7 +60,7 @@ describe("A verifier by introspection", () => {
       assert.match(refused.challenge!, /error_description="The access token is not active"/)
     }))
 
-  it.scoped("AUTHS-5, AUTHS-7, AUTHS-8: MUST refuse what is not active, expired, or for others", () =>
+  it.scoped("MUST refuse what is not active, expired, or for others", () =>
     Effect.gen(function*() {
       const answers: Record<string, object> = {
         good: active,

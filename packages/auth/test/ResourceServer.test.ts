@@ -5,7 +5,7 @@ import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
 
 describe("The metadata document", () => {
-  it.scoped("AUTHS-1, AUTHS-12: MUST name the authorization servers, and SHOULD NOT list offline_access", () =>
+  it.scoped("MUST name the authorization servers, and SHOULD NOT list offline_access", () =>
     Effect.gen(function*() {
       const { server } = yield* Protected.world({ metadata: { resource_name: "Notes" } })
       for (const path of ["/mcp", ""]) {
@@ -39,7 +39,7 @@ describe("The metadata document", () => {
 })
 
 describe("A protected server", () => {
-  it.scoped("AUTHS-2, AUTHS-3, AUTHS-4, AUTHS-5: MUST answer 401 without a token, and says where to get which", () =>
+  it.scoped("MUST answer 401 without a token, and says where to get which", () =>
     Effect.gen(function*() {
       const { server } = yield* Protected.world()
       const challenge = `Bearer scope="notes:read notes:write", resource_metadata="${Protected.METADATA}"`
@@ -61,7 +61,7 @@ describe("A protected server", () => {
       assert.deepStrictEqual(served.json.result.content, [{ type: "text", text: "https://login.test#ada true" }])
     }))
 
-  it.scoped("AUTHS-9, AUTHS-10: SHOULD name all scopes of an operation in one challenge", () =>
+  it.scoped("SHOULD name all scopes of an operation in one challenge", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world({ requires: ["notes:read"] })
       const token = yield* login.sign()
@@ -76,7 +76,7 @@ describe("A protected server", () => {
       assert.strictEqual(refused.json.id, 1)
     }))
 
-  it.scoped("AUTHS-14: SHOULD bind tasks to their user: the id of a task of another user opens nothing", () =>
+  it.scoped("SHOULD bind tasks to their user: the id of a task of another user opens nothing", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world()
       const client = (sub: string) =>
@@ -102,7 +102,7 @@ describe("A protected server", () => {
       assert.strictEqual((yield* ada("tasks/get", { taskId })).json.result.status, "working")
     }))
 
-  it.scoped("AUTHS-8: MUST NOT pass a token on: the user that handlers get does not hold it", () =>
+  it.scoped("MUST NOT pass a token on: the user that handlers get does not hold it", () =>
     Effect.gen(function*() {
       const login = yield* Protected.issuer()
       let seen: unknown
@@ -118,7 +118,7 @@ describe("A protected server", () => {
       assert.notInclude(JSON.stringify(seen), token.split(".")[2])
     }))
 
-  it.scoped("AUTHS-14: a session id of another user opens nothing", () =>
+  it.scoped("a session id of another user opens nothing", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world()
       const ada = yield* login.sign()
@@ -128,7 +128,6 @@ describe("A protected server", () => {
       const ping = Message.request(2, "ping")
       assert.strictEqual((yield* server.legacy(ping, ada, session)).status, 200)
       assert.strictEqual((yield* server.legacy(ping, eve, session)).status, 404)
-      // AUTHS-13
       assert.strictEqual((yield* server.legacy(ping, undefined, session)).status, 401)
     }))
 })

@@ -9,7 +9,7 @@ import * as Protected from "./Protected.js"
 const OTHER = /error="invalid_token", error_description="The access token is for another resource than this server"/
 
 describe("A token", () => {
-  it.scoped("AUTHS-7: MUST be for exactly this server", () =>
+  it.scoped("MUST be for exactly this server", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world()
       const others = [
@@ -50,7 +50,7 @@ describe("A token", () => {
       assert.strictEqual((yield* named.call("whoami", yield* login.sign())).status, 401)
     }))
 
-  it.scoped("AUTHS-6: MUST answer 400 to what is no token, and to one in the query, which is never used", () =>
+  it.scoped("MUST answer 400 to what is no token, and to one in the query, which is never used", () =>
     Effect.gen(function*() {
       const { login, net, server } = yield* Protected.world({ maxTokenLength: 1000 })
       const token = yield* login.sign()
@@ -76,7 +76,7 @@ describe("A token", () => {
       assert.lengthOf(net.received, 0)
     }))
 
-  it.scoped("AUTHS-13: is verified with every request, also in a session", () =>
+  it.scoped("is verified with every request, also in a session", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world()
       const token = yield* login.sign({ claims: { exp: 60 } })
@@ -223,7 +223,7 @@ describe("The options of a protected server", () => {
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Protected.make(Net.make(), { authorizationServers: issuers }))))
     }))))
 
-  it.scoped("AUTHS-11: MUST account for scopes that include others", () =>
+  it.scoped("MUST account for scopes that include others", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world({
         covers: (granted, required) => granted.some((one) => required === one || required.startsWith(`${one}:`))
@@ -234,7 +234,7 @@ describe("The options of a protected server", () => {
       assert.strictEqual((yield* server.call("purge", other)).status, 403)
     }))
 
-  it.scoped("AUTHS-6: MUST answer 403 to every request without the scopes that all need", () =>
+  it.scoped("MUST answer 403 to every request without the scopes that all need", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world({ requires: ["notes:use"] })
       const token = yield* login.sign()

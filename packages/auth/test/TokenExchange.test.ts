@@ -15,7 +15,7 @@ const grant = (options: Partial<TokenExchange.Options> = {}) =>
   })
 
 describe("A server that acts for its user at another server", () => {
-  it.effect("AUTHS-8 MUST NOT pass the user's token on: it exchanges the token for one of the other server", () =>
+  it.effect("MUST NOT pass the user's token on: it exchanges the token for one of the other server", () =>
     Effect.gen(function*() {
       let token = ""
       const world = World.make({

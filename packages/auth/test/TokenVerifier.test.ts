@@ -27,7 +27,7 @@ describe("A verifier of the application", () => {
       assert.deepStrictEqual(seen, ["a", "a", "b"])
     }))
 
-  it.scoped("AUTHS-7, AUTHS-8: its tokens MUST be for this server and from a trusted issuer, too", () =>
+  it.scoped("its tokens MUST be for this server and from a trusted issuer, too", () =>
     Effect.gen(function*() {
       const tokens: Record<string, TokenVerifier.Verified> = {
         good: { issuer: Protected.ISSUER, claims },

@@ -138,7 +138,7 @@ for (const [version, connected] of Object.entries(eras)) {
         }
       }))
 
-    it.scoped("leaves out metadata that is not valid, and names it (EXT-5)", () =>
+    it.scoped("leaves out metadata that is not valid, and names it", () =>
       Effect.gen(function*() {
         const read = yield* reading([{
           uri,

@@ -69,7 +69,7 @@ describe("The calls of an extension", () => {
       assert.deepStrictEqual(yield* client.extension(Jobs), Option.some({ client: { n: 1 }, server: { max: 2 } }))
     }))
 
-  it.scoped("fail when the result does not conform to the schema, or has a type (EXT-5)", () =>
+  it.scoped("fail when the result does not conform to the schema, or has a type", () =>
     Effect.gen(function*() {
       const { client, server } = yield* modern()
       for (

@@ -6,7 +6,7 @@ import * as Tool from "@effect-mcp/definition/Tool"
 const csp = { connectDomains: ["https://api.example.com"] }
 
 describe("AppView.make", () => {
-  it("is a resource with the media type of views, and what hosts must know in its _meta and in that of its contents (EXT-6)", () => {
+  it("is a resource with the media type of views, and what hosts must know in its _meta and in that of its contents", () => {
     const view = AppView.make("map", {
       uri: "ui://weather/map.html",
       title: "Map",

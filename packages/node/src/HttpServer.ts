@@ -62,7 +62,7 @@ const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 120_000, connectionsC
 /**
  * Serves over HTTP until the scope closes. Fails with `ServeError` when it cannot listen.
  *
- * Closing waits as the options `health.grace` and `drainTimeout` say; from its begin on, each answer ends its connection, so
+ * Closing waits as the options `health.grace` and `drainTimeout` say; from its beginning on, each answer ends its connection, so
  * that proxies and clients open new ones at another process. Then it stops listening, ends streams, interrupts handlers
  * and answers their requests, and waits for clients to read the responses. After `closeTimeout` it destroys the connections that
  * are left.

@@ -1,5 +1,5 @@
 /**
- * Standard streams and subprocesses for Effect MCP on Node.
+ * Standard streams, subprocesses and HTTP servers for Effect MCP on Node.
  *
  * @since 0.1.0
  */

@@ -68,7 +68,7 @@ for (const version of ["2025-06-18", "2025-11-25", "2026-07-28"] satisfies Reado
           ])
         }))
 
-      it.scopedLive("are text for a client that was not given the extension (EXT-2)", () =>
+      it.scopedLive("are text for a client that was not given the extension", () =>
         Effect.gen(function*() {
           const client = yield* connect([])
           const names = (yield* list(client.tools)).map(({ name }) => name)

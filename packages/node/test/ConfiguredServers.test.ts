@@ -60,7 +60,7 @@ describe("The servers of a configuration", () => {
       assert.isAbove(asked.length, 0)
     }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
 
-  it.scopedLive("AUTHC-41 SHOULD NOT be authorized by OAuth when they are programs: their environment has the credentials", () =>
+  it.scopedLive("SHOULD NOT be authorized by OAuth when they are programs: their environment has the credentials", () =>
     Effect.gen(function*() {
       const fail = () => Effect.dieMessage("A program was to be authorized")
       const servers = ConfiguredServers.layer({

@@ -130,7 +130,7 @@ for (const [transport, open] of Object.entries(ways([Jobs]))) {
         assert.include(error.message, `acknowledged no subscription to "jobIds"`)
       }))
 
-    it.scopedLive("sends nothing of an extension that one side was not given (EXT-2, EXT-3)", () =>
+    it.scopedLive("sends nothing of an extension that one side was not given", () =>
       Effect.gen(function*() {
         for (const [options, side] of [[{ server: [] }, "server"], [{ client: [] }, "client"]] as const) {
           const client = yield* modern(options)

@@ -20,7 +20,7 @@ describe("Apps.ofTool", () => {
     assert.strictEqual(Apps.ofTool(tool({ ...flat, ui: { resourceUri: "ui://w/v" } })).resourceUri, "ui://w/v")
   })
 
-  it("counts as absent what is not valid (EXT-5)", () => {
+  it("counts as absent what is not valid", () => {
     for (const ui of [null, 7, "ui://w/v", [], { resourceUri: 7 }, { resourceUri: "https://w/v" }, { visibility: 7 }]) {
       assert.deepStrictEqual(Apps.ofTool(tool({ ui })), { visibility: ["model", "app"] }, JSON.stringify(ui))
     }
@@ -101,7 +101,7 @@ describe("Apps.isMediaType", () => {
 })
 
 describe("Apps.extension", () => {
-  it("declares for a client the media type that it shows, and nothing for a server (EXT-1)", () => {
+  it("declares for a client the media type that it shows, and nothing for a server", () => {
     assert.strictEqual(Apps.extension.id, "io.modelcontextprotocol/ui")
     assert.deepStrictEqual(Apps.extension.declared, {
       client: { mimeTypes: ["text/html;profile=mcp-app"] },

@@ -39,7 +39,7 @@ const server = (...extensions: ReadonlyArray<Extension.Extension.Any>) =>
 const given = Extension.declare(Jobs, { server: { max: 3 } })
 
 describe("Extension", () => {
-  it("MUST have an identifier with a prefix and a name (EXT-1)", () => {
+  it("MUST have an identifier with a prefix and a name", () => {
     for (const id of ["jobs", "com.example/", "/jobs", "com..example/jobs", "1com.example/jobs", ""]) {
       expect(() => Extension.make(id)).toThrow("does not identify an extension")
     }

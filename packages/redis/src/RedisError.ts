@@ -1,5 +1,5 @@
 /**
- * The error of everything that talks to Redis: it did not answer in time, or refused a command.
+ * The error of everything that talks to Redis: it did not answer in time, or refused a command, or the option `url` is no address.
  *
  * It names the command, and never its arguments: they may be secrets.
  *

@@ -56,7 +56,7 @@ export const runtime: {
   readonly slowReaders: Metric.Metric.Counter<number>
   /** `mcp.runtime.frames.rejected`: HTTP requests and messages that were refused, with the tag `reason`. */
   readonly rejected: Metric.Metric.Counter<number>
-  /** `mcp.runtime.drain.seconds`: how long HTTP endpoints took to end, from the begin of their shutdown. */
+  /** `mcp.runtime.drain.seconds`: how long HTTP endpoints took to end, from the beginning of their shutdown. */
   readonly shutdown: Metric.Metric.Histogram<number>
 } = {
   sessions: Metrics.sessions.metric,

@@ -62,7 +62,7 @@ const named = ({ tools }: JsonObject) => (tools as ReadonlyArray<{ readonly name
 
 for (const [version, client] of Object.entries(eras)) {
   describe(`Apps.tool at ${version}`, () => {
-    it.effect("lists the tool with its view, and serves the view with its media type and metadata (EXT-6)", () =>
+    it.effect("lists the tool with its view, and serves the view with its media type and metadata", () =>
       Effect.gen(function*() {
         const { capabilities, send } = yield* client({ [ID]: { mimeTypes } })
         assert.deepStrictEqual((capabilities as JsonObject).extensions, { [ID]: {} })
@@ -82,7 +82,7 @@ for (const [version, client] of Object.entries(eras)) {
         assert.deepStrictEqual(contents, [{ uri, mimeType, text: html, _meta: { ui: { csp } } }])
       }).pipe(Effect.scoped, Effect.provide(server)))
 
-    it.effect("gives text to clients that show views and to those that do not (EXT-2)", () =>
+    it.effect("gives text to clients that show views and to those that do not", () =>
       Effect.gen(function*() {
         for (const extensions of [{}, { [ID]: { mimeTypes } }]) {
           const { send } = yield* client(extensions)
@@ -95,7 +95,7 @@ for (const [version, client] of Object.entries(eras)) {
         }
       }).pipe(Effect.scoped, Effect.provide(server)))
 
-    it.effect("shows a tool for views only to clients that show views, and tells handlers which do (EXT-5)", () =>
+    it.effect("shows a tool for views only to clients that show views, and tells handlers which do", () =>
       Effect.gen(function*() {
         const all = ["forecast", "refresh", "shows"]
         for (
@@ -115,7 +115,7 @@ for (const [version, client] of Object.entries(eras)) {
         }
       }).pipe(Effect.scoped, Effect.provide(server)))
 
-    it.effect("is off on a server that was not given the extension (EXT-3)", () =>
+    it.effect("is off on a server that was not given the extension", () =>
       Effect.gen(function*() {
         const { capabilities, send } = yield* client({ [ID]: { mimeTypes } })
         assert.notProperty(capabilities, "extensions")

@@ -71,7 +71,7 @@ describe("An extension at 2026-07-28", () => {
       }
     }).pipe(Effect.scoped, Effect.provide(server())))
 
-  it.effect("refuses parameters and settings that do not conform to their schemas (EXT-5)", () =>
+  it.effect("refuses parameters and settings that do not conform to their schemas", () =>
     Effect.gen(function*() {
       const peer = yield* modern
       assert.strictEqual((yield* Modern.error(peer, "orders/find", { id: 7 }, declaring)).code, -32602)
@@ -82,7 +82,7 @@ describe("An extension at 2026-07-28", () => {
       assert.include(message, `settings of the extension "${ID}"`)
     }).pipe(Effect.scoped, Effect.provide(server())))
 
-  it.effect("MUST refuse a request of a client that has not declared it, unless the server alone has to (EXT-2)", () =>
+  it.effect("MUST refuse a request of a client that has not declared it, unless the server alone has to", () =>
     Effect.gen(function*() {
       const peer = yield* modern
       const { code, data } = yield* Modern.error(peer, "orders/find", { id: "7" })
@@ -91,7 +91,7 @@ describe("An extension at 2026-07-28", () => {
       assert.strictEqual((yield* Modern.result(peer, "orders/count")).count, 1)
     }).pipe(Effect.scoped, Effect.provide(server())))
 
-  it.effect("serves nothing on a server that was not given it, whatever handlers there are (EXT-3)", () =>
+  it.effect("serves nothing on a server that was not given it, whatever handlers there are", () =>
     Effect.gen(function*() {
       const peer = yield* modern
       assert.strictEqual((yield* Modern.error(peer, "orders/find", { id: "7" }, declaring)).code, -32601)
@@ -288,7 +288,7 @@ describe("A part of an extension", () => {
 })
 
 describe("A breaking change of an extension", () => {
-  it.effect("MUST have a new identifier, and a server serves clients of both (EXT-4)", () => {
+  it.effect("MUST have a new identifier, and a server serves clients of both", () => {
     const Orders2 = Extension.make("com.example/orders-2", {
       requests: {
         find: Extension.request("orders-2/find", {

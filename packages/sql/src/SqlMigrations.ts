@@ -14,15 +14,15 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 
 export interface Options {
   /**
-   * Comes before the names of all tables: servers that share one database need different ones. Up to 30 small letters, digits and
-   * underscores. Default: "mcp_".
+   * Comes before the names of all tables: servers that share one database need different ones. Up to 30 lowercase letters, digits and
+   * underscores, not beginning with a digit. Default: "mcp_".
    */
   readonly prefix?: string | undefined
 }
 
 /**
- * Fails when the database refuses a change, when the tables are those of a newer version of this package, and when the prefix is
- * not one.
+ * Fails when the database refuses a change or does not answer, when the tables are those of a newer version of this package, and
+ * when `prefix` has other characters.
  */
 export const run = ({ prefix = "mcp_" }: Options = {}): Effect.Effect<void, SqlStoreError, SqlClient> =>
   Migrate.run(services, prefix)

@@ -31,7 +31,7 @@ describe("A client", () => {
         assert.isTrue(Exit.isFailure(exit))
       })))
 
-  it.effect("AUTHAS-3 MUST have a document that names itself, and the redirect URI", () =>
+  it.effect("MUST have a document that names itself, and the redirect URI", () =>
     Effect.gen(function*() {
       const url = "https://app.test/client.json"
       const good = { client_id: url, client_name: "App", redirect_uris: [TestAuthorizationServer.redirectUri] }

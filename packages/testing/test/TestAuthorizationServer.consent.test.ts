@@ -11,7 +11,7 @@ const DOCUMENT = "https://app.test/client.json"
 const document = (clientId: string) => ({ client_id: clientId, client_name: "App", redirect_uris: [redirectUri] })
 
 describe("The user", () => {
-  it.effect("AUTHAS-4 MUST be shown where the response goes: a user who knows no such program refuses", () =>
+  it.effect("MUST be shown where the response goes: a user who knows no such program refuses", () =>
     Effect.gen(function*() {
       const shown: Array<string> = []
       const consent = ({ clientId, redirectUri }: AuthorizationRequest) => {
@@ -34,7 +34,7 @@ describe("The user", () => {
       assert.deepStrictEqual(shown, [`${DOCUMENT} at 127.0.0.1:7777`, `${DOCUMENT} at 127.0.0.1:6666`])
     }))
 
-  it.effect("AUTHAS-6 MUST consent to each client: what was granted to one is nothing to another", () =>
+  it.effect("MUST consent to each client: what was granted to one is nothing to another", () =>
     Effect.gen(function*() {
       const asked: Array<string> = []
       const consent = ({ clientId }: AuthorizationRequest) => {
@@ -55,7 +55,7 @@ describe("The user", () => {
         }))
     }))
 
-  it.effect("AUTHAS-7 MUST NOT be asked in a frame, nor be known by a cookie, and a refused request has no state", () =>
+  it.effect("MUST NOT be asked in a frame, nor be known by a cookie, and a refused request has no state", () =>
     Effect.gen(function*() {
       let asked = 0
       const consent = () => {
@@ -82,7 +82,7 @@ describe("The user", () => {
 })
 
 describe("The document of a client", () => {
-  it.effect("AUTHAS-4 SHOULD be fetched only from an https address with a path, that names no other host", () =>
+  it.effect("SHOULD be fetched only from an https address with a path, that names no other host", () =>
     Effect.gen(function*() {
       const fetched: Array<string> = []
       const clientDocument = (url: string) => {

@@ -25,14 +25,14 @@ const MAX_SERVERS = 20
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
-/** AUTHC-4: the address with the path of the server, then the one without. */
+/** The address with the path of the server, then the one without. */
 export const wellKnown = ({ origin, pathname }: URL): ReadonlyArray<string> =>
   pathname === "/" ? [`${origin}${WELL_KNOWN}`] : [`${origin}${WELL_KNOWN}${pathname}`, `${origin}${WELL_KNOWN}`]
 
 /** Gives `undefined` when the server has no metadata at its well-known addresses, as servers of 2025-03-26. */
 export const find = Effect.fnUntraced(function*(documents: Documents, challenged: string | undefined) {
   const { server } = documents.policy
-  // AUTHC-3: an address that the challenge names is the only one.
+  // An address that the challenge names is the only one.
   const addresses = challenged === undefined ? wellKnown(server) : [challenged]
   for (const address of addresses) {
     const json = yield* Document.find(documents, WHAT, address)
@@ -75,7 +75,7 @@ const describes = (resource: string, server: URL): boolean => {
   return `${server.pathname.replace(/\/$/, "")}/`.startsWith(pathname.endsWith("/") ? pathname : `${pathname}/`)
 }
 
-/** AUTHC-12, AUTHC-13: the identifier of a server that publishes none: its URL without fragment, query and last slash. */
+/** The identifier of a server that publishes none: its URL without fragment, query and last slash. */
 export const canonical = ({ origin, pathname }: URL): string => `${origin}${pathname}`.replace(/\/$/, "")
 
 const invalid = (message: string) =>

@@ -14,7 +14,7 @@ import * as Document from "./Documents.js"
 import * as Text from "./Text.js"
 import * as Policies from "./UrlPolicy.js"
 
-/** AUTHC-5, AUTHC-6: the addresses of the metadata of an issuer, in order. */
+/** The addresses at which the metadata of an issuer is looked for, in order. */
 export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
   const { origin } = issuer
   const path = issuer.pathname.replace(/\/$/, "")
@@ -44,7 +44,7 @@ export const document = Effect.fnUntraced(function*(documents: Documents, issuer
 })
 
 /**
- * AUTHC-36: the metadata for a server without metadata of the resource, as 2025-03-26 describes it: at the origin of the
+ * The metadata for a server without metadata of the resource, as 2025-03-26 describes it: at the origin of the
  * server, and where there is none, the endpoints with their default paths.
  */
 export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents) {
@@ -78,7 +78,7 @@ const read = Effect.fnUntraced(function*(
   const json = yield* Document.find(documents, "the metadata of the authorization server", address)
   if (json === undefined) return undefined
   const issuer = json["issuer"]
-  // AUTHC-7: the same string, not the same URL.
+  // The same string, not the same URL.
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
     const whose = typeof issuer === "string" ? `"${Text.shorten(issuer)}"` : "no issuer"
     return yield* invalid(

@@ -13,7 +13,7 @@ import * as Text from "../discovery/Text.js"
 
 /** What was recorded before the browser was opened. */
 export interface Expected {
-  /** AUTHC-22: the issuer of the validated metadata. */
+  /** The issuer of the validated metadata. */
   readonly server: Pick<AuthorizationServer, "issuer" | "sendsIssuer">
   readonly state: Redacted.Redacted<string>
 }
@@ -28,12 +28,12 @@ export const read = (
     const [value, ...more] = parameters.getAll(name)
     return more.length === 0 ? value : undefined
   }
-  // AUTHC-26
+  // A response to another login is read no further.
   if (one("state") !== Redacted.value(state)) return untrusted("it has another `state`")
-  // AUTHC-23, AUTHC-24: compared as text, whether or not the server says that it sends it.
+  // Compared as text, whether or not the server says that it sends it.
   const issuer = one("iss")
   if (parameters.has("iss") ? issuer !== server.issuer : server.sendsIssuer) {
-    // AUTHC-25: nothing else of the response is read.
+    // Nothing else of the response is read.
     return untrusted(
       parameters.has("iss")
         ? "its `iss` is not the issuer that the login was begun with"

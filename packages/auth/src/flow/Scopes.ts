@@ -8,7 +8,7 @@ import type { AuthorizationServer } from "../AuthorizationServer.js"
 
 export type Scopes = ReadonlyArray<string>
 
-/** AUTHC-30, AUTHC-31: the challenge is not compared with what the resource supports. */
+/** The challenge is not compared with what the resource supports. */
 export const choose = (challenged: Scopes | undefined, supported: Scopes | undefined): Scopes | undefined =>
   challenged !== undefined && challenged.length > 0
     ? challenged
@@ -16,7 +16,7 @@ export const choose = (challenged: Scopes | undefined, supported: Scopes | undef
     ? supported
     : undefined
 
-/** AUTHC-32: what was requested before stays requested. */
+/** What was requested before stays requested. */
 export const union = (before: Scopes | undefined, more: Scopes | undefined): Scopes | undefined =>
   before === undefined ? more : more === undefined ? before : [...new Set([...before, ...more])]
 
@@ -24,7 +24,7 @@ export const covers = (have: Scopes | undefined, wanted: Scopes): boolean =>
   wanted.every((scope) => have?.includes(scope) === true)
 
 /**
- * AUTHC-34: asks for a refresh token where the server has a scope for it. Where no scope is requested by name, this one would
+ * Asks for a refresh token where the server has a scope for it. Where no scope is requested by name, this one would
  * be the only one.
  */
 export const withOfflineAccess = (

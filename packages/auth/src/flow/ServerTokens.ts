@@ -37,7 +37,7 @@ export interface ServerTokens {
   readonly logout: Effect.Effect<void, AuthorizationError>
 }
 
-/** AUTHC-32: how often one request may lead to new tokens. */
+/** How often one request may lead to new tokens. */
 const MAX_ATTEMPTS = 3
 
 /** How long to wait after a renewal that failed, and before the user is asked again after a login that failed. */
@@ -156,7 +156,7 @@ export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<Serv
           const proof = current.type === "DPoP" && prover !== undefined
             ? yield* prover.headers(request.method, request.url, current.accessToken)
             : {}
-          // AUTHC-27, AUTHC-28
+          // In the header of every request, and never in the query.
           return { ...proof, authorization: TokenState.authorization(current) }
         }),
 

@@ -73,7 +73,7 @@ export const make = (
     resource,
     server,
     isPublished,
-    // AUTHC-11
+    // MUST name the resource in every token request (2026-07-28 basic/authorization)
     token: (client, form) => TokenEndpoint.request(documents, server, client, { ...form, resource }, prover),
     post: (what, url, body, { client, isConfigured = false } = {}) => {
       const to = isConfigured ? allowingPrivate(documents) : documents
@@ -170,7 +170,7 @@ export const make = (
         const discovered = yield* Discovery.discover(documents, wanted, isKnown, trusting)
         const { resource, server } = discovered
         const { issuer } = server
-        // AUTHC-19, AUTHC-21: nothing of another authorization server goes on.
+        // Nothing that another authorization server has given is used here.
         const same = ({ binding }: State) => binding?.issuer === issuer && binding.resource === resource
         const previousIssuer = known.binding?.issuer === issuer ? undefined : known.binding?.issuer
         const asked = missing ?? Scopes.choose(wanted.scopes, discovered.scopes)

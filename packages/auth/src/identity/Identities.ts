@@ -22,11 +22,11 @@ export const choose = Effect.fnUntraced(function*(
   const { previousIssuer, server } = context
   const { issuer } = server
   const registered = (issuer: string) => identity.preRegistered?.find((client) => client.issuer === issuer)
-  // AUTHC-14: in this order.
+  // SHOULD be used in this order (2026-07-28 basic/authorization#client-registration-approaches)
   const known = registered(issuer)
   if (known !== undefined) return known as Client
   if (previousIssuer !== undefined && registered(previousIssuer) !== undefined) {
-    // AUTHC-20
+    // What was registered by hand for one issuer is not used at another.
     return yield* unknown(
       `This client is registered at ${
         Text.shorten(previousIssuer)
@@ -82,7 +82,7 @@ const isUsable = (
 
 const byDocument = (url: string): Effect.Effect<Client, AuthorizationError> => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  // AUTHC-15
+  // MUST be an https URL with a path (2026-07-28 basic/authorization#client-id-metadata-documents)
   return parsed?.protocol === "https:" && parsed.pathname !== "/" && parsed.hash === "" && parsed.username === ""
     ? Effect.succeed({ clientId: url, authMethod: "none" })
     : unknown("`metadataDocument` must be an https URL with a path")

@@ -30,7 +30,7 @@ export const register = (
         ...identity.metadata,
         client_name: identity.name,
         redirect_uris: [redirectUri],
-        // AUTHC-34
+        // Some servers issue refresh tokens only to clients that name this grant.
         grant_types: refreshes ? ["authorization_code", "refresh_token"] : ["authorization_code"],
         response_types: ["code"],
         token_endpoint_auth_method: method,
@@ -40,7 +40,7 @@ export const register = (
     return yield* read(answer.status, answer.json ?? {}, server, redirectUri)
   })
 
-/** AUTHC-16: a program on the user's machine, or a web application. */
+/** A program on the user's machine, or a web application. */
 const applicationType = (redirectUri: string): "native" | "web" => {
   const { hostname, protocol } = new URL(redirectUri)
   return protocol === "https:" && !isLoopback(hostname) ? "web" : "native"
@@ -54,7 +54,6 @@ const read = (
 ): Effect.Effect<Registration, AuthorizationError> => {
   const { client_id: clientId, client_secret: secret, client_secret_expires_at: expires } = json
   if (status < 200 || status >= 300 || typeof clientId !== "string" || clientId === "") {
-    // AUTHC-17
     const error = Text.errorCode(json["error"])
     const why = typeof json["error_description"] === "string" ? `: ${Text.shorten(json["error_description"])}` : ""
     return Effect.fail(

@@ -42,7 +42,7 @@ export const make = ({ dpop, resourceMetadata, scopes }: Options): Challenges =>
     )
 
   return {
-    // AUTHS-2, AUTHS-4: without an error, which a client that knows nothing yet has not made.
+    // Without an error: a client that has sent no token has made none.
     missing: HttpRefusal.unauthorized(
       challenges({ scope }),
       "Unauthorized: this server requires an access token in the Authorization header"
@@ -60,7 +60,7 @@ export const make = ({ dpop, resourceMetadata, scopes }: Options): Challenges =>
       error === "busy"
         ? unavailable(message)
         : unauthorized(error, message, nonce === undefined ? undefined : { "dpop-nonce": nonce }),
-    // AUTHS-9, AUTHS-10
+    // One challenge names all scopes that the operation needs.
     insufficientScope: (needed) => {
       const message = `This requires the ${needed.length === 1 ? "scope" : "scopes"} ${needed.join(" ")}`
       return HttpRefusal.forbidden(

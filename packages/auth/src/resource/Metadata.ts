@@ -15,7 +15,7 @@ export const paths = ({ pathname }: URL): readonly [string, ...Array<string>] =>
   WELL_KNOWN
 ]
 
-/** AUTHS-12: a refresh token is no business of the resource. */
+/** Without `offline_access`: refresh tokens are between the client and the authorization server. */
 export const listed = (scopes: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(scopes)].filter((scope) => scope !== "offline_access")
 
@@ -28,7 +28,6 @@ export const document = (options: {
 }): JsonObject => ({
   ...options.members,
   resource: options.resource,
-  // AUTHS-1
   authorization_servers: [...options.authorizationServers],
   ...(options.scopes.length === 0 ? undefined : { scopes_supported: [...options.scopes] }),
   bearer_methods_supported: ["header"],

@@ -32,12 +32,10 @@ export const audiencesOf = (resource: string): ReadonlyArray<string> =>
   new URL(resource).pathname === "/" ? [resource.replace(/\/$/, ""), `${resource.replace(/\/$/, "")}/`] : [resource]
 
 export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effect<Accepted, TokenError> => {
-  // AUTHS-8
   if (!rules.issuers.includes(issuer)) {
     return Verifier.invalid("The access token is from an issuer that this server does not trust")
   }
   const { aud, azp, client_id, cnf, exp, nbf, scope, scp, sub } = claims
-  // AUTHS-7
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.some((one) => rules.audiences.includes(one))) {
     return Verifier.invalid("The access token is for another resource than this server")

@@ -29,7 +29,7 @@ describe("WWW-Authenticate", () => {
     })
   }
 
-  it("AUTHC-2 MUST be read for the metadata, the scopes and the error that the server names", () => {
+  it("MUST be read for the metadata, the scopes and the error that the server names", () => {
     const header =
       "Basic realm=\"x\", Bearer error=\"insufficient_scope\", error_description=\"More\", scope=\"a b a\", " +
       "resource_metadata=\"https://a.test/prm\""

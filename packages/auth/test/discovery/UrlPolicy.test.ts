@@ -84,7 +84,7 @@ const never = [
 
 describe("A URL that a server names", () => {
   for (const url of privateAddresses) {
-    it(`AUTHC-40 SHOULD NOT be requested when it is a private address: ${url}`, () => {
+    it(`SHOULD NOT be requested when it is a private address: ${url}`, () => {
       assert.isFalse(isUsed(remote, url))
       assert.isTrue(isUsed(server("https://mcp.example.com/mcp", true), url))
     })
@@ -92,7 +92,7 @@ describe("A URL that a server names", () => {
 
   for (const url of never) {
     it(
-      `AUTHC-38 MUST be rejected when it is neither https nor http on this machine: ${JSON.stringify(url)}`.slice(
+      `MUST be rejected when it is neither https nor http on this machine: ${JSON.stringify(url)}`.slice(
         0,
         160
       ),
@@ -120,7 +120,7 @@ describe("A URL that a server names", () => {
     assert.isFalse(isUsed(server("http://localhost:3000/mcp"), "https://10.0.0.6/token"))
   })
 
-  it("AUTHC-35 MUST be https to be opened in a browser, or http on this machine", () => {
+  it("MUST be https to be opened in a browser, or http on this machine", () => {
     assert.isTrue(Either.isRight(UrlPolicy.browsable("it", "https://10.0.0.6/authorize?a=b")))
     assert.isTrue(Either.isRight(UrlPolicy.browsable("it", "http://127.0.0.1:1/authorize")))
     assert.isTrue(Either.isLeft(UrlPolicy.browsable("it", "http://10.0.0.6/authorize")))

@@ -21,7 +21,7 @@ const declaredTo = (version: LegacyVersion, features: Layer.Layer<never, never, 
   }))
 
 describe("Tasks of a client", () => {
-  it.scoped("MUST be declared with exactly the questions that it answers (TASKD-1)", () =>
+  it.scoped("MUST be declared with exactly the questions that it answers", () =>
     Effect.gen(function*() {
       const sampling = { createMessage: {} }
       const elicitation = { create: {} }
@@ -55,7 +55,7 @@ describe("Tasks of a client", () => {
       assert.deepStrictEqual(Object.keys(capabilities), ["sampling"])
     }))
 
-  it.scoped("that are not declared MUST NOT change the answer of a question (TASKD-3)", () =>
+  it.scoped("that are not declared MUST NOT change the answer of a question", () =>
     Effect.gen(function*() {
       const features = Layer.mergeAll(
         Sampling(Effect.succeed(sampled)),
@@ -176,7 +176,7 @@ describe("Tasks of a client", () => {
       assert.strictEqual((yield* request(server, "tasks/result", { taskId })).model, "m")
     }))
 
-  it.scoped("are stored for as long as the server asks for, and no longer than the client lets it; MUST say how long (TASKD-13)", () =>
+  it.scoped("are stored for as long as the server asks for, and no longer than the client lets it; MUST say how long", () =>
     Effect.gen(function*() {
       const interrupted = yield* Deferred.make<void>()
       const { server } = yield* client(

@@ -7,7 +7,7 @@ import { waiting } from "../Scripts.js"
 import { client, form, prompt, refused, related, request, sampled, start, statusOf } from "./AskedTasks.js"
 
 describe("A question as a task at 2025-11-25", () => {
-  it.scoped("MUST be answered with a task that works, under an id that cannot be guessed, and with nothing else (TASKD-7, TASKD-8, TASKD-9)", () =>
+  it.scoped("MUST be answered with a task that works, under an id that cannot be guessed, and with nothing else", () =>
     Effect.gen(function*() {
       const { server } = yield* client(Effect.never)
       const ids = new Set<unknown>()
@@ -24,7 +24,7 @@ describe("A question as a task at 2025-11-25", () => {
       assert.strictEqual(ids.size, 3)
     }))
 
-  it.scoped("is served after its response: the status goes on, and the result MUST be the handler's, marked with the task (TASKD-12, TASKD-14, TASKD-17)", () =>
+  it.scoped("is served after its response: the status goes on, and the result MUST be the handler's, marked with the task", () =>
     Effect.gen(function*() {
       const answered = yield* Deferred.make<void>()
       const { server } = yield* client(Effect.as(Deferred.await(answered), sampled))
@@ -44,7 +44,7 @@ describe("A question as a task at 2025-11-25", () => {
       }
     }))
 
-  it.scoped("MUST keep a request for its result waiting until it has ended (TASKD-15)", () =>
+  it.scoped("MUST keep a request for its result waiting until it has ended", () =>
     Effect.gen(function*() {
       const answered = yield* Deferred.make<void>()
       const { server } = yield* client(Effect.as(Deferred.await(answered), sampled))
@@ -68,7 +68,7 @@ describe("A question as a task at 2025-11-25", () => {
       )
     }))
 
-  it.scoped("fails with the error of its handler, and the result MUST be that error (TASKD-14)", () =>
+  it.scoped("fails with the error of its handler, and the result MUST be that error", () =>
     Effect.gen(function*() {
       const { server } = yield* client(Effect.fail(new InternalError({ message: "No model", data: { left: 0 } })))
       const { taskId } = yield* start(server)
@@ -96,7 +96,7 @@ describe("A question as a task at 2025-11-25", () => {
       assert.deepInclude(diagnostic, { _tag: "HandlerDied", method: "sampling/createMessage" })
     }))
 
-  it.scoped("MUST be cancelled before the response says so, and MUST NOT be anything else afterwards (TASKD-11, TASKD-23, TASKD-24)", () =>
+  it.scoped("MUST be cancelled before the response says so, and MUST NOT be anything else afterwards", () =>
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()
       const release = yield* Deferred.make<void>()
@@ -132,7 +132,7 @@ describe("A question as a task at 2025-11-25", () => {
       yield* Deferred.await(interrupted)
     }))
 
-  it.scoped("MUST refuse what is about no task of this session, and a cursor that it did not give (TASKD-25)", () =>
+  it.scoped("MUST refuse what is about no task of this session, and a cursor that it did not give", () =>
     Effect.gen(function*() {
       const { server } = yield* client(Effect.never)
       for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
@@ -141,7 +141,7 @@ describe("A question as a task at 2025-11-25", () => {
       assert.strictEqual((yield* refused(server, "tasks/list", { cursor: "none" })).code, -32602)
     }))
 
-  it.scoped("MUST be listed when it can be read, and MUST be found by the parameter, whatever the mark says (TASKD-19, TASKD-26)", () =>
+  it.scoped("MUST be listed when it can be read, and MUST be found by the parameter, whatever the mark says", () =>
     Effect.gen(function*() {
       const { server } = yield* client(Effect.never)
       const one = yield* start(server)
@@ -151,7 +151,7 @@ describe("A question as a task at 2025-11-25", () => {
       assert.strictEqual((yield* request(server, "tasks/get", marked)).taskId, one.taskId)
     }))
 
-  it.scoped("MUST mark what its handler sends, after the response as well (TASKD-16)", () =>
+  it.scoped("MUST mark what its handler sends, after the response as well", () =>
     Effect.gen(function*() {
       const { server } = yield* client(Effect.flatMap(RequestContext, ({ notify, progress }) =>
         Effect.as(Effect.zipRight(progress(1), notify("notifications/ours", { a: 1 })), sampled)))

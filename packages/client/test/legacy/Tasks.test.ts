@@ -62,7 +62,7 @@ const started = (capabilities?: JsonObject, client?: TestClient.Options<never, F
   })
 
 describe("A call of a tool at 2025-11-25", () => {
-  it.scoped("MUST be a task for tools that are listed as tasks only, and for no other (TASKD-5, TASKD-6)", () =>
+  it.scoped("MUST be a task for tools that are listed as tasks only, and for no other", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect()
       for (const [i, { name }] of listed.entries()) {
@@ -80,7 +80,7 @@ describe("A call of a tool at 2025-11-25", () => {
       }
     }))
 
-  it.scoped("MUST NOT be a task at a server that has not declared it, not even started as one (TASKD-2, TASKD-4)", () =>
+  it.scoped("MUST NOT be a task at a server that has not declared it, not even started as one", () =>
     Effect.gen(function*() {
       for (const tasks of [undefined, {}, { list: {}, cancel: {} }, { requests: { tools: {} } }]) {
         const { client, server } = yield* connect(tasks === undefined ? { tools: {} } : { tools: {}, tasks })
@@ -92,7 +92,7 @@ describe("A call of a tool at 2025-11-25", () => {
       }
     }))
 
-  it.scoped("is started as a task where the tool may be one, with the time that the client wants (TASKD-5)", () =>
+  it.scoped("is started as a task where the tool may be one, with the time that the client wants", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect()
       for (const [i, { name }] of listed.entries()) {
@@ -137,7 +137,7 @@ describe("A call of a tool at 2025-11-25", () => {
 })
 
 describe("A task of 2025-11-25", () => {
-  it.scoped("SHOULD be polled at the pace of the server, which may change, and whose notifications only shorten the wait (TASKD-21, TASKD-22)", () =>
+  it.scoped("SHOULD be polled at the pace of the server, which may change, and whose notifications only shorten the wait", () =>
     Effect.gen(function*() {
       const { server, task: one } = yield* started()
       const waiting = yield* beside(one.result)
@@ -159,7 +159,7 @@ describe("A task of 2025-11-25", () => {
       assert.deepStrictEqual(yield* Fiber.join(waiting), result)
     }))
 
-  it.scoped("SHOULD have its result requested while it needs input, and is polled meanwhile (TASKD-20)", () =>
+  it.scoped("SHOULD have its result requested while it needs input, and is polled meanwhile", () =>
     Effect.gen(function*() {
       const features = Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
       const { server, task: one } = yield* started(every, { features })
@@ -183,7 +183,7 @@ describe("A task of 2025-11-25", () => {
       assert.deepStrictEqual(yield* Fiber.join(waiting), result)
     }))
 
-  it.scoped("SHOULD NOT be named in the `_meta` of requests about it: the parameter names it (TASKD-18, TASKD-19)", () =>
+  it.scoped("SHOULD NOT be named in the `_meta` of requests about it: the parameter names it", () =>
     Effect.gen(function*() {
       const { client, server, task: one } = yield* started()
       const waiting = yield* beside(one.result)
@@ -218,7 +218,7 @@ describe("A task of 2025-11-25", () => {
       yield* refused((yield* Tasks.attach(old.client, "required", "t1")).result, undefined)
     }))
 
-  it.scoped("is one of this revision for a client with the extension of later revisions too (TASKX-24)", () =>
+  it.scoped("is one of this revision for a client with the extension of later revisions too", () =>
     Effect.gen(function*() {
       const { server, task: one } = yield* started(every, { extensions: [Tasks.extension] })
       const waiting = yield* beside(one.result)

@@ -76,7 +76,7 @@ const asking = (...keys: ReadonlyArray<string>) => ({
 const accepts = Features.elicitation(() => Effect.succeed({ action: "accept" }))
 
 describe("A call of a client with tasks", () => {
-  it.scoped("MUST accept a result as well as a task (TASKX-3)", () =>
+  it.scoped("MUST accept a result as well as a task", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect()
       const first = yield* beside(client.callTool("t"))
@@ -89,7 +89,7 @@ describe("A call of a client with tasks", () => {
       assert.deepStrictEqual(yield* Fiber.join(second), result)
     }))
 
-  it.scoped("MUST NOT be answered with a task on another method, nor by a server without tasks (TASKX-4)", () =>
+  it.scoped("MUST NOT be answered with a task on another method, nor by a server without tasks", () =>
     Effect.gen(function*() {
       for (const [capabilities, method] of [[declared, "prompts/get"], [{ tools: {} }, "tools/call"]] as const) {
         const { client, server } = yield* connect(capabilities)
@@ -106,7 +106,7 @@ describe("A call of a client with tasks", () => {
       assert.deepInclude(yield* Fiber.join(failed), { _tag: "TransportError", reason: "Decode" })
     }))
 
-  it.scoped("SHOULD poll at the pace of the server, which may change, within its own limits (TASKX-20)", () =>
+  it.scoped("SHOULD poll at the pace of the server, which may change, within its own limits", () =>
     Effect.gen(function*() {
       const { calling, client, server } = yield* waiting()
       yield* TestClock.adjust(499)
@@ -171,7 +171,7 @@ describe("A call of a client with tasks", () => {
 })
 
 describe("A task that needs input", () => {
-  it.scoped("MUST have each question answered once, though it is listed again (TASKX-20, TASKX-21)", () =>
+  it.scoped("MUST have each question answered once, though it is listed again", () =>
     Effect.gen(function*() {
       let asked = 0
       const features = Features.elicitation(() =>
@@ -196,7 +196,7 @@ describe("A task that needs input", () => {
       assert.strictEqual(asked, 3)
     }))
 
-  it.scoped("MUST have its questions refused as those of a call: what the client did not declare, and more than a thousand (TASKX-21)", () =>
+  it.scoped("MUST have its questions refused as those of a call: what the client did not declare, and more than a thousand", () =>
     Effect.gen(function*() {
       const many = asking(...Array.from({ length: 1001 }, (_, i) => `${i}`))
       for (
@@ -285,7 +285,7 @@ describe("The handle of a task", () => {
     return { client, server, task: yield* Fiber.join(starting) }
   })
 
-  it.scoped("MUST NOT send anything of tasks without the extension on both sides (TASKX-18)", () =>
+  it.scoped("MUST NOT send anything of tasks without the extension on both sides", () =>
     Effect.gen(function*() {
       for (
         const [capabilities, extensions, declaredBy] of [

@@ -99,20 +99,19 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "server/test/legacy/AskedTask.test.ts": {
     "ServerSession.experimental":
-      "is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace (TASKD-21)",
+      "is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace",
     "ServerSession.experimental, elicit_as_task": "asks a person as well, and decodes what they have answered",
     "ServerSession.experimental, poll_task": "shows its status until it has ended",
     "ServerSession.experimental, get_task_result": "fails with the error of the client",
     "ServerSession.experimental, require_client_supports":
-      "SHOULD NOT be sent to a client of ${version} that does not declare ${missing} (TASKD-2)",
+      "SHOULD NOT be sent to a client of ${version} that does not declare ${missing}",
     "ServerSession._build_create_message_request":
-      "is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace (TASKD-21)",
+      "is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace",
     "ServerSession._build_elicit_form_request":
-      "MUST be marked with the task that the handler serves, and is no question of that task (TASKD-16)"
+      "MUST be marked with the task that the handler serves, and is no question of that task"
   },
   "server/test/legacy/Tasks.test.ts": {
-    "ServerSession.send_message":
-      "SHOULD ask its questions on `tasks/result`, with the task that they belong to (TASKD-20)",
+    "ServerSession.send_message": "SHOULD ask its questions on `tasks/result`, with the task that they belong to",
     "BaseSession.add_response_router": "fails a question that the client answers with an error, or cannot be asked"
   },
   "server/test/ClientLogger.test.ts": {

@@ -41,7 +41,7 @@ export type Kind =
   | "clock forward"
   | "drain"
 
-/** How often each kind happens, for each of these in the list. */
+/** 20 faults: each kind as often as it is here. A run has them once or several times. */
 export const ALL: ReadonlyArray<Kind> = [
   ...["kill", "kill", "stop beyond the lease", "cut beyond the lease", "drain", "drain"] as const,
   ...["stop", "stop", "cut", "cut", "cut all beyond the lease", "stall", "stall", "swallow", "delay", "delay"] as const,

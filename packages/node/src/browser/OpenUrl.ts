@@ -16,7 +16,7 @@ export const commandOf = (platform: NodeJS.Platform): readonly [command: string,
 
 /**
  * Waits until the program has ended; interrupting it leaves the program, and the browser, alone. Only http and https are
- * opened: AUTHC-38, AUTHC-39.
+ * opened, and no shell reads the URL.
  */
 export const open = (
   url: URL,

@@ -34,7 +34,7 @@ for (const [name, shell] of Object.entries(servers)) {
       return { port, url: `http://127.0.0.1:${port}/mcp`, close: Scope.close(scope, Exit.void) }
     })
 
-    it.scoped("ends each connection with the next answer, from the begin of the shutdown on", () =>
+    it.scoped("ends each connection with the next answer, from the beginning of the shutdown on", () =>
       Effect.gen(function*() {
         const { close, url } = yield* served
         const agent = yield* Effect.acquireRelease(

@@ -87,7 +87,7 @@ for (const version of versions) {
         assert.deepStrictEqual(content, [{ type: "text", text: "\"new\"" }])
       }))
 
-    it.scopedLive("is seen to show views when it was given the extension, and only then (EXT-3)", () =>
+    it.scopedLive("is seen to show views when it was given the extension, and only then", () =>
       Effect.gen(function*() {
         for (
           const [extensions, expected] of [

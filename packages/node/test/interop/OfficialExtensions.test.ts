@@ -138,7 +138,7 @@ describe("A server of Effect MCP with an extension", () => {
     it.scopedLive(`serves the official client ${version}, which has declared it`, () =>
       Effect.gen(function*() {
         const { client, request, seen, started } = yield* connect({ capabilities })
-        // The extension for tasks never enables those of 2025-11-25, nor does it exist there (TASKX-24).
+        // The extension for tasks never enables those of 2025-11-25, nor does it exist there.
         assert.deepStrictEqual(
           client.getServerCapabilities().extensions,
           isModern ? { ...declared.server, [Tasks.extension.id]: {} } : declared.server
@@ -156,7 +156,7 @@ describe("A server of Effect MCP with an extension", () => {
         }
       }))
 
-    it.scopedLive(`refuses the official client ${version}, which has not declared it (EXT-2)`, () =>
+    it.scopedLive(`refuses the official client ${version}, which has not declared it`, () =>
       Effect.gen(function*() {
         const { request, started } = yield* connect({})
         const { code } = yield* Effect.flip(request("jobs/get", { jobId: "b" }))
@@ -217,7 +217,7 @@ describe("A client of Effect MCP with an extension", () => {
         assert.deepStrictEqual(answer, { approved: true })
       }))
 
-    it.scopedLive(`sends nothing of it to a server of the official SDK ${version} that has not (EXT-2)`, () =>
+    it.scopedLive(`sends nothing of it to a server of the official SDK ${version} that has not`, () =>
       Effect.gen(function*() {
         const { client } = yield* connect([mine], {})
         assert.deepStrictEqual(yield* client.extension(Jobs), Option.none())
@@ -225,7 +225,7 @@ describe("A client of Effect MCP with an extension", () => {
         assert.strictEqual(error._tag, "NotNegotiated")
       }))
 
-    it.scopedLive(`declares no extension to a server of the official SDK ${version} that it was not given (EXT-3)`, () =>
+    it.scopedLive(`declares no extension to a server of the official SDK ${version} that it was not given`, () =>
       Effect.gen(function*() {
         const { client, server } = yield* connect([])
         assert.isUndefined(server.getClientCapabilities().extensions)

@@ -54,7 +54,6 @@ describe("A protected server", () => {
             const read = yield* whoami(client)
             assert.deepInclude(read, { name: "ada", scopes: ["notes:read"] })
             assert.lengthOf(program.visitor.opened, 1)
-            // AUTHS-9, AUTHS-10
             const { isError = false } = yield* client.callTool("write")
             assert.isFalse(isError)
             assert.lengthOf(program.visitor.opened, 2)
@@ -71,7 +70,7 @@ describe("A protected server", () => {
     }
   }
 
-  it.scopedLive("AUTHS-5 MUST answer 401 to a token that was revoked, when it introspects tokens", () =>
+  it.scopedLive("MUST answer 401 to a token that was revoked, when it introspects tokens", () =>
     Effect.gen(function*() {
       const provider = yield* Provider.make({ format: "opaque", clients })
       const server = yield* Guarded.make(provider, { introspects: true })
@@ -85,7 +84,7 @@ describe("A protected server", () => {
       assert.lengthOf(program.visitor.opened, 2)
     }))
 
-  it.scopedLive("AUTHS-7 MUST refuse a token for another resource or audience before it does anything", () =>
+  it.scopedLive("MUST refuse a token for another resource or audience before it does anything", () =>
     Effect.gen(function*() {
       for (const introspects of [false, true]) {
         const provider = yield* Provider.make({ format: introspects ? "opaque" : "jwt", clients })
@@ -100,7 +99,7 @@ describe("A protected server", () => {
         const error = Program.causeOf(yield* Effect.flip(program.connect(server.url)))
         assert.strictEqual(error.reason, "TokenRefused")
         assert.strictEqual(server.calls(), 0)
-        // AUTHC-28, AUTHS-6: a token in the query is malformed.
+        // A token in the query is malformed.
         const inQuery = yield* ask(`${server.url}?access_token=${right}`, initialize())
         assert.strictEqual(inQuery.status, 400)
       }

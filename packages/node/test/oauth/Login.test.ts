@@ -69,7 +69,7 @@ describe("A program that a person uses", () => {
       assert.strictEqual(provider.count("POST /token"), 0)
     }))
 
-  it.scopedLive("AUTHC-32 SHOULD get the scopes that a server requires later, besides those that it has", () =>
+  it.scopedLive("SHOULD get the scopes that a server requires later, besides those that it has", () =>
     Effect.gen(function*() {
       const provider = yield* Provider.make()
       const server = yield* Protected.make(provider)

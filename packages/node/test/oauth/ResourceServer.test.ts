@@ -73,7 +73,7 @@ describe("A resource server of a real authorization server", () => {
     }
   }
 
-  it.scopedLive("AUTHS-7: MUST refuse tokens that it issues for another audience", () =>
+  it.scopedLive("MUST refuse tokens that it issues for another audience", () =>
     Effect.gen(function*() {
       const provider = yield* Provider.make()
       const url = yield* serve(provider, false)
@@ -86,7 +86,7 @@ describe("A resource server of a real authorization server", () => {
 
 describe("A protected server", () => {
   for (const [shell, start] of Object.entries(shells)) {
-    it.scopedLive(`AUTHS-1, AUTHS-2: MUST publish its metadata, and name it in challenges: ${shell}`, () =>
+    it.scopedLive(`MUST publish its metadata, and name it in challenges: ${shell}`, () =>
       Effect.gen(function*() {
         const resource = "https://mcp.example.com/mcp"
         const authenticator = ResourceServer.make(User, {

@@ -2,8 +2,8 @@
  * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, reads the body. `EraOfPost` passes
  * legacy messages to `legacy/Http` or `legacy/Stateless`, and modern ones to `modern/Http`; `legacy/Sse` has a path of its own.
  *
- * `HttpEndpoint`, `WebHandler`, and `HttpServer` of the node package, call it with an `HttpExchange` for each request. They
- * own the sockets; the dispatcher owns the fibers of the handlers.
+ * `HttpEndpoint`, `WebHandler`, and `HttpServer` and `NodeHandler` of the node package, call it with an `HttpExchange` for each
+ * request. They own the sockets; the dispatcher owns the fibers of the handlers.
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
@@ -366,7 +366,7 @@ const endpoint = (
   }
 }
 
-/** From the begin of the shutdown on: a proxy that used the connection again might do so when it is closed. */
+/** From the beginning of the shutdown on: a proxy that used the connection again might do so when it is closed. */
 const LAST: Headers = { connection: "close" }
 
 const ALLOW =

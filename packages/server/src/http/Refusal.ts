@@ -1,5 +1,5 @@
 /**
- * The refusals that both eras share, one for each row of the table of HTTP status codes, and how a refusal is sent. The
+ * The refusals that both eras share, with their HTTP status codes and messages, and how a refusal is sent. The
  * errors have no id, because the endpoint refuses before it has read a request. Refusals about sessions and their streams
  * are in `legacy/Refusal`.
  */

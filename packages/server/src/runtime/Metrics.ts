@@ -85,7 +85,7 @@ export const rejected: Metric.Metric.Counter<number> = counter(
 
 export const shutdown: Metric.Metric.Histogram<number> = Telemetry.histogram(
   `${PREFIX}drain.seconds`,
-  "How long an HTTP endpoint took to end, from the begin of its shutdown, in seconds"
+  "How long an HTTP endpoint took to end, from the beginning of its shutdown, in seconds"
 )
 
 /** Records once how long an endpoint takes to end, from its `drain` to the end of its `close`. `now` is in milliseconds. */

@@ -3,7 +3,7 @@
  * its era; anything else is a defect: the client receives "Internal error", and the log the whole cause. Of a tool,
  * "Internal error" is a result that the model reads; of anything else, a JSON-RPC error.
  *
- * `jsonrpc/InFlight` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
+ * `jsonrpc/runtime/InFlight` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"

@@ -68,7 +68,7 @@ const poll = (peer: TestPeer, status: string, rest?: JsonObject) =>
   })
 
 describe("A question as a task", () => {
-  it.effect("is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace (TASKD-21)", () =>
+  it.effect("is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace", () =>
     Effect.gen(function*() {
       const { live, outcome } = yield* asking(({ askAsTask }) =>
         Effect.flatMap(askAsTask(Ask.sample(prompt), { ttl: "1 minute" }), ({ result }) => result)
@@ -221,7 +221,7 @@ describe("A question as a task", () => {
       ["2025-06-18", asTasks, Ask.sample(prompt), "tasks.requests.sampling.createMessage"]
     ] as const
   ) {
-    it.effect(`SHOULD NOT be sent to a client of ${version} that does not declare ${missing} (TASKD-2)`, () =>
+    it.effect(`SHOULD NOT be sent to a client of ${version} that does not declare ${missing}`, () =>
       Effect.gen(function*() {
         const { live, outcome } = yield* asking(({ askAsTask }) => Effect.flip(askAsTask<unknown>(question)))
         yield* Effect.gen(function*() {
@@ -296,7 +296,7 @@ describe("A question as a task between server and client", () => {
       assert.deepStrictEqual(yield* outcome, Exit.succeed(["accept", "m", ["working", "completed"]]))
     }))
 
-  it.effect("MUST be marked with the task that the handler serves, and is no question of that task (TASKD-16)", () =>
+  it.effect("MUST be marked with the task that the handler serves, and is no question of that task", () =>
     Effect.gen(function*() {
       const Job = McpServer.tool(Tool.make("job", { task: "optional" }), () =>
         Effect.gen(function*() {

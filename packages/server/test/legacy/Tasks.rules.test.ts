@@ -33,7 +33,7 @@ const text = (found: JsonObject) => (found.content as ReadonlyArray<JsonObject> 
 const isWorking = ({ method, params }: any) => method === "notifications/tasks/status" && params.status === "working"
 
 describe("The rules of tasks of 2025-11-25 for a server", () => {
-  it.effect("MUST ignore `task` where it has not declared it: other methods, earlier revisions, no tasks (TASKD-3)", () =>
+  it.effect("MUST ignore `task` where it has not declared it: other methods, earlier revisions, no tasks", () =>
     Effect.gen(function*() {
       yield* onServer(Effect.gen(function*() {
         const peer = yield* legacy()
@@ -56,7 +56,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       )
     }))
 
-  it.effect("MUST NOT run a task of the extension for a client of this revision, whatever it declares (TASKX-24)", () =>
+  it.effect("MUST NOT run a task of the extension for a client of this revision, whatever it declares", () =>
     onServer(Effect.gen(function*() {
       const extensions = { "io.modelcontextprotocol/tasks": {} }
       const peer = yield* TestPeer.client()
@@ -67,7 +67,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       assert.strictEqual((yield* error(peer, "tasks/update", { taskId, inputResponses: {} })).code, -32601)
     })))
 
-  it.effect("MUST give each task an id of its own, which no client can guess (TASKD-8, TASKD-28)", () =>
+  it.effect("MUST give each task an id of its own, which no client can guess", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const ids = yield* Effect.forEach(
@@ -78,7 +78,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       for (const id of ids) assert.match(id, /^[0-9a-f]{32}$/)
     })))
 
-  it.effect("SHOULD NOT declare the list of tasks to a client without a user, and declares it to a user (TASKD-1, TASKD-28)", () =>
+  it.effect("SHOULD NOT declare the list of tasks to a client without a user, and declares it to a user", () =>
     onServer(
       Effect.gen(function*() {
         for (const headers of [{}, { authorization: "ada" }]) {
@@ -97,7 +97,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("MUST begin with `working`, move forward only, and never leave an end (TASKD-9, TASKD-10, TASKD-11)", () =>
+  it.effect("MUST begin with `working`, move forward only, and never leave an end", () =>
     Effect.gen(function*() {
       const { statuses, store } = yield* recording
       yield* onServer(
@@ -153,7 +153,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       )
     }))
 
-  it.effect("MUST say when each task was created and changed, and how long it is kept (TASKD-12, TASKD-13)", () =>
+  it.effect("MUST say when each task was created and changed, and how long it is kept", () =>
     onServer(
       Effect.gen(function*() {
         yield* TestClock.setTime(Date.UTC(2025, 10, 25))
@@ -188,7 +188,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("MUST answer `tasks/result` as the call would have been answered, also with its error (TASKD-14, TASKD-17)", () =>
+  it.effect("MUST answer `tasks/result` as the call would have been answered, also with its error", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       for (const [name, end] of [["quick", "completed"], ["fail", "failed"], ["broken", "failed"]] as const) {
@@ -203,7 +203,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       }
     })))
 
-  it.effect("MUST NOT answer `tasks/result` before the task has ended (TASKD-15)", () =>
+  it.effect("MUST NOT answer `tasks/result` before the task has ended", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const { taskId } = yield* start(peer, "ask")
@@ -218,7 +218,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       assert.isTrue(messages.slice(0, -1).every(({ method }) => method === "notifications/tasks/status"))
     })))
 
-  it.effect("SHOULD NOT mark `tasks/get|list|cancel` and the status with the task that they name anyway (TASKD-18)", () =>
+  it.effect("SHOULD NOT mark `tasks/get|list|cancel` and the status with the task that they name anyway", () =>
     onServer(
       Effect.gen(function*() {
         const peer = yield* legacy("ada")
@@ -235,7 +235,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("MUST prefer `taskId` to the task that `_meta` names (TASKD-19)", () =>
+  it.effect("MUST prefer `taskId` to the task that `_meta` names", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const { taskId } = yield* start(peer, "quick")
@@ -248,7 +248,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       assert.strictEqual((yield* result(peer, "tasks/get", { taskId: other.taskId })).status, "working")
     })))
 
-  it.effect("MAY notify of each status, which polling shows as well; the last one always (TASKD-21, TASKD-22)", () =>
+  it.effect("MAY notify of each status, which polling shows as well; the last one always", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const { taskId } = yield* start(peer, "ask")
@@ -269,7 +269,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       assert.isAtMost(rest.filter(isWorking).length, 1)
     })))
 
-  it.effect("MUST answer an unknown cursor with -32602, and a store that fails with -32603 (TASKD-25)", () =>
+  it.effect("MUST answer an unknown cursor with -32602, and a store that fails with -32603", () =>
     Effect.gen(function*() {
       const lost = new TaskStore.TaskStoreError({ reason: "Unavailable", message: "The store does not answer" })
       const failing = yield* store(() => ({ get: () => lost, list: () => lost, changes: () => Stream.fail(lost) }))
@@ -299,7 +299,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       )
     }))
 
-  it.effect("MUST list what can be read, page by page (TASKD-26)", () =>
+  it.effect("MUST list what can be read, page by page", () =>
     onServer(
       Effect.gen(function*() {
         const peer = yield* legacy("ada")
@@ -321,7 +321,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, { ...byHeader, pageSize: 3 })
     ))
 
-  it.effect("MUST keep the tasks of a user from all others, in every request (TASKD-27)", () =>
+  it.effect("MUST keep the tasks of a user from all others, in every request", () =>
     onServer(
       Effect.gen(function*() {
         const ada = yield* legacy("ada")

@@ -69,7 +69,7 @@ const related = ({ taskId }: JsonObject) => ({ "io.modelcontextprotocol/related-
 const text = ({ content }: JsonObject) => (content as ReadonlyArray<JsonObject>)[0]?.text
 
 describe("A call that becomes a task at 2025-11-25", () => {
-  it.effect("is declared with exactly what the server supports, and not to clients of other revisions (TASKD-1)", () =>
+  it.effect("is declared with exactly what the server supports, and not to clients of other revisions", () =>
     onServer(Effect.gen(function*() {
       const declared = { cancel: {}, requests: { tools: { call: {} } } }
       for (
@@ -91,7 +91,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       }
     })))
 
-  it.effect("MUST be answered with the task alone, which is working, with its times and its time to live (TASKD-7)", () =>
+  it.effect("MUST be answered with the task alone, which is working, with its times and its time to live", () =>
     onServer(Effect.gen(function*() {
       yield* TestClock.setTime(Date.UTC(2025, 10, 25))
       const peer = yield* client
@@ -107,7 +107,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       assert.deepStrictEqual(yield* ask(peer, "tasks/get", task), task)
     })))
 
-  it.effect("sends progress and log messages meanwhile, and MUST give its result to `tasks/result` when it has ended (TASKD-16)", () =>
+  it.effect("sends progress and log messages meanwhile, and MUST give its result to `tasks/result` when it has ended", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* client
       const id = yield* peer.request("tools/call", {
@@ -138,7 +138,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       assert.deepInclude(result, { id: waiting, result: { content: [{ type: "text", text: "slept" }], _meta } })
     })))
 
-  it.effect("MUST be `failed` with a result that has `isError`, which `tasks/result` gives unchanged (TASKD-29)", () =>
+  it.effect("MUST be `failed` with a result that has `isError`, which `tasks/result` gives unchanged", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* client
       const task = yield* start(peer, "needed")
@@ -151,7 +151,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       })
     })))
 
-  it.effect("MUST be what a tool that needs it is called with, and MUST NOT be asked of a tool without it (TASKD-5, TASKD-6, TASKD-30)", () =>
+  it.effect("MUST be what a tool that needs it is called with, and MUST NOT be asked of a tool without it", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* client
       const plain = yield* peer.expectError(yield* peer.request("tools/call", { name: "needed" }))
@@ -170,7 +170,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       assert.strictEqual(text(quick), "quick")
     })))
 
-  it.effect("SHOULD ask its questions on `tasks/result`, with the task that they belong to (TASKD-20)", () =>
+  it.effect("SHOULD ask its questions on `tasks/result`, with the task that they belong to", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* client
       const task = yield* start(peer, "deleting")
@@ -246,7 +246,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       })
     })))
 
-  it.effect("MUST be cancelled before the answer to `tasks/cancel`, and stays so (TASKD-23, TASKD-24)", () =>
+  it.effect("MUST be cancelled before the answer to `tasks/cancel`, and stays so", () =>
     Effect.gen(function*() {
       const interrupted = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
@@ -269,7 +269,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       )
     }))
 
-  it.effect("MUST be unknown under any other id, and is not listed where clients have no principal (TASKD-28)", () =>
+  it.effect("MUST be unknown under any other id, and is not listed where clients have no principal", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* client
       yield* start(peer, "waiting")

@@ -23,9 +23,9 @@ export const run = (
   Effect.gen(function*() {
     if (!/^[a-z_][a-z0-9_]{0,29}$/.test(prefix)) {
       return yield* new SqlStoreError({
-        message: `The prefix of tables is up to 30 small letters, digits and underscores, and "${
+        message: `The option \`prefix\` is "${
           prefix.slice(0, 40)
-        }" is not`
+        }": write up to 30 lowercase letters, digits and underscores, not beginning with a digit`
       })
     }
     const sql = (yield* SqlClient).withoutTransforms()

@@ -13,7 +13,7 @@ import { checkOnce, type Refusal, refuse } from "./Refusal.js"
 import type { Parts } from "./TokenEndpoint.js"
 import { checkScopes, isResource, scopesOf } from "./TokenEndpoint.js"
 
-/** AUTHAS-7: no other page shows it in a frame. */
+/** no other page shows it in a frame. */
 const page = (text: string) =>
   new Response(text, {
     status: 400,
@@ -89,7 +89,7 @@ export const respond = (
     if (state !== null) Newest.add(parts.grants.secrets, state)
     for (const [name, value] of Object.entries(response)) target.searchParams.set(name, value)
     if (state !== null) target.searchParams.set("state", state)
-    // AUTHAS-5: errors name the issuer, too.
+    // Errors name the issuer, too.
     if (sendsIssuer) target.searchParams.set("iss", parts.issuer)
     return new Response(null, { status: 302, headers: { location: target.href, "cache-control": "no-store" } })
   })

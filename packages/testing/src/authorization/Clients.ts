@@ -126,7 +126,7 @@ export const make = (issuer: string, options: Options, secrets: Set<string>): Cl
   }
 }
 
-/** AUTHAS-4: https, with a path, and without credentials, a fragment and dot segments, so that the host is what it seems. */
+/** https, with a path, and without credentials, a fragment and dot segments, so that the host is what it seems. */
 const isDocument = (clientId: string): boolean => {
   if (!clientId.startsWith("https://") || clientId.includes("#") || !URL.canParse(clientId)) return false
   const { href, password, pathname, username } = new URL(clientId)
@@ -143,7 +143,7 @@ const textsOf = (value: unknown): ReadonlyArray<string> | undefined =>
     ? value
     : undefined
 
-/** AUTHAS-3: the document must name itself, the client, and where responses go. */
+/** The document must name itself, the client, and where responses go. */
 const described = (clientId: string, document: unknown): RegisteredClient | undefined => {
   if (!isObject(document) || document["client_id"] !== clientId || typeof document["client_name"] !== "string") {
     return undefined

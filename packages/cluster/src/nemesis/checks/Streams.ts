@@ -1,7 +1,7 @@
 /**
  * What a client receives on a stream comes in order and once; and all that a store has acknowledged comes, when the client has followed
  * the stream to its end. No event that a store has refused has an id, and no two events have one id. A server that has lost events says so: it refuses to resume, and
- * the store has not answered a write or the begin of the stream.
+ * the store has not answered a write or the beginning of the stream.
  */
 import type { History, Received, Written } from "../History.js"
 import { groupBy, only } from "../History.js"
