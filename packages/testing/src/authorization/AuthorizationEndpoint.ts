@@ -13,7 +13,7 @@ import { checkOnce, type Refusal, refuse } from "./Refusal.js"
 import type { Parts } from "./TokenEndpoint.js"
 import { checkScopes, isResource, scopesOf } from "./TokenEndpoint.js"
 
-/** no other page shows it in a frame. */
+/** No other page shows it in a frame. */
 const page = (text: string) =>
   new Response(text, {
     status: 400,
