@@ -86,7 +86,6 @@ export const decoding: Readonly<Record<string, () => Subject>> = {
   "own-checked-list": () => subject(lists, isList),
   "own-mended-list": () => subject(mendable, (input) => Either.isRight(Methods.listTools.decodeResult(input))),
   "sdk1-list": () => subject(lists, (input) => ListToolsResultSchema.safeParse(input).success),
-  "sdk2-list": () => subject(lists, (input) => passes(specTypeSchemas.ListToolsResult["~standard"].validate(input))),
   "own-project": () => subject(results, (input) => narrow(input) !== input),
   "hand-project": () => subject(results, (input) => narrowByHand(input) !== input),
   "sdk1-project": () => subject(results, (input) => CallToolResultSchema.safeParse(input).success),
