@@ -6,14 +6,9 @@ import type { Subject } from "./Workload.js"
 
 const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
   ...Object.fromEntries(
-    ["own", "hand", "sdk1", "sdk2"].flatMap((subject) => ["decode", "project"].map((work) => `${subject}-${work}`)).map(
-      (
-        name
-      ) => [
-        name,
-        () => import("./subjects/decoding.js").then(({ decoding }) => decoding[name]!())
-      ]
-    )
+    ["own", "hand", "sdk1", "sdk2"].flatMap((subject) =>
+      ["decode", "list", "checked-list", "mended-list", "project"].map((work) => `${subject}-${work}`)
+    ).map((name) => [name, () => import("./subjects/decoding.js").then(({ decoding }) => decoding[name]!())])
   ),
   ...Object.fromEntries(
     Object.entries({

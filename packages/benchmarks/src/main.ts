@@ -114,6 +114,24 @@ const all: ReadonlyArray<Row> = [
     budget: {}
   },
   {
+    name: "validate a tools/list of 1,000 tools",
+    inFlight: 1,
+    calls: 300,
+    own: "own-list",
+    peers: ["own-checked-list", "sdk1-list"],
+    // That it could have been mended costs nothing.
+    budget: { "own-checked-list": 1.3, "sdk1-list": 0.5 }
+  },
+  {
+    // The official SDKs refuse the whole list.
+    name: "validate a tools/list of 1,000 tools, 100 of which are mended",
+    inFlight: 1,
+    calls: 300,
+    own: "own-mended-list",
+    peers: ["own-list"],
+    budget: {}
+  },
+  {
     // The official SDKs do not narrow results to a revision; they validate them before sending.
     name: "narrow the result of a tools/call to 2025-03-26",
     inFlight: 1,

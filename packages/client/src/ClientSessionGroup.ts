@@ -188,11 +188,11 @@ const calls = (
   const route = <A, B>(
     kind: Kind,
     name: string,
-    find: (entries: Entries) => Entry<A> | undefined,
+    find: (entries: Entries) => Effect.Effect<Entry<A> | undefined>,
     call: (session: ClientSessionService, value: A) => Effect.Effect<B, ClientError>
   ): Effect.Effect<B, ClientError | UnknownEntry> =>
     Effect.gen(function*() {
-      const entry = find(yield* entries)
+      const entry = yield* Effect.flatMap(entries, find)
       if (entry === undefined) return yield* new UnknownEntry({ kind, entry: name })
       const session = yield* members.session(entry.server)
       if (Option.isNone(session)) return yield* new UnknownEntry({ kind, entry: name })
@@ -203,7 +203,7 @@ const calls = (
       route(
         "tools",
         name,
-        ({ tools }) => tools.get(name),
+        ({ tools }) => Effect.succeed(tools.get(name)),
         (session, tool) => session.callTool(tool.name, args, options)
       ),
     readResource: (uri, options) =>
@@ -217,7 +217,7 @@ const calls = (
       route(
         "prompts",
         name,
-        ({ prompts }) => prompts.get(name),
+        ({ prompts }) => Effect.succeed(prompts.get(name)),
         (session, prompt) => session.getPrompt(prompt.name, args, options)
       )
   }

@@ -1,11 +1,17 @@
 /**
- * Validates the parameters of a `tools/call`, and narrows its result to an older revision: by Effect MCP, by hand-written
- * code, and by the schemas of the official SDKs. No transport and no fiber.
+ * Validates the parameters of a `tools/call`, narrows its result to an older revision, and validates a list of tools, all
+ * of them right or some to be mended: by Effect MCP, by hand-written code, and by the schemas of the official SDKs. No
+ * transport and no fiber.
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as Tools from "@effect-mcp/protocol/Tools"
-import { CallToolRequestParamsSchema, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
+import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
+import {
+  CallToolRequestParamsSchema,
+  CallToolResultSchema,
+  ListToolsResultSchema
+} from "@modelcontextprotocol/sdk/types.js"
 import { specTypeSchemas } from "@modelcontextprotocol/server"
 import { Either } from "effect"
 import type { Subject } from "../Workload.js"
@@ -19,6 +25,21 @@ const results = variants.map((i): Tools.CallToolResult => ({
   content: [{ type: "text", text: `{"sum":${i}}` }, { type: "resource_link", uri: `file:///sum/${i}`, name: "sum" }],
   structuredContent: { sum: i }
 }))
+
+const list = (bad: (i: number) => boolean) => ({
+  tools: Array.from({ length: 1000 }, (_, i) => ({
+    name: `tool${i}`,
+    description: bad(i) ? 5 : "Adds two numbers",
+    inputSchema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } }
+  }))
+})
+
+const lists = variants.map(() => list(() => false))
+
+const mendable = variants.map(() => list((i) => i % 10 === 0))
+
+/** The check of a decoder that mends nothing. */
+const isList = SchemaCheck.compile(Tools.ListToolsResult)
 
 const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null && !Array.isArray(u)
 
@@ -61,6 +82,10 @@ export const decoding: Readonly<Record<string, () => Subject>> = {
   "sdk1-decode": () => subject(params, (input) => CallToolRequestParamsSchema.safeParse(input).success),
   "sdk2-decode": () =>
     subject(params, (input) => passes(specTypeSchemas.CallToolRequestParams["~standard"].validate(input))),
+  "own-list": () => subject(lists, (input) => Either.isRight(Methods.listTools.decodeResult(input))),
+  "own-checked-list": () => subject(lists, isList),
+  "own-mended-list": () => subject(mendable, (input) => Either.isRight(Methods.listTools.decodeResult(input))),
+  "sdk1-list": () => subject(lists, (input) => ListToolsResultSchema.safeParse(input).success),
   "own-project": () => subject(results, (input) => narrow(input) !== input),
   "hand-project": () => subject(results, (input) => narrowByHand(input) !== input),
   "sdk1-project": () => subject(results, (input) => CallToolResultSchema.safeParse(input).success),

@@ -1,12 +1,14 @@
 /**
  * Combines the lists of many servers into the entries of a group, so that every entry has a name of its own, and finds the
- * entry of a URI. Plain functions of `GroupEntries`; `CurrentEntries` holds the current ones.
+ * entry of a URI. Functions of `GroupEntries`; `CurrentEntries` holds the current ones.
  */
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
+import * as Turns from "@effect-mcp/jsonrpc/unstable/Turns"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type { Entries, Entry, Kind } from "../GroupEntries.js"
@@ -103,19 +105,22 @@ export const collisions = (
     )
   })).find(({ names }) => names.length > 0)
 
-/** What a URI of the group is read through: the server, and the URI that this server knows. */
-export const readable = (
-  { resources, templates }: Entries,
-  uri: string
-): Entry<string> | undefined => {
-  const resource = resources.get(uri)
-  if (resource !== undefined) return { ...resource, value: resource.value.uri }
-  for (const [name, template] of templates) {
-    const original = originalOf(name, template)(uri)
-    if (Option.isSome(original)) return { ...template, value: original.value }
+/**
+ * What a URI of the group is read through: the server, and the URI that this server knows. A server may list so many
+ * templates that other fibers run in between.
+ */
+export const readable: (entries: Entries, uri: string) => Effect.Effect<Entry<string> | undefined> = Effect.fnUntraced(
+  function*({ resources, templates }, uri) {
+    const resource = resources.get(uri)
+    if (resource !== undefined) return { ...resource, value: resource.value.uri }
+    for (const [name, template] of templates) {
+      const original = originalOf(name, template)(uri)
+      if (Option.isSome(original)) return { ...template, value: original.value }
+      yield* Turns.worked
+    }
+    return undefined
   }
-  return undefined
-}
+)
 
 /** The URI that a server knows for a URI that its template matches in the group. */
 type Original = (uri: string) => Option.Option<string>

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as GroupEntries from "@effect-mcp/client/GroupEntries"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import { Effect, Fiber } from "effect"
 import * as Entries from "../../src/group/Entries.js"
 import type * as Names from "../../src/group/Names.js"
 
@@ -133,30 +134,45 @@ describe("A name that two servers of a group have", () => {
 })
 
 describe("A URI in a group", () => {
-  const read = (entries: GroupEntries.Entries, uri: string) => {
-    const found = Entries.readable(entries, uri)
-    return found && [found.server, found.value]
-  }
+  const read = (entries: GroupEntries.Entries, uri: string) =>
+    Effect.map(Entries.readable(entries, uri), (found) => found && [found.server, found.value])
   const two = [server("one", lists([], ["x:1"])), server("two", lists([], ["x:1"]))]
 
-  it("leads to the server, and to the URI that this server knows", () => {
-    const entries = of(two)
-    assert.deepStrictEqual(read(entries, "x:1"), ["one", "x:1"])
-    assert.deepStrictEqual(read(entries, "two:x:1"), ["two", "x:1"])
-    assert.deepStrictEqual(read(entries, "x:1/7"), ["one", "x:1/7"])
-    assert.deepStrictEqual(read(entries, "two:x:1/%37"), ["two", "x:1/%37"])
-    assert.isUndefined(read(entries, "y:1"))
-  })
+  it.effect("leads to the server, and to the URI that this server knows", () =>
+    Effect.gen(function*() {
+      const entries = of(two)
+      assert.deepStrictEqual(yield* read(entries, "x:1"), ["one", "x:1"])
+      assert.deepStrictEqual(yield* read(entries, "two:x:1"), ["two", "x:1"])
+      assert.deepStrictEqual(yield* read(entries, "x:1/7"), ["one", "x:1/7"])
+      assert.deepStrictEqual(yield* read(entries, "two:x:1/%37"), ["two", "x:1/%37"])
+      assert.isUndefined(yield* read(entries, "y:1"))
+    }))
 
-  it("leads to the original one where a hook has changed it", () => {
-    const entries = of(two, { uriHook: (uri, { name }) => uri.replace("x:1", `${name}:all`) })
-    assert.deepStrictEqual(read(entries, "two:all"), ["two", "x:1"])
-    assert.deepStrictEqual(read(entries, "two:all/7"), ["two", "x:1/7"])
-    assert.isUndefined(read(entries, "x:1"))
-  })
+  it.effect("leads to the original one where a hook has changed it", () =>
+    Effect.gen(function*() {
+      const entries = of(two, { uriHook: (uri, { name }) => uri.replace("x:1", `${name}:all`) })
+      assert.deepStrictEqual(yield* read(entries, "two:all"), ["two", "x:1"])
+      assert.deepStrictEqual(yield* read(entries, "two:all/7"), ["two", "x:1/7"])
+      assert.isUndefined(yield* read(entries, "x:1"))
+    }))
 
-  it("leads nowhere through a template that is not valid", () => {
-    const broken = { ...lists([]), templates: [{ name: "t", uriTemplate: "x:{" }] }
-    assert.isUndefined(read(of([server("one", broken)]), "x:{"))
-  })
+  it.effect("leads nowhere through a template that is not valid", () =>
+    Effect.gen(function*() {
+      const broken = { ...lists([]), templates: [{ name: "t", uriTemplate: "x:{" }] }
+      assert.isUndefined(yield* read(of([server("one", broken)]), "x:{"))
+    }))
+
+  it.live("is looked for while others run, however many templates a server has", () =>
+    Effect.gen(function*() {
+      const templates = Array.from({ length: 20_000 }, (_, i) => ({ name: "t", uriTemplate: `x:{id}/${i}` }))
+      const entries = of([server("one", { ...lists([]), templates })])
+      let turns = 0
+      const turn = Effect.async<void>((resume) => {
+        setImmediate(() => resume(Effect.sync(() => turns++)))
+      })
+      const others = yield* Effect.fork(Effect.forever(turn))
+      assert.isUndefined(yield* read(entries, "y:1"))
+      assert.isAbove(turns, 10)
+      yield* Fiber.interrupt(others)
+    }))
 })

@@ -1,7 +1,7 @@
 /**
  * Lets the event loop turn while handlers send without ever waiting: what they send is dropped, kept for a later reader, or
  * still fits into the buffer of one that does not read. It does the same for readers of events that come faster than they are
- * read. Fibers that never wait run before timers, signals and sockets get their turn.
+ * read, and for long work. Fibers that never wait run before timers, signals and sockets get their turn.
  *
  * Two mutable fields for the whole process, because all senders and readers share its event loop: `left` is what they may
  * still spend in this turn of the event loop, and `waiting` holds those that wait for the next turn.
@@ -51,6 +51,9 @@ export const drop: Effect.Effect<void> = Effect.suspend(() => spend(DROP))
 
 /** To be run after an event was received: waits for the next turn of the event loop when many were received in this one. */
 export const received: Effect.Effect<void> = Effect.suspend(() => spend(EVENT))
+
+/** To be run after each of the many steps of work that a peer gives: after 128 it waits for the next turn of the event loop. */
+export const worked: Effect.Effect<void> = Effect.suspend(() => spend(1))
 
 /** To be run after a notification was sent: waits for the next turn of the event loop when many were sent in this one. */
 export const sent = (isRead: boolean): Effect.Effect<void> => spend(isRead ? 1 : DROP)
