@@ -44,6 +44,19 @@ const change: Script = {
     return 1`
 }
 
+/**
+ * KEYS: session. ARGV: epoch, milliseconds to live, node, the next epoch. Gives the facts as they are then: the node before may have
+ * changed them since they were read. From now on it cannot.
+ */
+const claim: Script = {
+  keys: 1,
+  lua: `
+    if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return nil end
+    redis.call("HSET", KEYS[1], "node", ARGV[3], "epoch", ARGV[4], "released", "")
+    redis.call("PEXPIRE", KEYS[1], ARGV[2])
+    return redis.call("HGET", KEYS[1], "facts")`
+}
+
 /** KEYS: session. ARGV: node, facts, milliseconds to live. */
 const create: Script = {
   keys: 1,
@@ -98,9 +111,9 @@ export const make = (options: Options = {}): Effect.Effect<SessionDirectoryServi
             failing(Effect.gen(function*() {
               const found = yield* find(id)
               if (Option.isNone(found) || found.value.isServed || found.value.epoch !== epoch) return Option.none()
-              const isClaimed = yield* set(id, epoch, "node", node, "epoch", `${epoch + 1}`, "released", "")
-              return isClaimed
-                ? Option.some({ ...found.value, node, epoch: epoch + 1, isServed: true })
+              const facts = yield* run(claim, keyOf(id), epoch, ttl, node, epoch + 1)
+              return typeof facts === "string"
+                ? Option.some({ id, node, epoch: epoch + 1, facts: JSON.parse(facts) as JsonObject, isServed: true })
                 : Option.none()
             })),
           update: (id, epoch, facts) => failing(set(id, epoch, "facts", JSON.stringify(facts))),

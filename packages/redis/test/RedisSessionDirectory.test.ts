@@ -41,6 +41,25 @@ describe("RedisSessionDirectory", () => {
       assert.isAtMost(yield* Effect.repeat(learning, { times: ATTEMPTS - 1, until }), lease + 500)
     }))
 
+  it.scopedLive("gives a session to the next node with what the last one has stored while it was claimed", () =>
+    Effect.gen(function*() {
+      const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)
+      const join = (node: string, run: RedisConnection.RedisConnectionService["run"]) =>
+        RedisSessionDirectory.make().pipe(
+          Effect.provideService(RedisConnection.RedisConnection, { ...connection, run }),
+          Effect.flatMap((directory) => directory.join(node))
+        )
+      const last = yield* Effect.scoped(join("last", connection.run))
+      yield* last.create("a", { subscriptions: [] })
+      // The last node does not know yet that its lease is over.
+      const stored = yield* Effect.cached(last.update("a", 1, { subscriptions: ["file:///a"] }))
+      const next = yield* join("next", (...args) => Effect.zipRight(Effect.orDie(stored), connection.run(...args)))
+      const claimed = Option.getOrThrow(yield* next.claim("a", 1))
+      assert.isTrue(yield* stored)
+      assert.deepStrictEqual(claimed.facts, { subscriptions: ["file:///a"] })
+      assert.deepStrictEqual(Option.some(claimed), yield* next.find("a"))
+    }))
+
   it.live("gives the sessions of a node that ends without a word to others within 5 seconds, and keeps those of a slow one", () =>
     Effect.gen(function*() {
       const claiming = Effect.scoped(Effect.gen(function*() {

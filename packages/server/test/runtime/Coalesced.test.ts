@@ -11,7 +11,7 @@ const make = Effect.gen(function*() {
     state.writing++
     return Effect.zipRight(
       Effect.async<void, string>((resume) => void waiting.push(resume)),
-      Effect.sync(() => void state.stored.push(now))
+      Effect.sync((): void => void state.stored.push(now))
     )
   }))
   const change = Effect.zipLeft(Effect.fork(Effect.zipRight(Effect.sync(() => state.now++), store)), turns)
