@@ -81,7 +81,7 @@ const operations = (url: string) =>
     const tasks = Context.get(context, TaskStore)
     const limits = Context.get(context, SharedLimits)
     const keys = Context.get(context, SealKeys)
-    const member = yield* directory.join("one")
+    const member = yield* again(directory.join("one"))
     yield* member.create("s", {})
     const { send } = yield* inbox.open("one")
     const { publish } = yield* Context.get(context, ChangeBus).join

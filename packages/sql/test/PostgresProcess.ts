@@ -5,7 +5,7 @@
  * The shell that starts it reads its input, which ends with this process, and ends the server then.
  */
 import { Effect } from "effect"
-import { execFileSync, spawn } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
@@ -59,32 +59,33 @@ const freePort: Effect.Effect<number> = Effect.async<number, Error>((resume) => 
   server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
 }).pipe(Effect.retry({ times: 100 }), Effect.orDie)
 
-const run = (command: string, ...args: ReadonlyArray<string>): void => {
-  const [program, all] = asUser(command, args)
-  execFileSync(program, all, { stdio: ["ignore", "ignore", "inherit"] })
-}
+/** Other tests of this process go on meanwhile: their time limits do not stand still. */
+const run = (command: string, args: ReadonlyArray<string>): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    execFile(command, args, (error) => resume(error === null ? Effect.void : Effect.die(error)))
+  })
 
 /** A folder with an empty database: a copy of `template`, which costs a tenth of a new one. */
-const create = (template?: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), "postgres-"))
-  if (isRoot) execFileSync("chown", ["postgres", folder])
-  const data = join(folder, "data")
-  if (template !== undefined) {
-    run("cp", "-a", template, data)
+const create = (template?: string): Effect.Effect<string> =>
+  Effect.gen(function*() {
+    const folder = mkdtempSync(join(tmpdir(), "postgres-"))
+    if (isRoot) yield* run("chown", ["postgres", folder])
+    const data = join(folder, "data")
+    yield* run(
+      ...template === undefined
+        ? asUser(program("initdb"), [
+          ...["-D", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"],
+          ...["--wal-segsize=1", "--no-sync", "--no-instructions"]
+        ])
+        : asUser("cp", ["-a", template, data])
+    )
     return folder
-  }
-  run(
-    program("initdb"),
-    ...["-D", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"],
-    ...["--wal-segsize=1", "--no-sync", "--no-instructions"]
-  )
-  return folder
-}
+  })
 
 /** A folder with an empty database, which no server uses, until the scope closes. */
 export const template = Effect.map(
   Effect.acquireRelease(
-    Effect.sync(() => create()),
+    create(),
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   ),
   (folder) => join(folder, "data")
@@ -138,7 +139,7 @@ export const make = (options: Options = {}) =>
   Effect.gen(function*() {
     const port = yield* freePort
     const folder = yield* Effect.acquireRelease(
-      Effect.sync(() => create(options.template)),
+      create(options.template),
       (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
     )
     let child: ReturnType<typeof spawn> | undefined
