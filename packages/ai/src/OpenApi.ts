@@ -70,8 +70,8 @@ export interface Options<R = never> {
     | undefined
   /**
    * Whether tools advertise the schema of their answer, where every successful answer may be JSON with a schema. An answer that does
-   * not conform is then a failure, with the answer as text. Set it to false for an API that deviates from its document.
-   * Default: true.
+   * not conform is then a failure, with the answer as text. Set it to false for an API that deviates from its document. A tool
+   * whose schema would have more than 262,144 characters advertises none. Default: true.
    */
   readonly outputs?: boolean | undefined
   /** How long an answer may take. Default: 30 seconds. */
@@ -159,15 +159,17 @@ export const layer = <R = never>(
 const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
   const document = Document.make(given)
   const { name: naming = defaultName, tags } = options
-  const all = Operations.make(document).map((one) => ({ one, operation: operationOf(one) }))
-  const chosen = all
-    .filter(({ one }) => tags === undefined || one.tags.some((tag) => tags.includes(tag)))
-    .flatMap(({ one, operation }) => {
+  const chosen = Operations.find(document)
+    .filter((found) => tags === undefined || found.tags.some((tag) => tags.includes(tag)))
+    .flatMap((found) => {
+      const operation = operationOf(found)
       const wanted = naming(operation)
-      return wanted === undefined ? [] : [{ one, operation, wanted, key: one.pointer }]
+      return wanted === undefined ? [] : [{ found, operation, wanted, key: found.at.pointer }]
     })
+  const readOne = Operations.reader(document, options.outputs !== false)
   const names = ModelNames.assign(chosen)
-  const made = chosen.map(({ key, one, operation }) => {
+  const made = chosen.map(({ found, key, operation }) => {
+    const one = readOne(found)
     return Either.mapBoth(define(names.get(key)!, one, operation, options), {
       onLeft: (reason) => ({ operation, reason }),
       onRight: (definition): OperationTool<R> => ({
@@ -183,7 +185,7 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
   }
 }
 
-const operationOf = ({ id, method, path, tags, title }: Operations.Operation): Operation => ({
+const operationOf = ({ id, method, path, tags, title }: Operations.Found): Operation => ({
   method,
   path,
   id,
@@ -196,13 +198,13 @@ const defaultName = ({ id, method, path }: Operation): string =>
 
 const define = (
   name: string,
-  { annotations, description, inputSchema, outputSchema, title }: Operations.Operation,
+  { annotations, description, inputSchema, outputSchema }: Operations.Operation,
   operation: Operation,
-  { describe, maxDescription = 2_000, outputs }: Options<any>
+  { describe, maxDescription = 2_000 }: Options<any>
 ): Either.Either<Tool.Tool<string, JsonObject, JsonObject, unknown, never>, string> => {
   const described = {
     annotations,
-    ...(title === undefined ? undefined : { title: ModelText.shortened(title, 200) }),
+    ...(operation.summary === undefined ? undefined : { title: ModelText.shortened(operation.summary, 200) }),
     ...(description === undefined ? undefined : { description: ModelText.shortened(description, maxDescription) }),
     ...describe?.(operation)
   }
@@ -219,11 +221,14 @@ const define = (
         >,
       catch: (cause) => `cannot be described by JSON Schemas: ${String(cause instanceof Error ? cause.message : cause)}`
     })
-  return outputs === false || outputSchema === undefined
+  return outputSchema === undefined || JSON.stringify(outputSchema).length > MAX_OUTPUT
     ? attempt(undefined)
     // An answer whose schema cannot be used is text.
     : Either.orElse(attempt(outputSchema), () => attempt(undefined))
 }
+
+/** Characters of an output schema: one that refers to most of a large document would fill every list of tools. */
+const MAX_OUTPUT = 262_144
 
 const caller = <R>(
   one: Operations.Operation,

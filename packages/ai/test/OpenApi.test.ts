@@ -18,6 +18,10 @@ const one = (operation: JsonObject, path = "/a", more: JsonObject = {}) => ({
   ...more
 })
 
+const small = {
+  content: { "application/json": { schema: { type: "object", properties: { a: { type: "string" } } } } }
+}
+
 describe("The tools of an OpenAPI document", () => {
   it.effect("have the names, descriptions and hints of its operations", () =>
     Effect.gen(function*() {
@@ -193,5 +197,46 @@ describe("The tools of an OpenAPI document", () => {
       for (const { definition } of tools) {
         assert.isAtMost(Object.keys(definition.advertised.inputSchema.$defs ?? {}).length, 10)
       }
+    }))
+
+  it.effect("are read where all schemas of a large document lead to each other", () =>
+    Effect.gen(function*() {
+      const size = 2_000
+      const thing = (n: number) => ({
+        type: "object",
+        properties: {
+          next: { $ref: `#/components/schemas/S${(n + 1) % size}` },
+          other: { $ref: `#/components/schemas/S${(n * 7) % size}` }
+        }
+      })
+      const schemas = Object.fromEntries(Array.from({ length: size }, (_, n) => [`S${n}`, thing(n)]))
+      const content = (n: number) => ({ "application/json": { schema: { $ref: `#/components/schemas/S${n}` } } })
+      const operation = (n: number) => ({ operationId: `op${n}`, responses: { 200: { content: content(n) } } })
+      const paths = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`/${n}`, { get: operation(n) }]))
+      const { tools } = yield* OpenApi.make({
+        openapi: "3.1.0",
+        servers: [{ url: "https://example.com" }],
+        paths: { ...paths, "/small": { get: { ...operation(0), operationId: "small", responses: { 200: small } } } },
+        components: { schemas }
+      })
+      assert.strictEqual(tools.length, 101)
+      const schemaOf = (name: string) =>
+        tools.find(({ definition }) => definition.name === name)!.definition.advertised.outputSchema
+      // It would repeat the document.
+      assert.isUndefined(schemaOf("op0"))
+      assert.deepInclude(schemaOf("small"), { type: "object" })
+    }))
+
+  it.effect("are chosen before they are read: a fault in another one is none", () =>
+    Effect.gen(function*() {
+      const responses = {}
+      const document = {
+        openapi: "3.1.0",
+        servers: [{ url: "https://example.com" }],
+        paths: { "/a": { get: { tags: ["a"], responses } }, "/b": { get: { parameters: 7, responses } } }
+      }
+      const { tools } = yield* OpenApi.make(document, { tags: ["a"] })
+      assert.deepStrictEqual(tools.map(({ operation }) => operation.path), ["/a"])
+      assert.strictEqual((yield* Effect.flip(OpenApi.make(document))).pointer, "/paths/~1b/get/parameters")
     }))
 })

@@ -34,15 +34,23 @@ export interface Body {
   readonly kind: BodyKind
 }
 
-export interface Operation {
+/** What an application chooses operations by, and where the rest stands. */
+export interface Found {
   readonly method: Method
   readonly path: string
   readonly id: string | undefined
   readonly tags: ReadonlyArray<string>
-  readonly pointer: string
+  readonly title: string | undefined
+  readonly item: Document.At
+  readonly at: Document.At
+}
+
+export interface Operation {
+  readonly method: Method
+  /** As the document has it. */
+  readonly path: string
   /** The server of this operation or of its path, in place of the document's. */
   readonly server: Document.At | undefined
-  readonly title: string | undefined
   readonly description: string | undefined
   readonly annotations: ToolAnnotations
   readonly parameters: ReadonlyArray<Parameter>
@@ -52,7 +60,7 @@ export interface Operation {
   readonly outputSchema: JsonObject | undefined
 }
 
-export const make = (document: Document.Document): ReadonlyArray<Operation> => {
+export const find = (document: Document.Document): ReadonlyArray<Found> => {
   const root = { value: document.root, pointer: "" }
   const paths = Document.member(root, "paths")
   if (paths === undefined) return Document.refuse("", "has no \"paths\"")
@@ -61,20 +69,34 @@ export const make = (document: Document.Document): ReadonlyArray<Operation> => {
     const item = Document.resolve(document, at)
     return methods.flatMap((method) => {
       const operation = Document.member(item, method)
-      return operation === undefined ? [] : [read(document, path, method, item, operation)]
+      return operation === undefined ? [] : [{
+        method,
+        path,
+        id: Document.text(operation.value.operationId),
+        tags: Parts.strings(operation.value.tags),
+        title: Document.text(operation.value.summary) ?? Document.text(item.value.summary),
+        item,
+        at: operation
+      }]
     })
   })
 }
 
+/** Reads operations of a document. Without `outputs` none has the schema of its answer. */
+export const reader = (document: Document.Document, outputs: boolean): (found: Found) => Operation => {
+  const requests = Schemas.store(document, "request")
+  const responses = outputs ? Schemas.store(document, "response") : undefined
+  return (found) => read(document, found, requests, responses)
+}
+
 const read = (
   document: Document.Document,
-  path: string,
-  method: Method,
-  item: Document.At,
-  at: Document.At
+  { at, item, method, path, title }: Found,
+  requests: Schemas.Store,
+  responses: Schemas.Store | undefined
 ): Operation => {
   const { pointer, value } = at
-  const schemas = Schemas.make(document, "request")
+  const schemas = Schemas.make(requests)
   const argumentNames = new Set<string>()
   const properties = new Map<string, JsonObject>()
   const required: Array<string> = []
@@ -108,16 +130,11 @@ const read = (
     })
     if (content!.value.required === true) required.push(body.argument)
   }
-  const summary = Document.text(value.summary) ?? Document.text(item.value.summary)
   return {
     method,
     path,
-    pointer,
     server: Document.elements(at, "servers")[0] ?? Document.elements(item, "servers")[0],
-    id: Document.text(value.operationId),
-    tags: Parts.strings(value.tags),
-    title: summary,
-    description: describe(summary, Document.text(value.description), value.deprecated === true),
+    description: describe(title, Document.text(value.description), value.deprecated === true),
     annotations: annotations(method),
     parameters,
     body,
@@ -128,7 +145,7 @@ const read = (
       additionalProperties: false,
       ...schemas.definitions()
     },
-    outputSchema: outputOf(document, at)
+    outputSchema: responses === undefined ? undefined : outputOf(document, at, Schemas.make(responses))
   }
 }
 
@@ -244,9 +261,8 @@ const bodyOf = (at: Document.At, argument: string): Body & { readonly schema: Do
   }
 }
 
-const outputOf = (document: Document.Document, at: Document.At): JsonObject | undefined => {
+const outputOf = (document: Document.Document, at: Document.At, schemas: Schemas.Schemas): JsonObject | undefined => {
   const responses = Document.members(Document.member(at, "responses")).filter(([status]) => /^2/.test(status))
-  const schemas = Schemas.make(document, "response")
   const found = responses.map(([, given]) => {
     const content = Document.members(Document.member(Document.resolve(document, given), "content"))
     const json = content.find(([mediaType]) => isJson(mediaType))

@@ -26,7 +26,7 @@ const dropped = [
 ]
 const one = ["additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties"]
 const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
-const named = ["properties", "patternProperties", "dependentSchemas", "$defs"]
+const byName = ["properties", "patternProperties", "dependentSchemas", "$defs"]
 
 export interface Schemas {
   /** The schema at this place, with references into `definitions`. */
@@ -35,22 +35,63 @@ export interface Schemas {
   readonly definitions: () => JsonObject
 }
 
-export const make = (document: Document.Document, direction: Direction): Schemas => {
-  const names = new Map<unknown, string>()
-  const made = new Map<string, JsonObject>()
+/** The schemas of a document that were referred to: each is converted once, for all operations. */
+export interface Store {
+  readonly document: Document.Document
+  readonly direction: Direction
+  readonly names: Map<unknown, string>
+  readonly taken: Set<string>
+  readonly made: Map<string, { readonly schema: JsonObject; readonly refers: ReadonlySet<string> }>
+}
+
+export const store = (document: Document.Document, direction: Direction): Store => ({
+  document,
+  direction,
+  names: new Map(),
+  taken: new Set(),
+  made: new Map()
+})
+
+export const make = ({ direction, document, made, names, taken }: Store): Schemas => {
+  const used = new Set<string>()
+  const waiting: Array<{ readonly name: string; readonly at: Document.At }> = []
+  /** The names that the schema which is converted at the moment refers to. */
+  let refers = used
 
   const reference = (at: Document.At): JsonObject => {
     const found = Document.lookUp(document, at.value.$ref, at.pointer)
-    const known = names.get(found.value)
-    if (known !== undefined) return { $ref: `#/$defs/${known}` }
+    const known = names.get(found.value) ?? named(found)
+    refers.add(known)
+    return { $ref: `#/$defs/${known}` }
+  }
+
+  /** It is converted later: schemas that refer to each other in a long chain would need a deep stack. */
+  const named = (found: Document.At): string => {
     const last = found.pointer.split("/").at(-1)!.replace(/[^A-Za-z0-9_.-]/g, "_") || "Root"
     let name = last
-    for (let number = 2; made.has(name); number++) name = `${last}_${number}`
+    for (let number = 2; taken.has(name); number++) name = `${last}_${number}`
+    taken.add(name)
     names.set(found.value, name)
-    // Its place is taken before it is converted: it may refer to itself.
-    made.set(name, {})
-    made.set(name, convert(found))
-    return { $ref: `#/$defs/${name}` }
+    waiting.push({ name, at: found })
+    return name
+  }
+
+  const convertAll = (at: Document.At): JsonObject => {
+    const schema = convert(at)
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      refers = new Set()
+      made.set(next.name, { schema: convert(next.at), refers })
+    }
+    refers = used
+    return schema
+  }
+
+  const definitions = (): JsonObject => {
+    const all = new Set(used)
+    for (const name of all) for (const other of made.get(name)!.refers) all.add(other)
+    return all.size === 0
+      ? {}
+      : { $defs: Parts.fromEntries([...all].map((name) => [name, made.get(name)!.schema])) }
   }
 
   const child = (value: unknown, pointer: string): unknown =>
@@ -61,7 +102,7 @@ export const make = (document: Document.Document, direction: Direction): Schemas
       ? child(value, pointer)
       : many.includes(name) && Array.isArray(value)
       ? value.map((item, index) => child(item, `${pointer}/${index}`))
-      : named.includes(name) && Parts.isSchema(value)
+      : byName.includes(name) && Parts.isSchema(value)
       ? Parts.fromEntries(
         Object.entries(value).map(([key, item]) => [key, child(item, `${pointer}/${Document.key(key)}`)])
       )
@@ -82,7 +123,7 @@ export const make = (document: Document.Document, direction: Direction): Schemas
     return { ...referred, ...converted }
   }
 
-  return { convert, definitions: () => made.size === 0 ? {} : { $defs: Object.fromEntries(made) } }
+  return { convert: convertAll, definitions }
 }
 
 /** Without the properties of the other direction. */

@@ -4,7 +4,6 @@
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
-import type { Dialect, ModelSchema } from "../ModelSchema.js"
 import { quoted, wellFormedJson } from "../text/ModelText.js"
 import * as Gemini from "./Gemini.js"
 import * as Inlining from "./Inlining.js"
@@ -12,12 +11,19 @@ import * as ObjectRoot from "./ObjectRoot.js"
 import * as Parts from "./Parts.js"
 import * as Strict from "./Strict.js"
 
+type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" | "gemini"
+
+export interface Converted {
+  readonly schema: JsonObject
+  readonly isStrict: boolean
+}
+
 /** Left: the end of a sentence whose subject is the tool. */
 export const make = (
   inputSchema: JsonObject,
   dialect: Dialect,
   budget: Inlining.Budget = Inlining.budget()
-): Either.Either<ModelSchema, string> =>
+): Either.Either<Converted, string> =>
   Either.flatMap(attempt(() => convert(inputSchema, dialect, budget)), (converted) => converted)
 
 /** Schemas are read recursively: one that is nested too deeply needs more stack than there is. */
@@ -28,7 +34,7 @@ const convert = (
   given: JsonObject,
   dialect: Dialect,
   budget: Inlining.Budget
-): Either.Either<ModelSchema, string> => {
+): Either.Either<Converted, string> => {
   if (JSON.stringify(given).length > MAX_TEXT) return Either.left(TOO_LARGE)
   const inputSchema = wellFormedJson(given)
   if (dialect === "json-schema") return loose(inputSchema)
@@ -55,4 +61,4 @@ const TOO_LARGE =
 const TOO_MUCH =
   `has arguments whose schema is too large beside those of other tools: more than ${Inlining.MAX_TOTAL} parts together`
 
-const loose = (schema: JsonObject): Either.Either<ModelSchema, string> => Either.right({ schema, isStrict: false })
+const loose = (schema: JsonObject): Either.Either<Converted, string> => Either.right({ schema, isStrict: false })
