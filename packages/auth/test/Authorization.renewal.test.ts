@@ -3,6 +3,7 @@ import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import * as Dpop from "@effect-mcp/auth/Dpop"
 import { Deferred, Effect, Fiber, Layer, Logger, LogLevel, Redacted, TestClock } from "effect"
+import * as Net from "./Net.js"
 import * as World from "./World.js"
 
 /** Lets everything go on that needs no clock. */
@@ -134,6 +135,27 @@ describe("A token that is about to expire", () => {
         }))
       assert.deepStrictEqual(grants(world), ["authorization_code", "refresh_token", "authorization_code"])
     }))
+
+  for (const expires_in of [0, "", 1e308]) {
+    it.effect(`is used until it is refused when its life is no time: ${JSON.stringify(expires_in)}`, () =>
+      Effect.gen(function*() {
+        const store = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)
+        let issued = ""
+        const world: World.World = World.make({
+          store: Layer.succeed(CredentialStore.CredentialStore, store),
+          instead: ({ url }) =>
+            url.pathname !== "/token" ? undefined : Effect.map(
+              world.server.issue({ resource: World.SERVER }),
+              (token) =>
+                Net.json({ access_token: issued = token, token_type: "Bearer", refresh_token: "r", expires_in })
+            )
+        })
+        yield* World.run(world, (client) => Effect.zipRight(client.ping(), client.ping()))
+        yield* World.run(world, (client) => client.ping())
+        assert.deepStrictEqual(grants(world), ["authorization_code"])
+        assert.strictEqual(world.sent("POST /mcp").at(-1)!.headers["authorization"], `Bearer ${issued}`)
+      }))
+  }
 
   it.effect("keeps its refresh token when the server issues no other", () =>
     Effect.gen(function*() {

@@ -102,7 +102,9 @@ const read = (
     return refused(issuer, "issued a token of a type that this client cannot send")
   }
   const seconds = typeof expires === "string" ? Number(expires) : expires
-  const life = typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds) ? seconds * 1000 : undefined
+  const millis = typeof seconds === "number" ? seconds * 1000 : 0
+  // Some servers say 0, or nothing, of a token that does not expire: it is sent until the MCP server refuses it.
+  const life = millis > 0 && Number.isFinite(millis) ? millis : undefined
   return Effect.succeed({
     accessToken: Redacted.make(token),
     type: kind === "dpop" ? "DPoP" : "Bearer",
