@@ -73,6 +73,24 @@ describe("migrations of one SQLite file by two clients of one process", () => {
 })
 
 describe("migrations of one PostgreSQL by several nodes", () => {
+  it.scopedLive("create the tables once when three nodes start at the same time", () =>
+    Effect.gen(function*() {
+      const url = yield* Postgres.database
+      const nodes = yield* Effect.all(Array.from({ length: 3 }, () => Postgres.connection(url)), {
+        concurrency: "unbounded"
+      })
+      const made = yield* Effect.forEach(nodes, ({ run, sql, table }) =>
+        run("read", sql<{ readonly version: number }>`SELECT version FROM ${table("migrations")}`))
+      for (const rows of made) {
+        assert.deepStrictEqual(
+          rows.map(({ version }) =>
+            version
+          ),
+          Object.keys(services).map(() => 1)
+        )
+      }
+    }))
+
   it.scopedLive("wait for another node longer than a statement may take", () =>
     Effect.gen(function*() {
       const url = yield* Postgres.database

@@ -68,15 +68,19 @@ export const make = (sql: SqlClient, limit: number): Transactions => {
  * interrupted nevertheless: a PostgreSQL with `statement_timeout` has ended it long before.
  */
 const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
-  Effect.flatMap(
-    Effect.forkDaemon(
-      Effect.timeoutFailCause(statement, { duration: 3 * limit, onTimeout: () => Cause.interrupt(FiberId.none) })
-    ),
-    Fiber.join
+  Effect.flatMap(Effect.forkDaemon(limited(statement, limit)), Fiber.join)
+
+const limited = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
+  Effect.timeoutFailCause(statement, { duration: 3 * limit, onTimeout: () => Cause.interrupt(FiberId.none) })
+
+/** The same for a statement of a transaction. An interruption waits for its end: the connection is free for what follows. */
+const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forkDaemon(restore(limited(statement, limit))), Fiber.join)
   )
 
 /**
- * A transaction that is interrupted is rolled back behind the statement that runs. To cancel that one the driver would need another
+ * A transaction that is interrupted is rolled back when its statement has ended. To cancel that one the driver would need another
  * connection of the pool: it waits for it with the transaction open, and cancels what runs on the connection by then.
  */
 const withStatementsToEnd = (limit: number) => <R>(context: Context.Context<R>): Context.Context<R> =>
@@ -87,11 +91,11 @@ const withStatementsToEnd = (limit: number) => <R>(context: Context.Context<R>):
   })
 
 const statementsToEnd = (connection: Connection, limit: number): Connection => ({
-  execute: (...statement) => toEnd(connection.execute(...statement), limit),
-  executeRaw: (...statement) => toEnd(connection.executeRaw(...statement), limit),
+  execute: (...statement) => toItsEnd(connection.execute(...statement), limit),
+  executeRaw: (...statement) => toItsEnd(connection.executeRaw(...statement), limit),
   executeStream: (...statement) => connection.executeStream(...statement),
-  executeValues: (...statement) => toEnd(connection.executeValues(...statement), limit),
-  executeUnprepared: (...statement) => toEnd(connection.executeUnprepared(...statement), limit)
+  executeValues: (...statement) => toItsEnd(connection.executeValues(...statement), limit),
+  executeUnprepared: (...statement) => toItsEnd(connection.executeUnprepared(...statement), limit)
 })
 
 const isLibsqlFile = (sql: SqlClient): sql is SqlClient & Libsql =>
