@@ -86,28 +86,28 @@ describe("a connection to Redis", () => {
   it.scopedLive("does not wait for a Redis that has stopped, in a finalizer neither", () =>
     Effect.gen(function*() {
       const redis = yield* RedisProcess.make()
-      const { command } = yield* RedisProcess.connection(redis, { timeout: 200 })
+      const { command } = yield* RedisProcess.connection(redis, { timeout: 1000 })
       yield* redis.pause
       const pings = [command("PING"), Effect.uninterruptible(command("PING"))].map(Effect.flip)
       for (const { message } of yield* Effect.all(pings, { concurrency: "unbounded" })) {
-        assert.include(message, "has not answered PING within 200 milliseconds")
+        assert.include(message, "has not answered PING within 1000 milliseconds")
       }
       yield* redis.resume
     }))
 
   it.scopedLive("waits longer than its timeout for a command that blocks, on the same connection", () =>
     Effect.gen(function*() {
-      const { blocking } = yield* RedisProcess.connection(yield* RedisProcess.shared, { timeout: 100 })
+      const { blocking } = yield* RedisProcess.connection(yield* RedisProcess.shared, { timeout: 1000 })
       const command = yield* blocking
       const id = yield* command(0, "CLIENT", "ID")
-      assert.isNull(yield* command(1000, "BLPOP", "empty", 0.5))
+      assert.isNull(yield* command(5000, "BLPOP", "empty", 1.5))
       assert.strictEqual(yield* command(0, "CLIENT", "ID"), id)
     }))
 
   it.scopedLive("makes the readiness of the process depend on Redis", () =>
     Effect.gen(function*() {
       const redis = yield* RedisProcess.make()
-      yield* RedisProcess.connection(redis, { timeout: 200 })
+      yield* RedisProcess.connection(redis, { timeout: 1000 })
       const [check] = yield* Readiness.current
       assert.strictEqual(check!.name, "Redis")
       assert.strictEqual(yield* check!.run, "PONG")
@@ -151,7 +151,7 @@ describe("a connection to Redis", () => {
   it.scopedLive("listens to a channel, although Redis did not answer when it was needed first", () =>
     Effect.gen(function*() {
       const redis = yield* RedisProcess.make()
-      const { command, prefix, subscribe } = yield* RedisProcess.connection(redis, { timeout: 300 })
+      const { command, prefix, subscribe } = yield* RedisProcess.connection(redis, { timeout: 1000 })
       const woken = yield* Deferred.make<void>()
       const listener = () => void Deferred.unsafeDone(woken, Effect.void)
       yield* redis.pause

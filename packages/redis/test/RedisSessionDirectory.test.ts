@@ -26,11 +26,12 @@ describe("RedisSessionDirectory", () => {
         RedisConnection.RedisConnection,
         own
       )
-      const before = yield* Clock.currentTimeMillis
       const { lost } = yield* directory.join("one")
+      // On a busy machine all timers are late, and in their order.
+      const late = yield* Effect.fork(Effect.sleep(lease + 500))
       isReachable = false
       yield* Effect.timeout(lost, "5 seconds")
-      assert.isAtMost((yield* Clock.currentTimeMillis) - before, lease + 500)
+      assert.isNull(late.unsafePoll())
       isReachable = true
     }))
 
