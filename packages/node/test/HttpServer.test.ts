@@ -205,7 +205,7 @@ describe("closing", () => {
       const half = yield* dial(server.port)
       half.socket.write(request("{", { ...session, "content-length": "100" }))
       yield* Effect.repeat(ask(server.url, ping, session), { times: 3 })
-      const [time] = yield* passing("10 millis")(Effect.timed(close))
+      const [time] = yield* passing("50 millis")(Effect.timed(close))
       assert.isBelow(Duration.toMillis(time), 3000)
       stalled.socket.resume()
       yield* until(() => stalled.closed() && half.closed())

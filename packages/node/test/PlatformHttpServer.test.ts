@@ -109,7 +109,7 @@ describe("closing the server of an application", () => {
       const beside = yield* dial(port)
       beside.socket.write(request("", {}, "GET /beside HTTP/1.1"))
       yield* Effect.repeat(ask(url, ping, session), { times: 3 })
-      const [time] = yield* passing("10 millis")(Effect.timed(close))
+      const [time] = yield* passing("50 millis")(Effect.timed(close))
       assert.isBelow(Duration.toMillis(time), 3000)
       yield* until(beside.closed)
     }))

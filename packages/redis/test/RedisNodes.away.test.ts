@@ -27,7 +27,7 @@ describe("while Redis does not answer", () => {
       const redis = yield* RedisProcess.make()
       const timeout = "1 second"
       const context = yield* Layer.build(
-        HttpServer.layer({ port: 0, health: { timeout, maxAge: 0 } }).pipe(
+        HttpServer.layer({ port: 0, health: { timeout, maxAge: 0, maxLag: "1 minute" } }).pipe(
           Layer.provide(McpServer.layer({ name: "away", version: "1.0.0" }, Layer.empty)),
           Layer.provide(Layer.provide(RedisNodes.services, RedisConnection.layer({ url: redis.url, timeout })))
         )

@@ -10,7 +10,7 @@ import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks/
 import * as Schemas from "@modelcontextprotocol/sdk/types.js"
 import type { Scope } from "effect"
 import { Effect, Layer } from "effect"
-import { node } from "../Fixture.js"
+import { node, until } from "../Fixture.js"
 import { Server } from "../fixtures/taskFeatures.js"
 import { bundledOnce } from "./Bundle.js"
 import type { Address } from "./OfficialClients.js"
@@ -113,6 +113,7 @@ for (const [name, address] of Object.entries(addresses)) {
         const again: any = yield* Effect.promise(() => tasks.getTaskResult(taskId, Schemas.CallToolResultSchema))
         assert.strictEqual(text(again), "slept")
         assert.deepStrictEqual(again._meta, { "io.modelcontextprotocol/related-task": { taskId } })
+        yield* until(() => statuses.length > 0)
         assert.deepStrictEqual(statuses, ["completed"])
       }))
 
