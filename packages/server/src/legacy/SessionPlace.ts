@@ -42,8 +42,10 @@ export class SessionPlace {
     return Effect.flatMap(Effect.mapError(stored, () => Refusal.storeAway(DIRECTORY)), (isOwn) => {
       this.isStored = true
       if (isOwn) return Effect.void
-      this.lose()
-      return Effect.fail(new InternalError({ message: "Another node serves this session" }))
+      // In a fiber of its own: the end of the session interrupts its requests, and this one is about to say why it fails.
+      const end = this.lost ? Effect.void : Effect.forkDaemon(Effect.sync(this.onLost))
+      this.lost = true
+      return Effect.zipRight(end, Effect.fail(new InternalError({ message: "Another node serves this session" })))
     })
   }
 

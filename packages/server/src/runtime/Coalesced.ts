@@ -3,11 +3,12 @@
  * when the one before has ended, so that no older state replaces a newer one. Callers that wait share one run: none waits for more
  * than two.
  */
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
 export const make = <A, E>(store: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-  let turns: Effect.Semaphore | undefined
+  let turns: Semaphore.Semaphore | undefined
   let calls = 0
   /** The last run that has ended, and the calls whose changes it has stored: all up to this one. */
   let last: { readonly upTo: number; readonly exit: Exit.Exit<A, E> } | undefined
@@ -20,7 +21,7 @@ export const make = <A, E>(store: Effect.Effect<A, E>): Effect.Effect<A, E> => {
   })
   return Effect.suspend(() => {
     const call = ++calls
-    turns ??= Effect.unsafeMakeSemaphore(1)
-    return turns.withPermits(1)(Effect.suspend(() => last !== undefined && call <= last.upTo ? last.exit : run))
+    turns ??= Semaphore.make()
+    return turns.run(Effect.suspend(() => last !== undefined && call <= last.upTo ? last.exit : run))
   })
 }
