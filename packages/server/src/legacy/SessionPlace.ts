@@ -43,8 +43,7 @@ export class SessionPlace {
       this.isStored = true
       if (isOwn) return Effect.void
       // In a fiber of its own: the end of the session interrupts its requests, and this one is about to say why it fails.
-      const end = this.lost ? Effect.void : Effect.forkDaemon(Effect.sync(this.onLost))
-      this.lost = true
+      const end = Effect.forkDaemon(Effect.sync(() => this.lose()))
       return Effect.zipRight(end, Effect.fail(new InternalError({ message: "Another node serves this session" })))
     })
   }

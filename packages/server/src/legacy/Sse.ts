@@ -71,15 +71,18 @@ export const make = (context: HttpContext): SseEndpoint => {
     return count
   }
 
-  /** Whether one more may begin; when too many are unfinished, it replaces the oldest of them after a while. */
+  /** Whether one more may begin; when too many are unfinished, it replaces the oldest that is silent, after a while. */
   const mayBegin = (): boolean => {
     if (unfinished.size < maxUnfinished) return true
     for (const one of unfinished) if (one.hasInitialized) unfinished.delete(one)
-    const [oldest] = unfinished
-    if (oldest === undefined || unfinished.size < maxUnfinished) return true
-    if (!oldest.isSilent || context.sweeper.now() - oldest.began < REPLACE_UNFINISHED_AFTER) return false
-    oldest.close()
-    return true
+    if (unfinished.size < maxUnfinished) return true
+    for (const one of unfinished) {
+      if (context.sweeper.now() - one.began < REPLACE_UNFINISHED_AFTER) return false
+      if (!one.isSilent) continue
+      one.close()
+      return true
+    }
+    return false
   }
 
   const closeAll = (): void => {
