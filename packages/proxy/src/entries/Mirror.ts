@@ -8,6 +8,7 @@
  */
 import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
 import type { Suggestions } from "@effect-mcp/protocol/Completion"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -84,7 +85,7 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
   Effect.gen(function*() {
     const { forward, maxEntries, name, registry, subscribe } = options
     const scope = yield* Effect.scope
-    const lock = yield* Effect.makeSemaphore(1)
+    const lock = Semaphore.make()
     const registered = new Map<string, Registered>()
     const sources = new Map<object, ServerLists>()
     let isListed = false
@@ -294,7 +295,7 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
         registered.delete(key)
         yield* Scope.close(scope, Exit.void)
       }
-    }).pipe(Registry.batch, lock.withPermits(1), Effect.uninterruptible)
+    }).pipe(Registry.batch, lock.run, Effect.uninterruptible)
 
     const put: Mirror["setOwn"] = (owner, lists, reported) =>
       Effect.suspend(() => {

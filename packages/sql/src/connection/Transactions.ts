@@ -9,6 +9,7 @@
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -46,7 +47,7 @@ export const make = (sql: SqlClient, limit: number): Transactions => {
     Effect.tryPromise(() => sql.sdk.transaction("deferred").then((transaction) => transaction.close())),
     Attempt.open(sql)
   ))
-  const alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
+  const alone = Semaphore.make().run
   const outside: Transactions["outside"] = (effect) =>
     alone(Effect.onError(effect, (cause) => Attempt.hasMetLock(cause) ? reopen : Effect.void))
   const rollback = Effect.ignore(sql`ROLLBACK`)
