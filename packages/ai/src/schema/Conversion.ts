@@ -1,6 +1,6 @@
 /**
  * A schema in the dialect of a model, or why it has none there. Schemas repeat what they refer to, and a server lists many tools: one
- * budget bounds the schemas of a list together.
+ * budget bounds the schemas of a list together, but for small ones without references.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
@@ -35,14 +35,16 @@ const convert = (
   dialect: Dialect,
   budget: Inlining.Budget
 ): Either.Either<Converted, string> => {
-  if (JSON.stringify(given).length > MAX_TEXT) return Either.left(TOO_LARGE)
+  const text = JSON.stringify(given)
+  if (text.length > MAX_TEXT) return Either.left(TOO_LARGE)
   const inputSchema = wellFormedJson(given)
   if (dialect === "json-schema") return loose(inputSchema)
   const isComplete = dialect === "anthropic" && Inlining.isSelfContained(inputSchema) &&
     !ObjectRoot.hasConditions(inputSchema)
-  if (!isComplete && budget.left === 0) return Either.left(TOO_MUCH)
-  const inlined = isComplete ? Parts.omit(inputSchema, "$schema") : Inlining.inline(inputSchema, budget)
-  if (inlined === undefined) return Either.left(budget.left === 0 ? TOO_MUCH : TOO_LARGE)
+  const own = text.length <= MAX_SMALL && !REFERENCE.test(text) ? Inlining.budget() : budget
+  if (!isComplete && own.left === 0) return Either.left(TOO_MUCH)
+  const inlined = isComplete ? Parts.omit(inputSchema, "$schema") : Inlining.inline(inputSchema, own)
+  if (inlined === undefined) return Either.left(own.left === 0 ? TOO_MUCH : TOO_LARGE)
   const plain = ObjectRoot.make(inlined)
   if (dialect === "gemini") return loose(Gemini.make(plain))
   if (dialect === "anthropic") {
@@ -54,6 +56,11 @@ const convert = (
 }
 
 const MAX_TEXT = 262_144
+
+/** In characters: a schema without references that is no longer costs little, and other schemas take none of its budget. */
+const MAX_SMALL = 4096
+
+const REFERENCE = /"\$(?:dynamicRef|recursiveRef|ref)"/
 
 const TOO_LARGE =
   `has arguments whose schema is too large: more than ${MAX_TEXT} characters, or ${Inlining.MAX_PARTS} parts`
