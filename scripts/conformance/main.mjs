@@ -160,7 +160,7 @@ const start = async (program, args) => {
   child.once("exit", () => process.off("exit", kill))
   const said = await until(child, `everything/${program}`, /everything is at \S+(?=\s)/)
   const url = /everything is at (\S+)/.exec(said)[1]
-  return { url, stop: () => child.kill("SIGTERM"), ended: () => child.exitCode !== null }
+  return { url, stop: () => child.kill("SIGTERM"), ended: () => child.exitCode !== null || child.signalCode !== null }
 }
 
 /** How long one run of the suite may last. The longest takes half a minute; the suite itself waits for ever in places. */
@@ -170,8 +170,11 @@ const run = (args, onOutput = () => {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(node24, [suite, ...args], { stdio: ["ignore", "pipe", "pipe"] })
     let said = ""
+    const kill = () => child.kill("SIGKILL")
+    process.once("exit", kill)
+    child.once("exit", () => process.off("exit", kill))
     const late = setTimeout(() => {
-      child.kill("SIGKILL")
+      kill()
       reject(new Error(`The suite has not ended in ${limit / 1000} s: ${args.join(" ")}\n${said}`))
     }, limit)
     child.stdout.on("data", (chunk) => onOutput(said += chunk))
@@ -179,8 +182,12 @@ const run = (args, onOutput = () => {}) =>
     child.on("error", reject)
     child.on("exit", (status) => {
       clearTimeout(late)
-      const end = () => resolve({ status, said })
-      // Its last words may arrive after its end. A client that it has left behind may keep the pipes.
+      const end = () => {
+        child.stdout.destroy()
+        child.stderr.destroy()
+        resolve({ status, said })
+      }
+      // Its last words may arrive after its end. A client that it has left behind may keep the pipes open.
       child.once("close", end)
       setTimeout(end, 2000).unref()
     })
