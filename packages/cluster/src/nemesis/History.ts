@@ -129,7 +129,7 @@ export interface Claimed {
   readonly epoch: number
 }
 
-/** A node has written to a store on behalf of a session: an event of a stream, the begin of one, or the facts of the session. */
+/** A node has written to a store on behalf of a session: an event of a stream, the beginning of one, or the facts of the session. */
 export interface Written {
   readonly _tag: "Written"
   readonly begin: Time

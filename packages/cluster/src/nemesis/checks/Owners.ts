@@ -75,7 +75,7 @@ export const check = (history: History, maxTakeover: number): Array<Violation> =
       at,
       message:
         `${node} has written ${
-          event?.data.slice(0, 200) ?? "facts, or the begin of a stream,"
+          event?.data.slice(0, 200) ?? "facts, or the beginning of a stream,"
         } to session ${session} in epoch ${epoch}, ` +
         "after a later epoch had begun"
     }]
