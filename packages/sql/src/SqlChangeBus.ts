@@ -101,7 +101,7 @@ const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: O
     return {
       publish: (change) =>
         store(change).pipe(
-          // Nobody learns whether it was stored.
+          // The database may have stored it, or not: the other nodes are told that a change may be lost.
           Effect.onInterrupt(() => miss),
           Effect.catchAll((error) =>
             Effect.zipRight(miss, Effect.logError("A change could not be sent to the other nodes", error))
