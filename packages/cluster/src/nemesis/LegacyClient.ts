@@ -43,6 +43,7 @@ export const make = (
 ): Effect.Effect<LegacyClient, never, Run | Scope.Scope> =>
   Effect.gen(function*() {
     const { balancer, isOver, write } = yield* Run
+    const scope = yield* Effect.scope
     const common = {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
@@ -125,7 +126,8 @@ export const make = (
           const message = Message.parse(event.data)
           if (message.method === "elicitation/create") {
             const result = { action: "accept", content: { confirmed: true } }
-            yield* Effect.forkDaemon(deliver(JSON.stringify({ jsonrpc: "2.0", id: message.id, result })))
+            // Longer than the stream that is read, and no longer than the client: no node may be left that takes it.
+            yield* Effect.forkIn(deliver(JSON.stringify({ jsonrpc: "2.0", id: message.id, result })), scope)
           }
           if (!Message.isResponse(message) || message.id !== id) return Option.none()
           if (last !== undefined) write({ _tag: "Followed", at: now(), client: name, session, stream: last.stream })

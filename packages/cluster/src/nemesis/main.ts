@@ -4,8 +4,11 @@
  * the server.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { writeFileSync } from "node:fs"
+import { ProcessError } from "../processes/Child.js"
 import * as Postgres from "../processes/Postgres.js"
 import * as Redis from "../processes/Redis.js"
 import * as Checker from "./Checker.js"
@@ -51,6 +54,9 @@ const runs: ReadonlyArray<readonly [name: string, plan: Plan]> = [
 /** So many violations of one run are printed. */
 const SHOWN = 10
 
+/** A run takes half as long at most. */
+const LIMIT = Duration.minutes(5)
+
 const summary = ({ history }: Nemesis.Outcome): string => {
   const outcomes = only(history, "Ended").map(({ outcome }) => outcome.type)
   const count = (type: string) => outcomes.filter((one) => one === type).length
@@ -72,7 +78,10 @@ const one = (name: string, { finds, ...options }: Plan) =>
   Effect.gen(function*() {
     const seed = seeded === "random" ? Math.floor(Math.random() * 1e6) : Number(seeded)
     const begin = performance.now()
-    const outcome = yield* Nemesis.run({ ...options, seed })
+    const outcome = yield* Effect.timeoutFail(Nemesis.run({ ...options, seed }), {
+      duration: LIMIT,
+      onTimeout: () => new ProcessError({ message: `${name}, seed ${seed}: not over after ${Duration.format(LIMIT)}` })
+    })
     const { violations } = outcome
     const file = process.env.NEMESIS_HISTORY
     if (file !== undefined) {
@@ -109,8 +118,15 @@ const all = Effect.forEach(chosen, ([name, options]) => one(name, options), { co
 // Two installations at the same time refuse each other.
 const installed = Effect.zipRight(Redis.install, Postgres.install)
 
-// Child processes end before this one.
-NodeRuntime.runMain(Effect.flatMap(Effect.zipRight(installed, all), (verdicts) =>
+const isFine = Effect.map(
+  Effect.zipRight(installed, all),
+  (verdicts) => verdicts.length > 0 && verdicts.every(Boolean)
+)
+
+const program = Effect.tap(isFine, (isFine) =>
   Effect.sync(() => {
-    process.exitCode = verdicts.every(Boolean) && verdicts.length > 0 ? 0 : 1
-  })))
+    process.exitCode = isFine ? 0 : 1
+  }))
+
+// Child processes end before this one, which waits for nothing else that a run has left behind.
+NodeRuntime.runMain(program, { teardown: (exit) => process.exit(Exit.isSuccess(exit) ? process.exitCode : 1) })
