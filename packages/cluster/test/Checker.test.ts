@@ -226,11 +226,24 @@ describe("the checker of histories", () => {
     const before = [claimed(1, 0), killed, called("a", 11), claimed(2, 3000, "two")]
     const answer = (at: number) => ended("a", { type: "result", echo: "a", served: client, node: "two" }, at)
     assert.deepStrictEqual(broken([...before, answer(4000)]), [])
-    assert.deepStrictEqual(broken([...before, answer(6000)]), [
+    const canaries = (count: number) =>
+      Array.from({ length: count }, (_, n) => canary(true, 10 + 6000 * (n + 1) / count))
+    assert.deepStrictEqual(broken([...before, ...canaries(140), answer(6000)]), [
       ["another node takes over in time", "session s was without an answer for 5990 ms after its node was killed"]
     ])
     assert.deepStrictEqual(broken([...before, ended("a", { type: "error", code: -32000 }, 12)]), [
       ["another node takes over in time", "no node has answered clients of session s after its node was killed"]
+    ])
+  })
+
+  it("gives a takeover more time where the canaries had to wait, and never more than three times as much", () => {
+    const killed: Entry = { _tag: "Fault", at: 10, kind: "kill", node }
+    const before = [claimed(1, 0), killed, called("a", 11), claimed(2, 3000, "two")]
+    const answer = (at: number) => ended("a", { type: "result", echo: "a", served: client, node: "two" }, at)
+    const canaries = Array.from({ length: 60 }, (_, n) => canary(true, 100 * n))
+    assert.deepStrictEqual(broken([...before, ...canaries, answer(6000)]), [])
+    assert.deepStrictEqual(broken([...before, answer(16_000)]), [
+      ["another node takes over in time", "session s was without an answer for 15990 ms after its node was killed"]
     ])
   })
 
@@ -277,6 +290,14 @@ describe("the checker of histories", () => {
     const faults = Array.from({ length: 10 }, (): Entry => ({ _tag: "Fault", at: 1, kind: "stop", node }))
     assert.deepStrictEqual(broken([...canaries(3), ...faults]), [])
     assert.strictEqual(broken([...canaries(4), ...faults]).length, 1)
+  })
+
+  it("accepts more canaries without an answer where all took long, and never more than three in a hundred", () => {
+    const canaries = (failed: number, pause: number) =>
+      Array.from({ length: 200 }, (_, n) => canary(n >= failed, n * pause))
+    assert.strictEqual(broken(canaries(5, 40)).length, 1)
+    assert.deepStrictEqual(broken(canaries(5, 120)), [])
+    assert.strictEqual(broken(canaries(7, 1000)).length, 1)
   })
 
   it("does not accept a run in which nothing has happened", () => {

@@ -6,15 +6,16 @@ import * as Calls from "./checks/Calls.js"
 import * as Exits from "./checks/Exits.js"
 import * as Listeners from "./checks/Listeners.js"
 import * as Owners from "./checks/Owners.js"
+import { slowness } from "./checks/Pace.js"
 import * as Streams from "./checks/Streams.js"
 import type { Violation } from "./checks/Violation.js"
 import type { Canary, History } from "./History.js"
 import { only } from "./History.js"
 
 export interface Limits {
-  /** Milliseconds from the end of a process to the answer of another node. */
+  /** Milliseconds from the end of a process to the answer of another node. More on a machine that is slow at that time. */
   readonly maxTakeover: number
-  /** The share of canaries that may get no answer. */
+  /** The share of canaries that may get no answer. More on a machine that is slow during the whole run. */
   readonly maxCanaryErrors: number
   /** How many calls must have had a result, and how many faults there must have been, for the run to count. */
   readonly minResults: number
@@ -39,9 +40,11 @@ export const canaryErrors = (history: History): number => {
 
 const canary = (history: History, { maxCanaryErrors }: Limits): Array<Violation> => {
   const share = canaryErrors(history)
-  const lost = only(history, "Canary").filter(isLost)
+  const all = only(history, "Canary")
+  const lost = all.filter(isLost)
+  const limit = maxCanaryErrors * slowness(history, all[0]?.at ?? 0, all.at(-1)?.at ?? 0)
   const isFew = share < 1 && lost.length <= LOST_BY_FAULT * only(history, "Fault").length
-  return share <= maxCanaryErrors || isFew ? [] : [{
+  return share <= limit || isFew ? [] : [{
     promise: "a client that no fault concerns is served",
     at: lost[0]?.at ?? 0,
     message: `${(share * 100).toFixed(2)} % of the canaries had no answer`

@@ -1,9 +1,11 @@
 /**
  * A session has one owner in each epoch. From the moment when a node serves a session in a later epoch, no write of an earlier
- * one is stored. When the process of an owner is killed, another node answers its clients within a few seconds.
+ * one is stored. When the process of an owner is killed, another node answers its clients within a few seconds, more of them where the
+ * canaries, too, had to wait longer.
  */
 import type { Claimed, History, Time, Written } from "../History.js"
 import { groupBy, only } from "../History.js"
+import { slowness } from "./Pace.js"
 import type { Violation } from "./Violation.js"
 
 const shared = (session: string, claims: ReadonlyArray<Claimed>): Array<Violation> =>
@@ -81,7 +83,7 @@ export const check = (history: History, maxTakeover: number): Array<Violation> =
     }]
   ),
   ...takeovers(history).flatMap(({ at, session, took }): Array<Violation> =>
-    took !== undefined && took <= maxTakeover ? [] : [{
+    took !== undefined && (took <= maxTakeover || took <= maxTakeover * slowness(history, at, at + took)) ? [] : [{
       promise: "another node takes over in time",
       at,
       message: took === undefined
