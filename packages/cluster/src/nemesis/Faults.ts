@@ -2,8 +2,9 @@
  * The faults of a run, one after another, in an order that a seed decides. Each fault heals before the next one begins; what follows from
  * it may last longer.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { ProcessError } from "../processes/Child.js"
+import { ProcessError } from "../processes/Child.js"
 import type { NemesisNode } from "./NemesisNode.js"
 import { BACK, FORWARD } from "./NodeOptions.js"
 import type { Seeded } from "./Seeded.js"
@@ -19,6 +20,9 @@ const BEYOND_LEASE = 3700
 
 /** How long after a node was killed it starts again: another node has taken over by then, also on a machine that a start keeps busy. */
 const AFTER_KILL = 4500
+
+/** How long a node may take to shut down, also on a slow machine. */
+const ENDING = Duration.seconds(60)
 
 export interface Fault {
   readonly kind: string
@@ -48,6 +52,13 @@ export const ALL: ReadonlyArray<Kind> = [
   ...["restart the store", "restart the store", "clock forward", "clock forward"] as const
 ]
 
+const ended = (node: NemesisNode): Effect.Effect<unknown, ProcessError> =>
+  Effect.timeoutFail(node.exit, {
+    duration: ENDING,
+    onTimeout: () =>
+      new ProcessError({ message: `${node.name()} has not ended ${Duration.format(ENDING)} after SIGTERM` })
+  })
+
 const make = (
   kind: Kind,
   node: NemesisNode,
@@ -74,7 +85,7 @@ const make = (
     delay: during(short, proxy.delay(between(20, 150)), proxy.heal),
     "restart the store": store.restart,
     "clock forward": during(short, node.signal(FORWARD), node.signal(BACK)),
-    drain: Effect.zipRight(Effect.zipRight(node.signal("SIGTERM"), node.exit), node.restart)
+    drain: Effect.zipRight(Effect.zipRight(node.signal("SIGTERM"), ended(node)), node.restart)
   }
   const isOfAll = kind === "restart the store" || kind === "cut all beyond the lease"
   return { kind, node: isOfAll ? undefined : node, run: runs[kind] }

@@ -3,7 +3,7 @@
  * has kept its promises.
  */
 
-/** Milliseconds since 1970, with fractions. All processes run on one machine, and none of its clocks jumps. */
+/** Milliseconds since the machine has started, with fractions: all processes share this clock, which nobody sets. */
 export type Time = number
 
 /** How a call ended at its client. */
@@ -215,5 +215,5 @@ export const groupBy = <A>(all: ReadonlyArray<A>, key: (one: A) => string): Map<
   return groups
 }
 
-/** The present time on the clock that all processes share. */
-export const now = (): Time => performance.timeOrigin + performance.now()
+/** The present time on the clock that all processes share. Node's `performance` would add the time of day at the start of each. */
+export const now = (): Time => Number(process.hrtime.bigint()) / 1e6
