@@ -16,13 +16,13 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Mailbox from "effect/Mailbox"
 import { spawn } from "node:child_process"
-import { once as event } from "node:events"
 import { fileURLToPath } from "node:url"
 import { attacks } from "./hostile/All.js"
 import type { ServerAttack } from "./hostile/Server.js"
 import * as Server from "./hostile/Server.js"
 import * as Limit from "./Limit.js"
 import type { Report } from "./Report.js"
+import { reported } from "./Victim.js"
 import * as Turns from "./victim/Turns.js"
 
 const program = fileURLToPath(new URL("hostile/program.js", import.meta.url))
@@ -144,7 +144,7 @@ const once = async (transport: string, connect: Connect, attack: ServerAttack, t
 export const run = async (report: Report, only: string | undefined): Promise<void> => {
   const turns = Turns.watch()
   const child = spawn(process.execPath, [program, "http"], { stdio: ["ignore", "inherit", "inherit", "ipc"] })
-  const [{ port }] = await event(child, "message")
+  const { port } = await reported<{ readonly port: number }>(child, "The hostile server")
   const seen: Seen = async ({ name }) =>
     (await fetch(`http://127.0.0.1:${port}/seen/${encodeURIComponent(name)}`)).json() as ReturnType<Seen>
   const transports = { memory, stdio, http: http(port) }

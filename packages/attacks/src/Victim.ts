@@ -29,6 +29,32 @@ export interface Victim {
   readonly stderr: () => string
 }
 
+/** How long a process may take until it answers. */
+const LIMIT = 60_000
+
+/** The next message of a process. Fails when it ends before, or says nothing for a minute. */
+export const reported = <A>(child: ChildProcess, name: string, said: () => string = () => ""): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const fail = (what: string): void => {
+      settle()
+      child.kill("SIGKILL")
+      reject(new Error(`${name} ${what}\n${said()}`))
+    }
+    const late = setTimeout(() => fail(`has not answered within ${LIMIT / 1000} s`), LIMIT)
+    const onMessage = (message: unknown): void => {
+      settle()
+      resolve(message as A)
+    }
+    const onError = (error: Error): void => fail(`could not be reached: ${error.message}`)
+    const onExit = (code: number | null, signal: string | null): void => fail(`has ended with ${signal ?? code}`)
+    const settle = (): void => {
+      clearTimeout(late)
+      child.off("message", onMessage).off("error", onError).off("exit", onExit)
+    }
+    child.once("message", onMessage).once("error", onError).once("exit", onExit)
+    if (child.exitCode !== null || child.signalCode !== null) onExit(child.exitCode, child.signalCode)
+  })
+
 export type Shell = "node" | "platform" | "web" | "stdio"
 
 /** `maxInFlight` is how many requests of one client run at once. Default: that of the library. */
@@ -45,11 +71,11 @@ export const start = async (shell: Shell, maxInFlight?: number): Promise<Victim>
   let stderr = ""
   child.stderr!.setEncoding("utf8").on("data", (text: string) => stderr = (stderr + text).slice(-4000))
   if (shell !== "stdio") child.stdout!.resume()
-  const [{ port }] = await once(child, "message")
+  const { port } = await reported<{ readonly port: number }>(child, `The victim (${shell})`, () => stderr)
   const measure = async (collect = false): Promise<Measure> => {
+    const answer = reported<Measure>(child, `The victim (${shell}), asked for its measures,`, () => stderr)
     child.send(collect ? "collect" : "measure")
-    const [message] = await once(child, "message", { signal: AbortSignal.timeout(60_000) })
-    return message
+    return await answer
   }
   return {
     child,

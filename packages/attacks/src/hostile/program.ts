@@ -28,6 +28,8 @@ const overStdio = (attack: ServerAttack): void => {
 const portOf = (server: { readonly address: () => unknown }): number => (server.address() as AddressInfo).port
 
 const overHttp = (): void => {
+  // It ends with the process that forked it.
+  process.on("disconnect", () => process.exit(1))
   prepare()
   const received = new Map<string, number>()
   let stolen = 0

@@ -241,13 +241,16 @@ export const sse = (port: number, onMessage: OnMessage): Promise<Wire> =>
           if (!event.includes("event: endpoint")) each(event, "text/event-stream", onMessage)
           else {
             endpoint = /data: (.*)/.exec(event)![1]!
+            clearTimeout(late)
             resolve({ send, close: async () => void stream.destroy() })
           }
         }
       })
       response.on("error", () => {})
+      response.on("end", () => reject(new Error(`GET /sse ended with ${response.statusCode}, and named no endpoint`)))
     })
     stream.on("error", reject)
+    const late = setTimeout(() => stream.destroy(new Error("GET /sse named no endpoint within 10 s")), 10_000)
     const send = (text: string): void => {
       const path = endpoint!.replace(/^https?:\/\/[^/]+/, "")
       const request = http.request({

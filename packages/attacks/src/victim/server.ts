@@ -23,6 +23,9 @@ const shell = process.argv[2]
 
 const maxInFlight = process.argv[3] === undefined ? undefined : Number(process.argv[3])
 
+// It ends with the process that forked it.
+process.on("disconnect", () => process.exit(1))
+
 const http = {
   stallTimeout: "3 seconds",
   legacy: { ssePath: "/sse", sessions: { idleTimeout: shell === "stdio" ? "5 minutes" : "30 seconds" } }
