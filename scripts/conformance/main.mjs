@@ -13,7 +13,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { balance, freePort, startRedis, until } from "./nodes.mjs"
+import { balance, end, freePort, startRedis, until } from "./nodes.mjs"
 
 const home = dirname(fileURLToPath(import.meta.url))
 const root = join(home, "..", "..")
@@ -160,7 +160,7 @@ const start = async (program, args) => {
   child.once("exit", () => process.off("exit", kill))
   const said = await until(child, `everything/${program}`, /everything is at \S+(?=\s)/)
   const url = /everything is at (\S+)/.exec(said)[1]
-  return { url, stop: () => child.kill("SIGTERM"), ended: () => child.exitCode !== null || child.signalCode !== null }
+  return { url, stop: () => end(child), ended: () => child.exitCode !== null || child.signalCode !== null }
 }
 
 /** How long one run of the suite may last. The longest takes half a minute; the suite itself waits for ever in places. */

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { judge, results, unnamed } from "./main.mjs"
-import { balance, freePort, until } from "./nodes.mjs"
+import { balance, end, freePort, until } from "./nodes.mjs"
 
 const check = (id, status, errorMessage) => ({ id, status, errorMessage })
 const scenario = (name, ...checks) => ({ scenario: name, checks })
@@ -106,6 +106,15 @@ test("a program that ends before it is ready, or never is, fails with what it ha
   await assert.rejects(ready("console.log(\"no\"); process.exitCode = 3"), /^Error: it ended with 3:\nno/)
   const idle = "console.log(\"still\"); setInterval(() => {}, 1000)"
   await assert.rejects(ready(idle, 1000), /^Error: it has not printed \/ready .* within 1 s/)
+})
+
+test("a program that SIGTERM does not end is killed, so that it keeps the run no longer", async () => {
+  const idle = "process.on(\"SIGTERM\", () => {}); console.log(\"ready\"); setInterval(() => {}, 1000)"
+  const child = spawn(process.execPath, ["-e", idle], { stdio: ["ignore", "pipe", "inherit"] })
+  await until(child, "it", /ready/)
+  end(child, 50)
+  const signal = await new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)))
+  assert.equal(signal, "SIGKILL")
 })
 
 test("a free port is none that Linux gives to what asks for any", async () => {

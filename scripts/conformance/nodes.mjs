@@ -44,6 +44,13 @@ export const until = (child, name, pattern, limit = 60_000) =>
     })
   })
 
+/** Ends a program in order, and kills one that still runs after so many milliseconds: it would keep this process for ever. */
+export const end = (child, patience = 20_000) => {
+  child.kill("SIGTERM")
+  // The child keeps this process as long as it runs.
+  setTimeout(() => child.kill("SIGKILL"), patience).unref()
+}
+
 const hasRedis = () => {
   try {
     execFileSync("redis-server", ["--version"], { stdio: "ignore" })
