@@ -31,6 +31,9 @@ export interface Served {
   readonly close: () => void
 }
 
+/** How long a server may take to start, or to answer how much it has used: in milliseconds. */
+const LIMIT = 60_000
+
 /** Starts `served.js` with a server, and with values that it finds in its environment. */
 export const start = async (server: string, environment: Readonly<Record<string, string>> = {}): Promise<Served> => {
   const child = fork(fileURLToPath(new URL("served.js", import.meta.url)), [server], {
@@ -39,9 +42,17 @@ export const start = async (server: string, environment: Readonly<Record<string,
   })
   const nextMessage = <A>() =>
     new Promise<A>((resolve, reject) => {
-      const onExit = () => reject(new Error(`The server "${server}" has ended`))
+      const onExit = () => {
+        clearTimeout(late)
+        reject(new Error(`The server "${server}" has ended`))
+      }
+      const late = setTimeout(() => {
+        child.kill("SIGKILL")
+        reject(new Error(`The server "${server}" has not answered within ${LIMIT / 1000} s`))
+      }, LIMIT)
       child.once("exit", onExit)
       child.once("message", (message) => {
+        clearTimeout(late)
         child.off("exit", onExit)
         resolve(message as A)
       })

@@ -9,7 +9,7 @@
  * each row over its budget ends with exit code 1.
  * With a text, only the rows run whose names contain it: `npm run bench -- 2026-07-28`.
  */
-import { execFileSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import * as nodes from "./nodes.js"
 
@@ -148,10 +148,16 @@ const rows = all.filter(({ name }) => name.includes(text))
 const rounds = smoke ? 1 : 7
 const cell = fileURLToPath(new URL("cell.js", import.meta.url))
 
+/** How long one measurement may last, which takes seconds: a call without an answer would hold up everything. In milliseconds. */
+const LIMIT = smoke ? 60_000 : 600_000
+
 const measure = (subject: string, { calls, inFlight }: Row): number => {
-  const output = execFileSync(process.execPath, [cell, subject, String(inFlight), String(smoke ? 200 : calls)], {
-    encoding: "utf8"
-  })
+  const { error, signal, status, stdout: output } = spawnSync(
+    process.execPath,
+    [cell, subject, String(inFlight), String(smoke ? 200 : calls)],
+    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], timeout: LIMIT, killSignal: "SIGKILL" }
+  )
+  if (status !== 0) throw new Error(`${subject} has ended with ${error?.message ?? signal ?? status}`, { cause: error })
   return (JSON.parse(output) as { readonly microseconds: number }).microseconds
 }
 
@@ -182,4 +188,5 @@ for (const row of rows) {
   }
 }
 const nodesAreOver = await nodes.run({ text, smoke })
-process.exitCode = over || nodesAreOver ? 1 : 0
+// What a row has left behind, such as a connection, keeps no verdict waiting.
+process.exit(over || nodesAreOver ? 1 : 0)
