@@ -44,7 +44,8 @@ const agent = (version: Version.Version) =>
     const toolkit = Effect.flatMap(following.current, (list) =>
       ClientToolkit.fromList(list, {
         call: (name) => ({
-          timeout: "3 seconds",
+          // The office is not always there.
+          timeout: name === "sync" ? "3 seconds" : "1 minute",
           onProgress: ({ message, progress, total }) =>
             Console.log(`    … ${name}: ${message} (${progress} of ${total})`)
         })

@@ -9,7 +9,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { build } from "esbuild"
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import type { RequestListener } from "node:http"
 import { createServer } from "node:http"
@@ -98,17 +98,31 @@ const open = (url: string) =>
       ),
       (browser) =>
         Effect.async<void>((resume) => {
-          if (browser.exitCode !== null || browser.pid === undefined) return resume(Effect.void)
+          const hasEnded = browser.pid === undefined || browser.exitCode !== null || browser.signalCode !== null
+          if (hasEnded) return resume(Effect.void)
           browser.once("exit", () => resume(Effect.void))
           browser.kill()
         })
     ))
 
+/** Fails when the browser fails before the page has sent anything. */
+const failing = (browser: ChildProcess) =>
+  Effect.async<never, Error>((resume) => {
+    const check = () => {
+      const { exitCode, signalCode } = browser
+      if (signalCode !== null || (exitCode !== null && exitCode !== 0)) {
+        resume(Effect.fail(new Error(`The browser has ended with ${signalCode ?? exitCode}`)))
+      }
+    }
+    browser.once("exit", check)
+    check()
+  })
+
 const program = Effect.gen(function*() {
   const { requests, url } = yield* restaurant
   const { done, origin } = yield* page
-  yield* open(`${origin}/?server=${encodeURIComponent(url)}`)
-  yield* Console.log(yield* Effect.promise(() => done))
+  const browser = yield* open(`${origin}/?server=${encodeURIComponent(url)}`)
+  yield* Console.log(yield* Effect.raceFirst(Effect.promise(() => done), failing(browser)))
   const count = (wanted: (request: Request) => boolean) => requests.filter(wanted).length
   yield* Console.log(`sessions deleted: ${count(({ method, status }) => method === "DELETE" && status === 200)}`)
   yield* Console.log(`requests refused: ${count(({ status }) => status >= 400)}`)

@@ -67,6 +67,8 @@ const serve = (path: string) =>
       ),
       (child) =>
         Effect.async<void>((resume) => {
+          const hasEnded = child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+          if (hasEnded) return resume(Effect.void)
           child.once("exit", () => resume(Effect.void))
           child.kill()
         })
