@@ -30,6 +30,8 @@ export interface Options {
   readonly seed: number
   readonly faults: ReadonlyArray<Faults.Kind>
   readonly bug?: Bug | undefined
+  /** Gets what the run does next. Default: nothing. */
+  readonly onStep?: ((step: string) => void) | undefined
 }
 
 export interface Outcome {
@@ -70,7 +72,9 @@ const clients = (faults: Effect.Effect<void, ProcessError>, over: Effect.Effect<
   })
 
 /** Starts everything, and ends it. */
-export const run = ({ bug, faults, nodes: count, seed, store: type }: Options): Effect.Effect<Outcome, ProcessError> =>
+export const run = (
+  { bug, faults, nodes: count, onStep = () => {}, seed, store: type }: Options
+): Effect.Effect<Outcome, ProcessError> =>
   Effect.scoped(Effect.gen(function*() {
     const folder = yield* Place.folder("nemesis")
     const store = yield* storeOf(type)
@@ -84,13 +88,15 @@ export const run = ({ bug, faults, nodes: count, seed, store: type }: Options): 
     const write = (entry: Entry) => void history.push(entry)
     let isOver = false
     const schedule = Faults.schedule(faults, nodes, store, Seeded.make(seed), () => Owners.busiest(history))
-    const all = Effect.forEach(schedule, (next) =>
+    const all = Effect.forEach(schedule, (next, n) =>
       Effect.suspend(() => {
         const { kind, node, run } = next()
+        onStep(`fault ${n + 1} of ${schedule.length}, ${kind}, at ${node?.name() ?? "all nodes"}`)
         write({ _tag: "Fault", at: now(), kind, node: node?.name() })
         return Effect.zipLeft(run, Effect.sleep(PAUSE))
       }), { discard: true })
     const over = Effect.sync(() => {
+      onStep("the end of the last calls")
       isOver = true
     })
     yield* Effect.provideService(Effect.scoped(clients(all, over)), Run, { write, balancer, isOver: () => isOver })

@@ -81,9 +81,16 @@ const one = (name: string, { finds, ...options }: Plan) =>
   Effect.gen(function*() {
     const seed = seeded === "random" ? Math.floor(Math.random() * 1e6) : Number(seeded)
     const begin = performance.now()
-    const outcome = yield* Effect.timeoutFail(Nemesis.run({ ...options, seed }), {
+    let step = "the start of the nodes"
+    const onStep = (next: string) => {
+      step = next
+    }
+    const outcome = yield* Effect.timeoutFail(Nemesis.run({ ...options, seed, onStep }), {
       duration: LIMIT,
-      onTimeout: () => new ProcessError({ message: `${name}, seed ${seed}: not over after ${Duration.format(LIMIT)}` })
+      onTimeout: () =>
+        new ProcessError({
+          message: `${name}, seed ${seed}: not over after ${Duration.format(LIMIT)}. It is at: ${step}`
+        })
     })
     const { violations } = outcome
     const file = process.env.NEMESIS_HISTORY
