@@ -124,7 +124,9 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
         missing(prompts, running?.prompts, session.prompts, ({ name }) => name)
       ])
       if (unlisted.flat().length > 0) {
-        return yield* Effect.dieMessage(`The server does not list: ${unlisted.flat().join(", ")}`)
+        return yield* Effect.dieMessage(
+          `The server does not list: ${unlisted.flat().join(", ")}. Give it features that serve what the definition has`
+        )
       }
       return session
     })
@@ -323,7 +325,10 @@ const missing = <A>(
   defined.size === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(listed), (found) => {
     const keys = new Set(Array.from(found, key))
     return [...defined.keys()].filter((one) => !keys.has(one) && registered?.has(one) !== true)
-  })
+  }).pipe(
+    // A server that declares no tools, for example, has no such list.
+    Effect.catchTag("NotNegotiated", () => Effect.succeed([...defined.keys()]))
+  )
 
 const byUri = (resources: Definition.Definition.Any["resources"]): ReadonlyMap<string, unknown> =>
   new Map([...resources.values()].map((resource) => [resource.uri, resource]))

@@ -76,6 +76,16 @@ for (const transport of ["wire", "direct"] as const) {
         const exit = yield* Effect.exit(Effect.scoped(Layer.build(TestServer.layer(Sums, GreetLive, { transport }))))
         assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("The server does not list: root"))
       }))
+
+    it.effect("dies when it is given a server in place of the features of one", () =>
+      Effect.gen(function*() {
+        const server = McpServer.layer({ name: "sums", version: "1.0.0" }, SumsLive)
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(TestServer.layer(Sums, server, { transport }))))
+        assert.include(
+          String((exit as Exit.Failure<never, never>).cause),
+          "The server does not list: root, greet. Give it features that serve what the definition has"
+        )
+      }))
   })
 }
 
