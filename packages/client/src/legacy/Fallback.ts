@@ -51,6 +51,7 @@ export const choose = (connection: HttpConnection): Effect.Effect<Choice, Transp
 const neither = (refused: HttpRefused, error: TransportError): TransportError =>
   new TransportError({
     reason: Refusal.toError(refused).reason,
-    message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}`,
+    message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}` +
+      (refused.status === 404 ? ". Look at the path of the URL: that of a server is often \"/mcp\"" : ""),
     cause: refused
   })

@@ -57,6 +57,19 @@ describe("A server that does not implement Streamable HTTP", () => {
       yield* pair.idle
     }))
 
+  it.scoped("fails initialize with what to look at when its URL has another path", () =>
+    Effect.gen(function*() {
+      const refused = (status: number) =>
+        Effect.gen(function*() {
+          const { calling, pair } = yield* opening((exchange) => exchange.reply(status))
+          yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.reply(status))
+          return ((yield* Fiber.join(calling)) as TransportError).message
+        })
+      const advice = "Look at the path of the URL: that of a server is often \"/mcp\""
+      assert.include(yield* refused(404), advice)
+      assert.notInclude(yield* refused(405), advice)
+    }))
+
   it.scoped("is not tried over HTTP+SSE when it refuses initialize for another reason, or answers it", () =>
     Effect.gen(function*() {
       const challenge = { "www-authenticate": "Bearer" }
