@@ -87,8 +87,9 @@ export interface ServerSessionService extends RequestContextService {
     options?: RequestOptions
   ) => Effect.Effect<{ readonly [K in keyof Q]: Ask.Question.Answer<Q[K]> }, AskError>
   /**
-   * Asks a person to fill in a form, and gives the decoded answer. Declare the schema outside of the handler: each new
-   * schema object is compiled again. `timeout` replaces the server's `elicitationTimeout`.
+   * Asks a person to fill in a form, and gives the decoded answer. The fields of the schema are strings, numbers, booleans,
+   * literals and arrays of literals; with another field, such as an object, the handler dies. Declare the schema outside of the
+   * handler: each new schema object is compiled again. `timeout` replaces the server's `elicitationTimeout`.
    */
   readonly elicit: {
     <A, I>(
