@@ -92,6 +92,8 @@ const changed = (
 const accepted = ({ inputRequests }: any): object =>
   Object.fromEntries(Object.keys(inputRequests).map((key) => [key, { action: "accept", content: { name: "Ada" } }]))
 
+const scrambled = Object.fromEntries(range(90_000).map((n) => [`k${(n * 7919) % 90_000}`, 0]))
+
 const states: ReadonlyArray<PeerAttack> = [
   changed("is as it came", (state) => state, "result"),
   changed("was cut", (state) => state.slice(0, -4)),
@@ -131,6 +133,12 @@ const states: ReadonlyArray<PeerAttack> = [
         )
         : []
   }),
+  // What a state belongs to is made of all arguments, in the order of their names.
+  plain(
+    "a forged state of 90,000 arguments in no order",
+    () => [modernCall(1, "endless", { arguments: scrambled, requestState: "a.AAAA", inputResponses: {} })],
+    { 1: -32602 }
+  ),
   plain("rounds that never end", () => [modernCall(0, "endless")], {
     0: "result",
     9: "result",

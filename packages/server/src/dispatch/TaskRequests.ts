@@ -7,7 +7,6 @@ import { extension } from "@effect-mcp/protocol/modern/Tasks"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Record from "effect/Record"
 import * as Feature from "../Feature.js"
 import * as Handler from "../Handler.js"
 import { toDetailedTask } from "../modern/Tasks.js"
@@ -36,11 +35,11 @@ export const layer = (registry: RegistryService, tasks: StoredTasks): Layer.Laye
       cancel,
       ({ taskId }) => Effect.flatMap(viewer, (viewer) => Effect.as(tasks.cancel(viewer, taskId), {}))
     ),
-    Handler.request(update, ({ inputResponses, taskId }) =>
-      Effect.flatMap(viewer, (viewer) => {
-        const answers = Record.map(inputResponses as Readonly<Record<string, JsonObject>>, (result) => ({ result }))
-        return Effect.as(tasks.answer(viewer, taskId, answers), {})
-      })),
+    Handler.request(update, ({ inputResponses, taskId }) => {
+      const answerOf = (key: string) =>
+        Object.hasOwn(inputResponses, key) ? { result: inputResponses[key] as JsonObject } : undefined
+      return Effect.flatMap(viewer, (viewer) => Effect.as(tasks.answer(viewer, taskId, answerOf), {}))
+    }),
     Handler.subscription(
       changed,
       (taskIds) =>

@@ -121,7 +121,7 @@ const awaited = (
     const ask = (key: string, { method, params }: TaskQuestion) =>
       session.askForTask(method, related(params, taskId)).pipe(
         Effect.flatMap((answer) =>
-          Effect.retry(tasks.answer(viewer, taskId, { [key]: answer }), {
+          Effect.retry(tasks.answer(viewer, taskId, (asked) => asked === key ? answer : undefined), {
             schedule: writeAgain,
             while: ({ _tag }) => _tag === "InternalError"
           })

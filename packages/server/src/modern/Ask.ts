@@ -85,6 +85,7 @@ export class Round {
   private passedState: string | undefined
   private responses: JsonObject | undefined
   private passing: string | undefined
+  private bound: string | undefined
 
   constructor(private readonly shared: Rounds, private readonly asker: Asker) {}
 
@@ -250,10 +251,13 @@ export class Round {
     return Effect.interrupt
   }
 
-  /** What the state belongs to: the principal, the method, and the parameters that the client repeats. */
+  /**
+   * What the state belongs to: the principal, the method, and the parameters that the client repeats. Made once: the parameters
+   * may be as large as a message.
+   */
   private get binding(): string {
     const { method, params = {}, principal } = this.asker
     const { _meta, inputResponses: _, requestState: __, ...repeated } = params
-    return Questions.canonical([principal?.id ?? null, method, repeated])
+    return this.bound ??= Questions.canonical([principal?.id ?? null, method, repeated])
   }
 }

@@ -2,13 +2,22 @@
  * Text by which questions and requests are recognised in the next round: the same value gives the same text, whatever the
  * order of its members.
  */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 
-/** JSON with the members of every object in the order of their names. */
-export const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0))
-      : inner)
+/** JSON of the value, with every object as the list of its names and values, in the order of the names. */
+export const canonical = (value: unknown): string => JSON.stringify(ordered(value))
+
+// A list, because adding many members to an object takes several times as long as sorting their names.
+const ordered = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(ordered)
+  const object = value as JsonObject
+  const members: Array<unknown> = []
+  for (const name of Object.keys(object).sort()) {
+    if (object[name] !== undefined) members.push(name, ordered(object[name]))
+  }
+  return { members }
+}
 
 /** 53 bits of a text as letters and digits. It tells questions apart; it protects nothing. */
 export const digest = (text: string): string => {

@@ -125,15 +125,18 @@ export class StoredTasks {
         : { status: "cancelled", statusMessage: "The client cancelled the task", questions: {}, answers: {} }))
   }
 
-  /** Gives answers to questions of a task. Others, and those that have an answer, are ignored. */
+  /**
+   * Gives the answers to questions of a task, by their keys; a question without one stays. Only questions that the task has are
+   * looked up: a client may send any number of other answers.
+   */
   answer(
     viewer: Viewer,
     taskId: string,
-    answers: Readonly<Record<string, TaskOutcome>>
+    answerOf: (key: string) => TaskOutcome | undefined
   ): Effect.Effect<unknown, InternalError | InvalidParams> {
     return answered(this.change(viewer, taskId, (task) => {
-      const known = Record.filter(answers, (_, key) => Object.hasOwn(task.questions, key))
-      if (Tasks.isTerminal(task.status) || Object.keys(known).length === 0) return undefined
+      const known = Record.filterMap(task.questions, (_, key) => Option.fromNullable(answerOf(key)))
+      if (Tasks.isTerminal(task.status) || Record.isEmptyRecord(known)) return undefined
       const questions = Record.filter(task.questions, (_, key) => !Object.hasOwn(known, key))
       return { questions, answers: { ...task.answers, ...known }, status: statusOf(questions) }
     }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
-import { Effect, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import * as StoredTasks from "../../src/runtime/StoredTasks.js"
 import { logbook } from "../Serving.js"
 
@@ -66,4 +66,22 @@ describe("a store of tasks", () => {
         assert.deepStrictEqual([reason, message.slice(0, 12)], ["Unavailable", "Error: a bug"])
       }
     }).pipe(Effect.provide(logbook().layer)))
+
+  it.effect("looks up answers to the questions of a task only, however many a client sends", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory()
+      const question = { method: "elicitation/create", params: {} }
+      yield* store.create({ ...task, status: "input_required", questions: { one: question, two: question } })
+      const lookedUp: Array<string> = []
+      yield* new StoredTasks.StoredTasks(store).answer({ owner: "ada", isOfEra: () => true }, "t", (key) => {
+        lookedUp.push(key)
+        return key === "two" ? { result: { action: "decline" } } : undefined
+      })
+      assert.deepStrictEqual(lookedUp, ["one", "two"])
+      const { answers, questions, status } = Option.getOrThrow(yield* store.get("ada", "t"))
+      assert.deepStrictEqual(
+        { answers, questions, status },
+        { answers: { two: { result: { action: "decline" } } }, questions: { one: question }, status: "input_required" }
+      )
+    }))
 })
