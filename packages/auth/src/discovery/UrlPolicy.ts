@@ -69,7 +69,8 @@ export const isLoopback = (hostname: string): boolean => {
   return name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(name)
 }
 
-const withoutDot = (hostname: string): string => hostname.replace(/\.$/, "")
+/** A URL keeps every dot at the end of its host. */
+const withoutDot = (hostname: string): string => hostname.replace(/\.+$/, "")
 
 const isPrivate = (hostname: string): boolean => {
   const name = withoutDot(hostname)

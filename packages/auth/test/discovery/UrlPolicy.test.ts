@@ -48,6 +48,7 @@ const privateAddresses = [
   "https://[ff02::1]/",
   "https://intranet/",
   "https://printer.local/",
+  "https://printer.local../",
   "https://metadata.google.internal/",
   "https://metadata.google.internal./",
   "https://router.home.arpa/",
