@@ -151,7 +151,11 @@ export const notification = <const Name extends string, Params>(options: {
 /** Methods by name. Throws when two of them have the same name. */
 export const table = <const M extends ReadonlyArray<Method>>(...methods: M): ReadonlyMap<string, M[number]> => {
   const byName = new Map(methods.map((method) => [method.name, method]))
-  if (byName.size !== methods.length) throw new Error("A table has two methods of the same name")
+  if (byName.size !== methods.length) {
+    const names = methods.map(({ name }) => name)
+    const twice = names.find((name, at) => names.indexOf(name) !== at)!
+    throw new Error(`A table has two methods of the same name, "${twice.slice(0, 100)}": list each method once`)
+  }
   return byName
 }
 

@@ -7,6 +7,7 @@
 import type { InboxService, Mailbox } from "@effect-mcp/server/Inbox"
 import { Inbox, InboxError } from "@effect-mcp/server/Inbox"
 import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -67,8 +68,8 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
           ? Effect.void
           : Effect.fail(
             reply === "gone"
-              ? new InboxError({ reason: "Gone", message: "This node has ended" })
-              : new InboxError({ reason: "Full", message: `More than ${maxSize} bytes wait for this node` })
+              ? new InboxError({ reason: "Gone", message: StoreText.gone(node) })
+              : new InboxError({ reason: "Full", message: StoreText.full(node, `${maxSize} bytes`) })
           ))
     const open = (node: string) =>
       Effect.gen(function*() {

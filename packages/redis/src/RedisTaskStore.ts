@@ -6,6 +6,7 @@
  */
 import type { StoredTask, TaskPage, TaskStoreService } from "@effect-mcp/server/TaskStore"
 import { TaskStore, TaskStoreError } from "@effect-mcp/server/TaskStore"
+import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -71,7 +72,7 @@ const enlist: Script = {
 /** How many tasks one script removes from a list: Redis does nothing else meanwhile. Each new task makes room for as many. */
 const PORTION = 500
 
-const known = new TaskStoreError({ reason: "Unavailable", message: "There is a task of this id already" })
+const known = (taskId: string) => new TaskStoreError({ reason: "Unavailable", message: StoreText.taken(taskId) })
 
 /** How often one that waits for a task looks without having been woken, in milliseconds. */
 const LOOK = 5000
@@ -119,11 +120,11 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
             const message = `This owner has ${maxTasks} tasks, and may have no more`
             return yield* new TaskStoreError({ reason: "Full", message })
           }
-          if (enlisted === "known") return yield* known
+          if (enlisted === "known") return yield* known(task.taskId)
           const stored = Effect.filterOrFail(
             run(create, taskOf(task.taskId), ownerOf(task.owner), task.version, text, left),
             (reply) => reply === 1,
-            () => known
+            () => known(task.taskId)
           )
           // Without it, the name leaves the lists when the task would have expired.
           const delisted = Effect.forEach(lists, (list) => command("ZREM", list, task.taskId), {
@@ -142,9 +143,9 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
         })),
       list: (owner, { after, limit }) =>
         failing(Effect.gen(function*() {
-          let last = after === undefined ? 0 : Number(after)
+          let last = Number(after ?? 0)
           if (!Number.isSafeInteger(last)) {
-            return yield* new TaskStoreError({ reason: "UnknownPage", message: "There is no such page of tasks" })
+            return yield* new TaskStoreError({ reason: "UnknownPage", message: StoreText.noPage(String(after)) })
           }
           const tasks: Array<StoredTask> = []
           // One more than the page tells whether there is another page.

@@ -1,4 +1,4 @@
-import { describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisInbox from "@effect-mcp/redis/RedisInbox"
 import * as InboxLaws from "@effect-mcp/testing/InboxLaws"
@@ -13,6 +13,24 @@ describe("inboxes in Redis", () => {
 })
 
 describe("RedisInbox", () => {
+  it.scopedLive("names the node that cannot be reached", () =>
+    Effect.gen(function*() {
+      const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)
+      const inboxes = yield* Effect.provideService(
+        RedisInbox.make({ maxSize: 10 }),
+        RedisConnection.RedisConnection,
+        connection
+      )
+      const { send } = yield* inboxes.open("one")
+      yield* send("one", "more than ten")
+      const [gone, full] = [yield* Effect.flip(send("two", "text")), yield* Effect.flip(send("one", "text"))]
+      assert.strictEqual(gone.message, "The node \"two\" has no open inbox: it has ended, or its lease has")
+      assert.strictEqual(
+        full.message,
+        "More than 10 bytes wait for the node \"one\": send again when it has read some, or give `maxSize` a higher value"
+      )
+    }))
+
   it.scopedLive("ends what an inbox receives when it has expired", () =>
     Effect.gen(function*() {
       const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)

@@ -31,6 +31,22 @@ describe("RedisTaskStore", () => {
   const over = (connection: RedisConnection.RedisConnectionService, options?: RedisTaskStore.Options) =>
     Effect.provideService(RedisTaskStore.make(options), RedisConnection.RedisConnection, connection)
 
+  it.scopedLive("names the id that a task has already, and the page that there is not", () =>
+    Effect.gen(function*() {
+      const { create, list } = yield* over(yield* RedisProcess.connection(yield* RedisProcess.shared))
+      const now = yield* Clock.currentTimeMillis
+      yield* create(taskOf("1", now, 60_000))
+      for (const owner of ["ada", "bob"]) {
+        const { message } = yield* Effect.flip(create({ ...taskOf("1", now, 60_000), owner }))
+        assert.strictEqual(
+          message,
+          "There is a task with the id \"1\" already: create each task with an id of its own"
+        )
+      }
+      const { message } = yield* Effect.flip(list("ada", { after: "x", limit: 1 }))
+      assert.strictEqual(message, "There is no page of tasks after \"x\": pass the `next` of the page before")
+    }))
+
   it.scopedLive("stores nothing of an owner whose tasks have expired", () =>
     Effect.gen(function*() {
       const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)

@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as StoreText from "./nodes/StoreText.js"
 
 export class InboxError extends Data.TaggedError("InboxError")<{
   /**
@@ -54,11 +55,11 @@ export const memory = ({ maxSize = 64 * 1024 * 1024 }: MemoryOptions = {}): Effe
       Effect.suspend(() => {
         const inbox = open.get(node)
         if (inbox === undefined) {
-          return Effect.fail(new InboxError({ reason: "Gone", message: "This node has ended" }))
+          return Effect.fail(new InboxError({ reason: "Gone", message: StoreText.gone(node) }))
         }
         if (inbox.size > maxSize) {
           return Effect.fail(
-            new InboxError({ reason: "Full", message: `More than ${maxSize} characters wait for this node` })
+            new InboxError({ reason: "Full", message: StoreText.full(node, `${maxSize} characters`) })
           )
         }
         inbox.size += text.length

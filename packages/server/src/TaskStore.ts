@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as StoreText from "./nodes/StoreText.js"
 
 /** A question of a task, as the client gets it. */
 export interface TaskQuestion {
@@ -155,7 +156,7 @@ class Memory implements TaskStoreService {
   readonly create = (task: StoredTask): Effect.Effect<void, TaskStoreError> =>
     this.now((now) => {
       this.removeExpired(now)
-      if (this.tasks.has(task.taskId)) return failed("Unavailable", "There is a task of this id already")
+      if (this.tasks.has(task.taskId)) return failed("Unavailable", StoreText.taken(task.taskId))
       const size = sizeOf(task)
       const owned = this.owners.get(task.owner) ?? { entries: [], size: 0 }
       if (owned.entries.length >= this.maxTasks) {
@@ -198,8 +199,8 @@ class Memory implements TaskStoreService {
     { after, limit }: { readonly after?: string | undefined; readonly limit: number }
   ): Effect.Effect<TaskPage, TaskStoreError> =>
     this.now((now): Effect.Effect<TaskPage, TaskStoreError> => {
-      const begin = after === undefined ? 0 : Number(after)
-      if (!Number.isSafeInteger(begin)) return failed("UnknownPage", "There is no such page of tasks")
+      const begin = Number(after ?? 0)
+      if (!Number.isSafeInteger(begin)) return failed("UnknownPage", StoreText.noPage(String(after)))
       const entries = this.owners.get(owner)?.entries ?? []
       const page: Array<Entry> = []
       for (let at = indexAfter(entries, begin); at < entries.length; at++) {

@@ -112,10 +112,27 @@ describe("a store of tasks in memory", () => {
       yield* store.create(task("b", { createdAt: 60_000 }))
     }))
 
-  it.effect("refuses a page that it has not named", () =>
+  it.effect("refuses a page that it has not named, and names it", () =>
     Effect.gen(function*() {
       const { list } = yield* TaskStore.memory()
-      assert.strictEqual((yield* Effect.flip(list("ada", { after: "somewhere", limit: 1 }))).reason, "UnknownPage")
+      const { message, reason } = yield* Effect.flip(list("ada", { after: "somewhere", limit: 1 }))
+      assert.strictEqual(reason, "UnknownPage")
+      assert.strictEqual(
+        message,
+        "There is no page of tasks after \"somewhere\": pass the `next` of the page before"
+      )
+    }))
+
+  it.effect("refuses a second task with the id of another one, and has the beginning of the id in the message only", () =>
+    Effect.gen(function*() {
+      const { create } = yield* TaskStore.memory()
+      yield* create(task("0123456789abcdef"))
+      const { message, reason } = yield* Effect.flip(create(task("0123456789abcdef", { owner: "bob" })))
+      assert.strictEqual(reason, "Unavailable")
+      assert.strictEqual(
+        message,
+        "There is a task with the id \"01234567…\" already: create each task with an id of its own"
+      )
     }))
 
   it.effect("ends the changes of a task that it removes", () =>

@@ -9,6 +9,7 @@
 import type { InboxService, Mailbox } from "@effect-mcp/server/Inbox"
 import { Inbox, InboxError, memory } from "@effect-mcp/server/Inbox"
 import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -58,8 +59,8 @@ const inPostgres = (
       ))
       return yield* new InboxError(
         open.length === 0
-          ? { reason: "Gone", message: "This node has ended" }
-          : { reason: "Full", message: `More than ${maxSize} characters wait for this node` }
+          ? { reason: "Gone", message: StoreText.gone(node) }
+          : { reason: "Full", message: StoreText.full(node, `${maxSize} characters`) }
       )
     })
 

@@ -6,6 +6,7 @@
  */
 import type { StoredTask, TaskPage, TaskStoreService } from "@effect-mcp/server/TaskStore"
 import { TaskStore, TaskStoreError } from "@effect-mcp/server/TaskStore"
+import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -84,7 +85,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
           if (created.length > 0) return
           const found = yield* run("read a task", sql`SELECT number FROM ${tasks} WHERE id = ${id}`)
           return yield* found.length > 0
-            ? failed("Unavailable", "There is a task of this id already")
+            ? failed("Unavailable", StoreText.taken(task.taskId))
             : failed("Full", `This owner has ${maxTasks} tasks, and may have no more`)
         })),
       get: (owner, taskId) => failing(get(owner, taskId)),
@@ -106,8 +107,8 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
         })),
       list: (owner, { after, limit }) =>
         failing(Effect.gen(function*() {
-          const last = after === undefined ? 0 : Number(after)
-          if (!Number.isSafeInteger(last)) return yield* failed("UnknownPage", "There is no such page of tasks")
+          const last = Number(after ?? 0)
+          if (!Number.isSafeInteger(last)) return yield* failed("UnknownPage", StoreText.noPage(String(after)))
           const at = yield* now
           // One more than the page tells whether there is another page.
           const rows = yield* run(

@@ -10,6 +10,19 @@ describe.each(engines)("inboxes in $engine", ({ pair }) => {
   for (const { check, name } of InboxLaws.bounded) {
     it.scopedLive(name, () => check(pair(SqlInbox.make(InboxLaws.small))))
   }
+
+  it.scopedLive("name the node that cannot be reached", () =>
+    Effect.gen(function*() {
+      const [inbox] = yield* pair(SqlInbox.make({ maxSize: 10 }))
+      const { send } = yield* inbox.open("one")
+      yield* send("one", "more than ten")
+      const [gone, full] = [yield* Effect.flip(send("two", "text")), yield* Effect.flip(send("one", "text"))]
+      assert.strictEqual(gone.message, "The node \"two\" has no open inbox: it has ended, or its lease has")
+      assert.strictEqual(
+        full.message,
+        "More than 10 characters wait for the node \"one\": send again when it has read some, or give `maxSize` a higher value"
+      )
+    }))
 })
 
 describe("inboxes in PostgreSQL", () => {

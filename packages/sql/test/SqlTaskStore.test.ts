@@ -41,7 +41,7 @@ describe.each(engines)("a store of tasks in $engine", ({ pair }) => {
       assert.strictEqual(Option.getOrThrow(yield* two.get("ada", "t")).version, 2)
     }))
 
-  it.scopedLive("refuses more tasks of one owner than its limit, and a task that is too large", () =>
+  it.scopedLive("refuses more tasks of one owner than its limit, a task that is too large, and an id or a page that it cannot use", () =>
     Effect.gen(function*() {
       const [[, [store, now]]] = yield* pair(make({ maxTasks: 3, maxTaskSize: 1000 }))
       for (const id of ["1", "2", "3"]) yield* store.create(task(id, now))
@@ -50,7 +50,15 @@ describe.each(engines)("a store of tasks in $engine", ({ pair }) => {
       yield* store.create(task("5", now, { owner: "bob" }))
       const large = yield* Effect.flip(store.create(task("6", now, { owner: "bob", statusMessage: "x".repeat(1000) })))
       assert.deepInclude(large, { reason: "Full", message: "A task may have 1000 characters" })
-      assert.strictEqual((yield* Effect.flip(store.list("ada", { after: "x", limit: 1 }))).reason, "UnknownPage")
+      assert.deepInclude(yield* Effect.flip(store.list("ada", { after: "x", limit: 1 })), {
+        reason: "UnknownPage",
+        message: "There is no page of tasks after \"x\": pass the `next` of the page before"
+      })
+      const again = yield* Effect.flip(store.create(task("5", now, { owner: "eve" })))
+      assert.strictEqual(
+        again.message,
+        "There is a task with the id \"5\" already: create each task with an id of its own"
+      )
     }))
 
   it.scopedLive("finds no task by an id that the database cannot store", () =>

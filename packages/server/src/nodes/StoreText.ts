@@ -1,0 +1,22 @@
+/**
+ * What the stores of tasks and the inboxes say when they refuse, in memory as in a database. Each message names the value that
+ * was refused, on one line and shortened. An id of a task may be all that a client needs to read the task: a log has its beginning only.
+ */
+
+export const taken = (taskId: string): string =>
+  `There is a task with the id ${shown(taskId, 8)} already: create each task with an id of its own`
+
+export const noPage = (after: string): string =>
+  `There is no page of tasks after ${shown(after, 100)}: pass the \`next\` of the page before`
+
+export const gone = (node: string): string =>
+  `The node ${shown(node, 100)} has no open inbox: it has ended, or its lease has`
+
+/** `limit` has its unit. */
+export const full = (node: string, limit: string): string =>
+  `More than ${limit} wait for the node ${
+    shown(node, 100)
+  }: send again when it has read some, or give \`maxSize\` a higher value`
+
+const shown = (text: string, limit: number): string =>
+  JSON.stringify(text.length > limit ? `${text.slice(0, limit)}…` : text)
